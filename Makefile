@@ -1,0 +1,61 @@
+# Every target sets up what it needs and may be run again at any time.
+SHELL := /bin/bash
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+export LOOM_HOME ?= $(CURDIR)/data
+export DAGSTER_HOME := $(LOOM_HOME)/dagster
+export HF_HUB_OFFLINE ?= 1
+
+ifdef CORPUS
+export LOOM_CORPUS := $(abspath $(CORPUS))
+endif
+ifdef PROFILE
+export LOOM_PROFILE := $(PROFILE)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo ui offline-server test check lock clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
+
+setup: $(VENV)/.ready ## A virtual environment with the locked dependencies
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "vlm-loom needs Python 3.11: install it or set PYTHON=/path/to/python3.11."; exit 2; }
+	@echo "Setting up $(VENV) (some minutes the first time) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## From WIT rows to a leaderboard on the sample corpus (CORPUS=folder, PROFILE=openai)
+	@$(BIN)/python -m dagster_project.demo
+
+ui: setup ## The Dagster UI with daemon and code location, on loopback
+	@$(BIN)/python -m dagster_project.ui
+
+offline-server: setup ## The offline model server by itself (PORT=8099)
+	@$(BIN)/python -m resources.offline --port $(or $(PORT),8099)
+
+check: setup ## Lint, types, import direction
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: check ## All checks and tests
+	@$(BIN)/python -m pytest
+
+lock: ## Resolve dependencies anew into requirements.lock
+	@rm -rf $(VENV)-lock
+	@$(PYTHON) -m venv $(VENV)-lock
+	@$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools ".[dev]"
+	@{ echo "# Made by 'make lock'; every version the project runs on."; \
+	   $(VENV)-lock/bin/python -m pip freeze --all --exclude vlm-loom --exclude pip \
+	   | sed -E 's/^(torch==[0-9.]+)[+@ ].*/\1/'; } > requirements.lock
+	@rm -rf $(VENV)-lock
+
+clean: ## Remove everything written at run time
+	@rm -rf "$(LOOM_HOME)"

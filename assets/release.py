@@ -1,0 +1,184 @@
+"""Release: approved dialogues frozen under an id that is a hash of their content.
+
+What belongs here: which releases are made and written out. Their rows are made by
+`methods/release.py`, their folders by `resources/release_folder.py`.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from assets.dialogue import answers, questions
+from assets.review import approved
+from assets.tables import WHEN_READY, plain_errors, report, rows_to_arrow, table_asset, table_spec
+from methods.mmdu.export import mmdu_record
+from methods.release import ApprovedDialogue, Origin, Release, build_release
+from resources.home import releases_path
+from resources.image_store import ImageStore
+from resources.release_folder import image_name, write_release
+from resources.warehouse import Warehouse, Write
+
+NAMES = {"benchmark": "mmdu", "instruction": "mmdu-instruct"}
+TABLES = {
+    "releases": "Frozen releases, named by a hash of their content.",
+    "items": "Dialogues of each release with their reviewers.",
+    "turns": "User turns of each release, with the call and the prompt that made them.",
+    "references": "Reference answers, with the call and the prompt that made them.",
+    "images": "Images of each dialogue in order, with page and attribution.",
+}
+
+
+@dg.multi_asset(
+    specs=[
+        table_spec(
+            f"release.{name}",
+            kinds={"image"} if name == "images" else set(),
+            description=description,
+            deps=[approved, questions, answers],
+            automation_condition=WHEN_READY,
+        )
+        for name, description in TABLES.items()
+    ],
+    name="release__tables",
+)
+def releases(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+) -> Iterator[dg.MaterializeResult]:
+    """Freeze what is approved: one benchmark release and one instruction-set release."""
+    with plain_errors():
+        tables = _freeze(context, warehouse)
+    for name, table in tables.items():
+        yield report(table, key=dg.AssetKey(["release", name]), images=image_store)
+
+
+def _freeze(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dict[str, pa.Table]:
+    """Write every release and say what was written, by table."""
+    origins = warehouse.read("release/origins").to_pylist()
+    providers = ", ".join(sorted({origin["provider"] for origin in origins}))
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    current = []
+    for kind, name in NAMES.items():
+        dialogues = _approved(warehouse, kind)
+        if not dialogues:
+            context.log.warning(f"No approved dialogue of kind {kind}: no release {name}.")
+            continue
+        release = build_release(name, dialogues, *_origins(origins), _sources(warehouse))
+        for table, made in release.rows.items():
+            rows[table] += made
+        rows["releases"].append(_card(release, name, kind, dialogues, providers))
+        current.append({"name": name, "release_id": release.release_id})
+    release_ids = [row["release_id"] for row in current]
+    known = warehouse.read("release/created_at", {"release_ids": release_ids}).to_pylist()
+    created_at = {row["release_id"]: row["created_at"] for row in known}
+    for row in rows["releases"]:
+        row["created_at"] = created_at.get(row["release_id"], row["created_at"])
+    tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
+    warehouse.replace_all(
+        [
+            *(
+                Write(f"release.{name}", table, {"release_id": release_ids})
+                for name, table in tables.items()
+            ),
+            Write(
+                "release.current",
+                rows_to_arrow("release.current", current),
+                {"name": list(NAMES.values())},
+            ),
+        ]
+    )
+    return tables
+
+
+@table_asset(
+    "release.exports", kinds={"json"}, deps=list(releases.keys), automation_condition=WHEN_READY
+)
+def exports(
+    warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
+) -> dg.MaterializeResult:
+    """Releases as folders: MMDU JSON, images, attribution, card."""
+    rows = []
+    for release in warehouse.read("release/current").to_pylist():
+        where = {"release_id": release["release_id"]}
+        images = warehouse.read("release/images_of", where).to_pylist()
+        paths: dict[str, list[str]] = {}
+        for image in images:
+            paths.setdefault(image["item_id"], []).append(
+                image_name(image_store, image["image_id"])
+            )
+        turns = warehouse.read("release/dialogues_of", where).to_pylist()
+        records = [
+            mmdu_record(item_id, paths[item_id], [(t["question"], t["reference"]) for t in group])
+            for item_id, group in groupby(turns, key=lambda turn: turn["item_id"])
+        ]
+        files = write_release(
+            releases_path(), release["release_id"], records, images, release, image_store
+        )
+        rows += [{**where, **file._asdict()} for file in files]
+    table = rows_to_arrow("release.exports", rows)
+    warehouse.replace(
+        "release.exports", table, {"release_id": sorted({r["release_id"] for r in rows})}
+    )
+    return report(table, folder=dg.MetadataValue.path(releases_path()))
+
+
+def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
+    dialogues = []
+    for row in warehouse.read("release/approved_dialogues", {"kind": kind}).to_pylist():
+        content = json.loads(row["content"])
+        dialogues.append(
+            ApprovedDialogue(
+                row["item_id"],
+                row["set_id"],
+                row["revision"],
+                tuple(row["reviewers"]),
+                row["policy"],
+                tuple(content["image_ids"]),
+                tuple(content["turns"]),
+            )
+        )
+    return dialogues
+
+
+def _origins(rows: list[dict[str, Any]]) -> tuple[dict[str, Origin], dict[str, Origin]]:
+    """Origins of questions and of answers, by question id."""
+    made = [
+        {
+            row["question_id"]: Origin(row[f"{text}_call_key"], row[f"{text}_prompt_version"])
+            for row in rows
+        }
+        for text in ("question", "answer")
+    ]
+    return made[0], made[1]
+
+
+def _sources(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (row.pop("set_id"), row.pop("image_id")): row
+        for row in warehouse.read("release/sources").to_pylist()
+    }
+
+
+def _card(
+    release: Release, name: str, kind: str, dialogues: list[ApprovedDialogue], providers: str
+) -> dict[str, Any]:
+    return {
+        "release_id": release.release_id,
+        "name": name,
+        "kind": kind,
+        "n_items": len(release.rows["items"]),
+        "n_turns": len(release.rows["turns"]),
+        "n_images": len({row["image_id"] for row in release.rows["images"]}),
+        "review_policy": ", ".join(sorted({dialogue.policy for dialogue in dialogues})),
+        "provider": providers,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+ASSETS = [releases, exports]

@@ -1,0 +1,165 @@
+"""What every table asset has in common: its key, its columns, its group, its report, its errors.
+
+An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`. A third part of a key names
+the slice of the table that the asset owns (`evaluate/answers/mmdu`).
+"""
+
+import base64
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from resources.embedder import EmbedderError
+from resources.image_store import ImageStore
+from resources.llm.gateway import AuthError
+from resources.llm.registry import RegistryError
+from resources.llm.usage import Usage
+from resources.prompts import PromptError
+from resources.warehouse import WarehouseError, declared_columns
+from resources.wit_source import WitSourceError
+
+PREVIEW_ROWS = 6
+PREVIEW_CHARACTERS = 110
+OWNERS = {
+    "ingest": "team:data-engineering",
+    "cluster": "team:data-engineering",
+    "dialogue": "team:data-engineering",
+    "rewrite": "team:data-engineering",
+    "review": "team:annotation",
+    "release": "team:annotation",
+    "evaluate": "team:evaluation",
+}
+PLAIN_ERRORS = (
+    AuthError,
+    EmbedderError,
+    PromptError,
+    RegistryError,
+    WarehouseError,
+    WitSourceError,
+)
+WHEN_READY = (
+    dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
+)
+"""Follow the upstream as soon as it is there and has passed its blocking checks."""
+
+
+def table_spec(
+    table: str, *, kinds: set[str], slice_of: str | None = None, **spec: Any
+) -> dg.AssetSpec:
+    """Spec of the asset whose table is `table` (`stage.name`), with all that follows from the name."""
+    stage, name = table.split(".")
+    columns = [
+        dg.TableColumn(column, kind, constraints=dg.TableColumnConstraints(nullable=nullable))
+        for column, kind, nullable in declared_columns()[table]
+    ]
+    return dg.AssetSpec(
+        key=[stage, name, *([slice_of] if slice_of else [])],
+        group_name=stage,
+        owners=[OWNERS[stage]],
+        kinds={"duckdb", *kinds},
+        metadata={
+            "dagster/column_schema": dg.TableSchema(columns),
+            "dagster/table_name": table,
+        },
+        **spec,
+    )
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn the errors that a person can mend into one sentence in the run's log."""
+    try:
+        yield
+    except PLAIN_ERRORS as error:
+        raise dg.Failure(description=str(error), allow_retries=False) from None
+
+
+def table_asset(
+    table: str,
+    *,
+    kinds: set[str] = frozenset(),  # type: ignore[assignment]
+    slice_of: str | None = None,
+    partitions_def: dg.PartitionsDefinition | None = None,
+    **spec: Any,
+) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
+    """Decorator for an asset that fills one table; its docstring is what the UI shows."""
+
+    def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
+        asset_spec = table_spec(
+            table, kinds=kinds, slice_of=slice_of, description=function.__doc__, **spec
+        )
+        asset_spec = asset_spec.replace_attributes(partitions_def=partitions_def)
+        return dg.multi_asset(specs=[asset_spec], name="__".join(asset_spec.key.path))(
+            plain_errors()(function)
+        )
+
+    return decorate
+
+
+def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
+    """Rows as Arrow in the columns and types of `table`; what a row lacks is NULL, more is dropped."""
+    import duckdb
+
+    declared = declared_columns()[table]
+    with duckdb.connect() as connection:
+        # JSON travels as its text.
+        casts = ", ".join(
+            f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in declared
+        )
+        schema = connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+
+
+def report(
+    rows: pa.Table,
+    *,
+    key: dg.AssetKey | None = None,
+    usage: Usage | None = None,
+    images: ImageStore | None = None,
+    **metadata: Any,
+) -> dg.MaterializeResult:
+    """What the UI shows of a materialization: row count, preview, and what the models cost."""
+    shown: dict[str, Any] = {
+        "dagster/row_count": rows.num_rows,
+        "preview": dg.MetadataValue.md(preview(rows, images)),
+        **metadata,
+    }
+    if usage is not None:
+        shown |= {
+            "calls": usage.calls,
+            "cache hits": usage.cache_hits,
+            "failed calls": usage.failures.total(),
+            "prompt tokens": usage.prompt_tokens,
+            "completion tokens": usage.completion_tokens,
+            "cost (USD)": round(usage.cost_usd, 6),
+        }
+    return dg.MaterializeResult(asset_key=key, metadata=shown)
+
+
+def preview(rows: pa.Table, images: ImageStore | None = None) -> str:
+    """The first rows as a Markdown table; texts are cut and escaped, image ids become thumbnails."""
+    columns = [name for name in rows.column_names if name != "vector"]
+    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
+    for row in rows.slice(0, PREVIEW_ROWS).to_pylist():
+        lines.append(" | ".join(_cell(name, row[name], images) for name in columns))
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def _cell(column: str, value: object, images: ImageStore | None) -> str:
+    if images is not None and column == "image_id" and value:
+        return _thumbnail(images, str(value))
+    if images is not None and column == "image_ids" and isinstance(value, list):
+        return " ".join(_thumbnail(images, image_id) for image_id in value[:5])
+    text = "" if value is None else " ".join(str(value).split())
+    if len(text) > PREVIEW_CHARACTERS:
+        text = text[: PREVIEW_CHARACTERS - 1] + "…"
+    return html.escape(text, quote=False).replace("|", "\\|")
+
+
+def _thumbnail(images: ImageStore, image_id: str) -> str:
+    encoded = base64.b64encode(images.thumbnail(image_id, 64)).decode()
+    return f"![{image_id[:8]}](data:image/jpeg;base64,{encoded})"

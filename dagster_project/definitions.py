@@ -1,0 +1,58 @@
+"""All definitions, in one place; `build_defs` lets a test or a script swap any resource.
+
+What belongs here: putting together what the modules beside this one define. A sixth benchmark is one
+folder under `methods/` and one line in `BENCHMARKS`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+
+from assets import cluster, dialogue, ingest, release, review, rewrite
+from assets.evaluate import evaluation_assets
+from assets.leaderboard import leaderboard_assets
+from dagster_project import jobs
+from dagster_project.checks import make_checks
+from dagster_project.progress import progress_logger
+from dagster_project.resources import make_resources
+from dagster_project.schedules import SCHEDULES
+from dagster_project.sensors import SENSORS
+from methods.benchmark import Benchmark
+from methods.mmdu import Mmdu
+
+BENCHMARKS: Sequence[Benchmark] = (Mmdu(),)
+
+
+def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.Definitions:
+    """The project's definitions, with `resource_overrides` in the place of resources by name."""
+    evaluations = [evaluation_assets(benchmark) for benchmark in BENCHMARKS]
+    assets = [
+        *ingest.ASSETS,
+        *cluster.ASSETS,
+        *dialogue.ASSETS,
+        *rewrite.ASSETS,
+        *review.ASSETS,
+        *release.ASSETS,
+        *(asset for evaluation in evaluations for asset in evaluation),
+        *leaderboard_assets([evaluation[-1] for evaluation in evaluations]),
+    ]
+    keys = [
+        key
+        for asset in assets
+        if isinstance(asset, dg.AssetsDefinition)
+        for key in sorted(asset.keys)
+    ]
+    definitions = dg.Definitions(
+        assets=assets,
+        asset_checks=make_checks(keys),
+        jobs=[*jobs.STAGES, jobs.build_job(lambda name: definitions.resolve_job_def(name))],
+        schedules=SCHEDULES,
+        sensors=SENSORS,
+        resources={**make_resources(), **(resource_overrides or {})},
+        executor=dg.in_process_executor,
+        loggers={"console": progress_logger},
+    )
+    return definitions
+
+
+defs = build_defs()

@@ -1,0 +1,96 @@
+"""The main job from a terminal: build, evaluate every model of the profile, show the leaderboard.
+
+What belongs here: launching the jobs in order and saying where the results are. Everything it does
+can be done from the UI as well; its runs are seen there.
+"""
+
+import sys
+import time
+
+import dagster as dg
+
+from assets.partitions import models
+from dagster_project.definitions import build_defs
+from dagster_project.instance import open_instance
+from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.resources import corpus_folder, make_gateway
+from resources import home
+from resources.llm.registry import RegistryError
+from resources.warehouse import Warehouse
+from resources.wit_source import WitSourceError
+
+
+def main() -> int:
+    """Run the main job; 0 when everything succeeded, 1 when a run failed, 2 for a wrong setting."""
+    try:
+        gateway = make_gateway()
+        corpus_folder().shards()
+    except (RegistryError, WitSourceError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    definitions = build_defs(resource_overrides={"llm": gateway})
+    try:
+        with open_instance() as instance:
+            failed = _run(definitions, instance, gateway.profile.evaluate)
+    finally:
+        gateway.close()
+    if failed:
+        print(
+            f"The run of {failed} failed; the log above and the UI (make ui) say why.",
+            file=sys.stderr,
+        )
+        return 1
+    _show(Warehouse(home.warehouse_path()), time.monotonic() - started)
+    return 0
+
+
+def _run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, evaluate: list[str]
+) -> str | None:
+    """Run all jobs in order; the name of the first that failed, if one did."""
+    instance.add_dynamic_partitions(str(models.name), evaluate)
+    runs: list[tuple[str, str | None]] = [
+        ("build", None),
+        *(("evaluate", model) for model in evaluate),
+        ("leaderboard", None),
+    ]
+    for name, partition in runs:
+        print(f"== {name}{f' {partition}' if partition else ''}", flush=True)
+        result = definitions.resolve_job_def(name).execute_in_process(
+            instance=instance,
+            partition_key=partition,
+            run_config=SHOW_PROGRESS,
+            raise_on_error=False,
+        )
+        if not result.success:
+            return f"{name} {partition or ''}".strip()
+    return None
+
+
+def _show(warehouse: Warehouse, seconds: float) -> None:
+    rows = warehouse.read("evaluate/overall").to_pylist()
+    print(
+        f"\nLeaderboard ({rows[0]['release']}, judge {rows[0]['judge']}, provider {rows[0]['provider']})\n"
+    )
+    print(
+        f"{'model':<20} {'overall':>8}  {'95 % interval':<15} {'by dialogue':>11} {'judged':>8} {'refused':>8} {'failed':>7}"
+    )
+    for row in rows:
+        value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
+        overall = "-" if value is None else f"{value:.1f}"
+        interval = "" if value is None else f"{low:.1f} - {high:.1f}"
+        by_dialogue = "-" if value is None else f"{row['dialogue_mean']:.1f}"
+        print(
+            f"{row['model']:<20} {overall:>8}  {interval:<15} {by_dialogue:>11} "
+            f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_failed']:>7}"
+        )
+    print(f"\nDone in {seconds:.0f} s.")
+    for report in warehouse.read("evaluate/report_paths").to_pylist():
+        print(f"Report:   {report['path']}")
+    print(f"Releases: {home.releases_path()}")
+    print("UI:       make ui, then http://127.0.0.1:3000")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+"""Jobs: each stage by itself, and the whole build as one.
+
+What belongs here: which assets run together, and the order of stages in `build`. A job of assets has
+one partition dimension at most, so `build` is a job of its own that runs the stages' jobs one after
+the other in its process (docs/decisions/0003).
+"""
+
+from collections.abc import Callable, Mapping
+
+import dagster as dg
+from dagster import AssetSelection
+
+from assets.partitions import buckets, models, wit_shards
+from dagster_project.progress import SHOW_PROGRESS, progress_logger
+from resources.llm.gateway import Gateway
+from resources.wit_source import WitFolder, WitSourceError
+
+ResolveJob = Callable[[str], dg.JobDefinition]
+
+RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+
+ingest = dg.define_asset_job(
+    "ingest",
+    AssetSelection.groups("ingest"),
+    description="WIT shards to entries.",
+    partitions_def=wit_shards,
+)
+cluster = dg.define_asset_job(
+    "cluster", AssetSelection.groups("cluster"), description="Entries to image sets."
+)
+generate = dg.define_asset_job(
+    "generate",
+    AssetSelection.groups("dialogue", "rewrite"),
+    description="Image sets to dialogues and rewrites.",
+    partitions_def=buckets,
+)
+release = dg.define_asset_job(
+    "release",
+    AssetSelection.groups("review", "release"),
+    description="Dialogues through review to frozen releases.",
+)
+READ_BY_PEOPLE = AssetSelection.assets(
+    ["evaluate", "leaderboard"], ["evaluate", "provenance"], ["evaluate", "reports"]
+)
+evaluate = dg.define_asset_job(
+    "evaluate",
+    AssetSelection.groups("evaluate") - READ_BY_PEOPLE,
+    description="One model on the release in force: answers, judgments, scores.",
+    partitions_def=models,
+)
+leaderboard = dg.define_asset_job(
+    "leaderboard",
+    READ_BY_PEOPLE,
+    description="Leaderboard, provenance and report of what is scored.",
+)
+STAGES = [ingest, cluster, generate, release, evaluate, leaderboard]
+
+
+def run_stage(
+    context: dg.OpExecutionContext,
+    resolve_job: ResolveJob,
+    name: str,
+    tags: Mapping[str, str],
+    resources: Mapping[str, object],
+) -> None:
+    """Run a stage's job here and now as a run of its own. Raises dg.Failure when it fails."""
+    partition = tags.get("dagster/partition", "")
+    context.log.info(f"stage {name} {partition}".rstrip())
+    result = resolve_job(name).execute_in_process(
+        instance=context.instance,
+        run_config=SHOW_PROGRESS,
+        tags={**tags, "loom/build": context.run_id},
+        resources=dict(resources),
+        raise_on_error=False,
+    )
+    if not result.success:
+        raise dg.Failure(
+            f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False
+        )
+
+
+def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
+    """The job `build`: ingest every shard of the corpus, cluster, generate every bucket, release.
+
+    `resolve_job` gives the stages' jobs by name; it is called when the build runs.
+    """
+
+    @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
+    def ingest_shards(
+        context: dg.OpExecutionContext, corpus: dg.ResourceParam[WitFolder]
+    ) -> dg.Nothing:  # type: ignore[valid-type]
+        try:
+            shards = corpus.shards()
+        except WitSourceError as error:
+            raise dg.Failure(str(error), allow_retries=False) from None
+        if not shards:
+            raise dg.Failure(
+                f"There are no shards (*.tsv, *.tsv.gz) in {corpus.path}.", allow_retries=False
+            )
+        context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
+        for shard in shards:
+            run_stage(context, resolve_job, "ingest", {"dagster/partition": shard}, {})
+
+    @dg.op(
+        description="Embed the entries, cluster them, draw image sets.",
+        ins={"after": dg.In(dg.Nothing)},
+    )
+    def cluster_entries(context: dg.OpExecutionContext) -> dg.Nothing:  # type: ignore[valid-type]
+        run_stage(context, resolve_job, "cluster", {}, {})
+
+    @dg.op(
+        description="Generate dialogues and rewrites, all buckets in one run.",
+        ins={"after": dg.In(dg.Nothing)},
+    )
+    def generate_dialogues(
+        context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]
+    ) -> dg.Nothing:  # type: ignore[valid-type]
+        keys = buckets.get_partition_keys()
+        run_stage(
+            context,
+            resolve_job,
+            "generate",
+            {RANGE_START: keys[0], RANGE_END: keys[-1]},
+            {"llm": llm},
+        )
+
+    @dg.op(
+        description="Take dialogues through review and freeze what is approved.",
+        ins={"after": dg.In(dg.Nothing)},
+    )
+    def release_approved(context: dg.OpExecutionContext) -> dg.Nothing:  # type: ignore[valid-type]
+        run_stage(context, resolve_job, "release", {}, {})
+
+    @dg.job(
+        description="From WIT rows to frozen releases: ingest, cluster, generate, review, release.",
+        logger_defs={"console": progress_logger},
+    )
+    def build() -> None:
+        release_approved(generate_dialogues(cluster_entries(ingest_shards())))
+
+    return build

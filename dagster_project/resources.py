@@ -1,0 +1,84 @@
+"""The resources a run gets, made from the environment when the run starts.
+
+What belongs here: where each resource comes from. None is opened while definitions load.
+"""
+
+import os
+from collections.abc import Iterator
+
+import dagster as dg
+
+from resources import home
+from resources.embedder import PACKAGED, Embedder
+from resources.image_source import ImageFetcher
+from resources.image_store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.review_store import ReviewStore
+from resources.warehouse import Warehouse
+from resources.wit_source import WitFolder
+
+SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
+
+
+def corpus_folder() -> WitFolder:
+    """The WIT folder to build from (environment variable `LOOM_CORPUS`), the sample by default."""
+    return WitFolder(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS)
+
+
+def image_mirror() -> str | None:
+    """Where images are fetched from: `LOOM_IMAGES` (a folder or a base URL), else the corpus's own
+    `images/`, else None: the addresses in the rows."""
+    folder = corpus_folder().images_folder
+    return os.environ.get("LOOM_IMAGES") or (str(folder) if folder else None)
+
+
+def make_gateway() -> Gateway:
+    """The gateway for the active profile. Raises RegistryError with one sentence."""
+    return Gateway(
+        load_registry(),
+        active_profile(),
+        Ledger(home.ledger_path()),
+        ImageStore(home.images_path()),
+    )
+
+
+@dg.resource(
+    description="Model calls: registry, ledger, limits; the offline server when it is needed."
+)
+def llm(_context: dg.InitResourceContext) -> Iterator[Gateway]:
+    """A gateway for one run; what it started is stopped with it."""
+    try:
+        gateway = make_gateway()
+    except RegistryError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+    try:
+        yield gateway
+    finally:
+        gateway.close()
+
+
+def make_resources() -> dict[str, dg.ResourceDefinition]:
+    """Every resource by the name assets ask for it."""
+
+    def plain(make: object, description: str) -> dg.ResourceDefinition:
+        return dg.ResourceDefinition(lambda _context: make(), description=description)  # type: ignore[operator]
+
+    return {
+        "warehouse": plain(
+            lambda: Warehouse(home.warehouse_path()), "DuckDB tables, opened for one transaction."
+        ),
+        "corpus": plain(corpus_folder, "The folder of WIT shards that is ingested."),
+        "image_store": plain(lambda: ImageStore(home.images_path()), "Images by their SHA-256."),
+        "image_fetcher": plain(
+            lambda: ImageFetcher(image_mirror()), "Images from a folder, a mirror or the web."
+        ),
+        "embedder": plain(
+            lambda: Embedder(os.environ.get("LOOM_EMBEDDER") or PACKAGED), "Texts to unit vectors."
+        ),
+        "review_store": plain(
+            lambda: ReviewStore(home.review_path()), "What people decided, append-only."
+        ),
+        "llm": llm,
+    }

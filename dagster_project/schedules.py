@@ -1,0 +1,79 @@
+"""Schedules: the next shard weekly, the models without scores nightly.
+
+What belongs here: the calendar. Both are stopped until someone turns them on in the UI.
+"""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from assets.partitions import models, wit_shards
+from dagster_project import jobs
+from dagster_project.resources import corpus_folder
+from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.wit_source import WitSourceError
+
+
+@dg.schedule(
+    job=jobs.ingest,
+    cron_schedule="0 3 * * 1",
+    description="The next shard that is not ingested yet.",
+)
+def ingest_next_shard(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Monday 03:00: the first shard, by name, of the corpus that was never materialized."""
+    try:
+        shards = corpus_folder().shards()
+    except WitSourceError as error:
+        return dg.SkipReason(str(error))
+    done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
+    waiting = [shard for shard in shards if shard not in done]
+    if not waiting:
+        return dg.SkipReason("Every shard of the corpus is ingested.")
+    context.instance.add_dynamic_partitions(str(wit_shards.name), waiting[:1])
+    return dg.RunRequest(run_key=None, partition_key=waiting[0])
+
+
+@dg.schedule(
+    job=jobs.evaluate,
+    cron_schedule="0 2 * * *",
+    description="Models of the active profile without scores on the release in force.",
+)
+def evaluate_missing_models(
+    context: dg.ScheduleEvaluationContext,
+) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """Nightly 02:00: a run for each model whose scores are older than the release, or not there."""
+    try:
+        profile = load_registry().profile(active_profile())
+    except RegistryError as error:
+        yield dg.SkipReason(str(error))
+        return
+    missing = models_without_scores(context.instance, profile.evaluate)
+    if not missing:
+        yield dg.SkipReason("Every model of the profile has scores on the release in force.")
+        return
+    context.instance.add_dynamic_partitions(str(models.name), missing)
+    for model in missing:
+        yield dg.RunRequest(partition_key=model)
+
+
+def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> list[str]:
+    """Those of `names` whose last scores are not newer than the last release."""
+    released = instance.get_latest_materialization_event(dg.AssetKey(["release", "items"]))
+    if released is None:
+        return []
+    missing = []
+    for name in names:
+        records = instance.fetch_materializations(
+            dg.AssetRecordsFilter(
+                asset_key=dg.AssetKey(["evaluate", "scores", "mmdu"]),
+                asset_partitions=[name],
+                after_timestamp=released.timestamp,
+            ),
+            limit=1,
+        ).records
+        if not records:
+            missing.append(name)
+    return missing
+
+
+SCHEDULES = [ingest_next_shard, evaluate_missing_models]

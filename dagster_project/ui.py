@@ -1,0 +1,39 @@
+"""The Dagster web UI, its daemon and the code location, started and stopped together.
+
+What belongs here: starting them on the project's instance. `dagster dev` does the rest.
+"""
+
+import os
+import sys
+
+from dagster_project.instance import prepare_dagster_home
+from resources.home import REPO_ROOT
+
+HOST = "127.0.0.1"
+
+
+def main() -> None:
+    """Become `dagster dev` on loopback (port from `PORT`, 3000 by default)."""
+    prepare_dagster_home()
+    os.chdir(REPO_ROOT)
+    port = os.environ.get("PORT", "3000")
+    print(f"Dagster UI on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
+    os.execv(
+        sys.executable,
+        [
+            sys.executable,
+            "-m",
+            "dagster",
+            "dev",
+            "--workspace",
+            "workspace.yaml",
+            "--host",
+            HOST,
+            "--port",
+            port,
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

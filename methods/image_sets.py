@@ -1,0 +1,76 @@
+"""Image sets drawn from clusters (MMDU, 2.2 and Table 1).
+
+A benchmark set has 2 to 20 images, an instruction set 2 to 5. What belongs here: which entries of a
+cluster form a set. No page stands twice in a set, no image twice, and each entry is used once a kind.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from methods.ids import content_id
+
+Kind = Literal["benchmark", "instruction"]
+MAX_IMAGES: dict[Kind, int] = {"benchmark": 20, "instruction": 5}
+MIN_IMAGES = 2
+
+
+@dataclass(frozen=True)
+class Member:
+    """One entry of a cluster, with what must not repeat inside a set."""
+
+    entry_id: str
+    image_id: str
+    page_id: str
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """A set in its order; `set_id` is a hash of kind, entries and order."""
+
+    set_id: str
+    kind: Kind
+    cluster_id: str
+    members: tuple[Member, ...]
+
+
+def draw_sets(
+    cluster_id: str, members: Sequence[Member], kind: Kind, sizes: Sequence[int], seed: int
+) -> list[ImageSet]:
+    """Sets of one cluster: sizes are drawn from `sizes`, members are dealt out without repetition.
+
+    The order is that of a generator seeded with `seed`, the kind and the cluster, so one cluster's
+    sets never hang on another's. What remains, when less than a set, is left out. `sizes` must lie
+    between 2 and the kind's maximum (ValueError).
+    """
+    if not all(MIN_IMAGES <= size <= MAX_IMAGES[kind] for size in sizes):
+        raise ValueError(
+            f"Sizes of {kind} sets must be {MIN_IMAGES} to {MAX_IMAGES[kind]}, got {list(sizes)}."
+        )
+    generator = random.Random(content_id(seed, kind, cluster_id))
+    rest = _without_repeats(sorted(members, key=lambda member: member.entry_id))
+    generator.shuffle(rest)
+    sets = []
+    while len(rest) >= MIN_IMAGES:
+        size = min(generator.choice(list(sizes)), len(rest))
+        # A single one left over could stand in no set of its own: let it join if it may.
+        if len(rest) - size == 1 and size < MAX_IMAGES[kind]:
+            size += 1
+        chosen, rest = rest[:size], rest[size:]
+        set_id = content_id("image_set", kind, [member.entry_id for member in chosen])
+        sets.append(ImageSet(set_id, kind, cluster_id, tuple(chosen)))
+    return sets
+
+
+def _without_repeats(members: Sequence[Member]) -> list[Member]:
+    """Members with the first of each page and of each image kept."""
+    pages: set[str] = set()
+    images: set[str] = set()
+    kept = []
+    for member in members:
+        if member.page_id not in pages and member.image_id not in images:
+            kept.append(member)
+        pages.add(member.page_id)
+        images.add(member.image_id)
+    return kept

@@ -1,0 +1,50 @@
+"""MMDU: multi-turn, multi-image dialogues, judged turn by turn (MMDU, 2.3).
+
+What belongs here: how MMDU speaks the `Benchmark` protocol. Construction (composing), judging and
+the published form are modules beside this one.
+"""
+
+from collections.abc import Sequence
+
+from methods.benchmark import Item, Judgment
+from methods.messages import Message, interleave
+from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
+from methods.prompting import PromptTemplate
+
+
+class Mmdu:
+    """The model sees the dialogue turn by turn with its own answers; images enter at their turn."""
+
+    name = "mmdu"
+    judge_prompt = "mmdu/judge"
+    answer_version = "dialogue@1"
+    dimensions: Sequence[str] = DIMENSIONS
+    scale = 10.0
+
+    def messages(self, item: Item, turn: int, answers: Sequence[str]) -> tuple[Message, ...]:
+        """Every user turn up to `turn`, each earlier one followed by the model's own answer."""
+        messages: list[Message] = []
+        for asked in item.turns[:turn]:
+            images = [item.image_ids[position - 1] for position in asked.image_positions]
+            messages.append(Message("user", interleave(asked.question, images)))
+            if asked.turn < turn:
+                messages.append(Message.of("assistant", answers[asked.turn - 1]))
+        return tuple(messages)
+
+    def judge_messages(
+        self, item: Item, turn: int, answer: str, prompt: PromptTemplate
+    ) -> tuple[Message, ...]:
+        """Question, reference, answer and all images shown so far, as the released judge has them."""
+        asked = item.turns[turn - 1]
+        n_shown = sum(len(earlier.image_positions) for earlier in item.turns[:turn])
+        return prompt.render(
+            images=item.image_ids[:n_shown],
+            question=asked.question,
+            reference=asked.reference,
+            answer=answer,
+        )
+
+    def parse_judgment(self, reply: str) -> Judgment:
+        """All seven scores or a ParseError; the overall score sums the turn up."""
+        grades = parse_grades(reply)
+        return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)

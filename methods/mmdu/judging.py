@@ -1,0 +1,76 @@
+"""MMDU's judge: six dimensions and an overall score, 1 to 10 (MMDU, 2.3 and Figure 12).
+
+What belongs here: the dimensions and the strict reading of a judge's dictionary. The released
+scorer passes it through eval() and keeps a dictionary that lacks a key; here it is parsed as a
+literal and either whole or an error.
+"""
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+
+from methods.parsing import ParseError
+
+OVERALL = "Overall Score"
+DIMENSIONS = (
+    "Creativity",
+    "Richness",
+    "Visual Perception",
+    "Logical Coherence",
+    "Answer Accuracy",
+    "Image Relationship Understanding",
+    OVERALL,
+)
+LOWEST, HIGHEST = 1, 10
+_DICTIONARY = re.compile(r"\{[^{}]*\}", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Grades:
+    """What the judge gave: dimension -> 1..10 for all seven, and its words before the dictionary."""
+
+    scores: dict[str, int]
+    explanation: str
+
+
+def parse_grades(reply: str) -> Grades:
+    """Grades in a judge's reply; the last dictionary counts, as the judge was asked to end with it.
+
+    Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer` or `out_of_range`. Keys are
+    matched without regard to case; keys that are not dimensions are ignored.
+    """
+    matches = list(_DICTIONARY.finditer(reply))
+    if not matches:
+        raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")
+    given = {
+        str(key).strip().lower(): value for key, value in _literal(matches[-1].group()).items()
+    }
+    scores = {}
+    for dimension in DIMENSIONS:
+        if dimension.lower() not in given:
+            raise ParseError("missing_score", f"The judge gave no score for {dimension}.")
+        scores[dimension] = _score(dimension, given[dimension.lower()])
+    return Grades(scores, reply[: matches[-1].start()].strip())
+
+
+def _literal(text: str) -> dict[object, object]:
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            value = parse(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return value
+    raise ParseError("no_dictionary", "What looks like the judge's dictionary cannot be read.")
+
+
+def _score(dimension: str, value: object) -> int:
+    # Whole numbers written as 7.0 or "7" mean 7; anything else would be a guess.
+    if isinstance(value, str) and re.fullmatch(r"\d{1,3}(\.0)?", value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
+        raise ParseError("not_an_integer", f"{dimension} is {value!r}, not an integer.")
+    if not LOWEST <= value <= HIGHEST:
+        raise ParseError("out_of_range", f"{dimension} is {value}, outside {LOWEST} to {HIGHEST}.")
+    return int(value)

@@ -1,0 +1,119 @@
+"""A release: approved dialogues frozen as the rows that every benchmark is made of.
+
+What belongs here: which rows a set of approved items becomes and what the release is called. Its id
+is a hash of its content, so the same content is the same release, and other content another.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from methods.ids import content_id
+from methods.messages import IMAGE_HERE
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The call behind a text: its ledger key and prompt version, None for a person's own words."""
+
+    call_key: str | None = None
+    prompt_version: str | None = None
+
+
+@dataclass(frozen=True)
+class ApprovedDialogue:
+    """One approved item: its content as it stands after review and who stands behind it."""
+
+    item_id: str
+    set_id: str
+    revision: int
+    reviewers: tuple[str, ...]
+    policy: str
+    image_ids: tuple[str, ...]
+    turns: tuple[Mapping[str, Any], ...]
+
+
+@dataclass
+class Release:
+    """Rows of the release tables, by table name."""
+
+    release_id: str
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    """Which images enter with each question: `<ImageHere>`s are numbered through the dialogue."""
+    shown = 0
+    for question in questions:
+        n_new = question.count(IMAGE_HERE)
+        yield tuple(range(shown + 1, shown + n_new + 1))
+        shown += n_new
+
+
+def build_release(
+    name: str,
+    dialogues: Sequence[ApprovedDialogue],
+    questions: Mapping[str, Origin],
+    answers: Mapping[str, Origin],
+    sources: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> Release:
+    """Rows of `items`, `turns`, `references` and `images` for `dialogues`, in order of item id.
+
+    `questions` and `answers` say which call made a question's text and its answer, by question id;
+    `sources` has title, page_url and attribution by (set id, image id).
+    """
+    ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
+    content = [
+        [
+            each.item_id,
+            list(each.reviewers),
+            list(each.image_ids),
+            [dict(turn) for turn in each.turns],
+        ]
+        for each in ordered
+    ]
+    release = Release(f"{name}-{content_id('release', name, content)[:10]}")
+    rows: dict[str, list[dict[str, Any]]] = {
+        table: [] for table in ("items", "turns", "references", "images")
+    }
+    for ordinal, dialogue in enumerate(ordered, start=1):
+        here = {"release_id": release.release_id, "item_id": dialogue.item_id}
+        rows["items"].append(
+            {
+                **here,
+                "set_id": dialogue.set_id,
+                "ordinal": ordinal,
+                "revision": dialogue.revision,
+                "reviewers": list(dialogue.reviewers),
+            }
+        )
+        positions = image_positions([turn["question"] for turn in dialogue.turns])
+        for number, (turn, entering) in enumerate(
+            zip(dialogue.turns, positions, strict=True), start=1
+        ):
+            question_id = turn.get("question_id", "")
+            asked = questions.get(question_id, Origin())
+            answered = answers.get(question_id, Origin())
+            rows["turns"].append(
+                {
+                    **here,
+                    "turn": number,
+                    "question": turn["question"],
+                    "image_positions": list(entering),
+                    **vars(asked),
+                }
+            )
+            rows["references"].append(
+                {**here, "turn": number, "reference": turn["answer"], **vars(answered)}
+            )
+        rows["images"] += [
+            {
+                **here,
+                "position": position,
+                "image_id": image_id,
+                **sources[dialogue.set_id, image_id],
+            }
+            for position, image_id in enumerate(dialogue.image_ids, start=1)
+        ]
+    release.rows = rows
+    return release

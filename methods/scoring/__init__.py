@@ -1,0 +1,1 @@
+"""Metrics: one small file each, with its formula and its source."""

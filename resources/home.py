@@ -1,0 +1,44 @@
+"""Where the project writes: one folder, `data/` by default, `LOOM_HOME` to move it.
+
+What belongs here: the names of the things under that folder. Nothing here opens them.
+"""
+
+import os
+from pathlib import Path
+
+REPO_ROOT = Path(__file__).resolve().parent.parent
+
+
+def home() -> Path:
+    """The folder everything written at run time stands under (environment variable `LOOM_HOME`)."""
+    return Path(os.environ.get("LOOM_HOME") or REPO_ROOT / "data").resolve()
+
+
+def warehouse_path() -> Path:
+    """The DuckDB file with the tables."""
+    return home() / "warehouse.duckdb"
+
+
+def ledger_path() -> Path:
+    """The SQLite file with every model call."""
+    return home() / "ledger.sqlite"
+
+
+def review_path() -> Path:
+    """The SQLite file with every review event."""
+    return home() / "review.sqlite"
+
+
+def images_path() -> Path:
+    """The content-addressed image store."""
+    return home() / "images"
+
+
+def releases_path() -> Path:
+    """One folder a release, named by its id."""
+    return home() / "releases"
+
+
+def reports_path() -> Path:
+    """HTML reports, one file a release."""
+    return home() / "reports"

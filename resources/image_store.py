@@ -1,0 +1,196 @@
+"""The images' files: a content-addressed store, and the forms in which a stored image is shown.
+
+What belongs here: writing an image once under the hash of its bytes, finding it again, and the
+thumbnails and data URLs made from it. What does not: whether bytes may enter
+(`methods/image_check.py`, called before `put`), and where they came from
+(`resources/image_source.py`).
+"""
+
+import base64
+import hashlib
+import io
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+from uuid import uuid4
+
+from PIL import Image, ImageOps
+
+from methods.image_check import EXTENSION_OF, read_header
+
+JPEG_QUALITY = 90
+THUMBNAIL_CACHE_BYTES = 16_000_000
+DATA_URL_CACHE_BYTES = 64_000_000
+
+_IMAGE_ID = re.compile(r"[0-9a-f]{64}")
+_PASSED_ON = {"JPEG": "image/jpeg", "PNG": "image/png"}
+_ORIENTATION = 0x0112
+_UPRIGHT = (None, 1)
+
+Sized = TypeVar("Sized", bytes, str)
+
+
+class ImageNotStored(LookupError):
+    """There is no image of that id in the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image in the store: `path` is relative to its root, sizes are pixels of the file."""
+
+    image_id: str
+    path: str
+    mime: str
+    width: int
+    height: int
+    n_bytes: int
+
+
+class ImageStore:
+    """Images under `root`, as `ab/abcdef….ext` by the SHA-256 of their bytes.
+
+    Any number of threads and processes may put and read at once: a file appears under its name
+    whole or not at all, and two writers of one image write the same bytes.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        self._thumbnails: _Cache[bytes] = _Cache(THUMBNAIL_CACHE_BYTES)
+        self._data_urls: _Cache[str] = _Cache(DATA_URL_CACHE_BYTES)
+
+    def put(self, data: bytes) -> StoredImage:
+        """Store an image's bytes as they are; storing them again changes nothing.
+
+        Reads the header only. Raises methods.image_check.ImageRejected if that is no image's.
+        """
+        header = read_header(data)
+        image_id = hashlib.sha256(data).hexdigest()
+        relative = f"{image_id[:2]}/{image_id}.{EXTENSION_OF[header.mime]}"
+        target = self.root / relative
+        # A file of another length was damaged by something else, and is replaced.
+        if not (target.is_file() and target.stat().st_size == len(data)):
+            _write_atomically(target, data)
+        return StoredImage(
+            image_id, relative, header.mime, header.width, header.height, header.n_bytes
+        )
+
+    def path(self, image_id: str) -> Path:
+        """Where the image's file stands. Raises ImageNotStored, also for what is no id at all."""
+        # Ids come back from URLs and tables, so their form is checked before they name a file.
+        if _IMAGE_ID.fullmatch(image_id):
+            for extension in EXTENSION_OF.values():
+                path = self.root / image_id[:2] / f"{image_id}.{extension}"
+                if path.is_file():
+                    return path
+        raise ImageNotStored(f"No image {image_id[:80]!r} is stored in {self.root}.")
+
+    def read(self, image_id: str) -> bytes:
+        """The image's bytes as they were put. Raises ImageNotStored."""
+        return self.path(image_id).read_bytes()
+
+    def thumbnail(self, image_id: str, side: int = 96) -> bytes:
+        """A JPEG at most `side` pixels high and wide. Raises ImageNotStored."""
+        return self._thumbnails.get(
+            (image_id, side), lambda: _jpeg(_upright_rgb(self.read(image_id), side))
+        )
+
+    def jpeg_base64(self, image_id: str, max_side: int) -> str:
+        """A `data:image/...;base64,` URL of the image, at most `max_side` pixels high and wide.
+
+        The stored bytes themselves where they are an upright RGB JPEG or PNG of that size, so that
+        a model sees what is on file; else a JPEG of quality 90, transparency laid on white. Raises
+        ImageNotStored.
+        """
+        return self._data_urls.get(
+            (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
+        )
+
+
+def _data_url(data: bytes, max_side: int) -> str:
+    with Image.open(io.BytesIO(data)) as image:
+        mime = _PASSED_ON.get(image.format or "")
+        as_it_is = (
+            mime is not None
+            and image.mode == "RGB"
+            and "transparency" not in image.info
+            and max(image.size) <= max_side
+            and image.getexif().get(_ORIENTATION) in _UPRIGHT
+        )
+    if not as_it_is:
+        mime, data = "image/jpeg", _jpeg(_upright_rgb(data, max_side))
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+
+
+def _upright_rgb(data: bytes, max_side: int) -> Image.Image:
+    """The first frame as a viewer shows it (turned upright, on white), shrunk to `max_side`."""
+    with Image.open(io.BytesIO(data)) as image:
+        # Lets the JPEG decoder skip detail that the resize would throw away.
+        image.draft("RGB", (2 * max_side, 2 * max_side))
+        upright = ImageOps.exif_transpose(image)
+    if upright.mode.startswith("I"):
+        # 16 bits a pixel: Pillow's own conversion clips at 255, which turns a picture white.
+        upright = upright.convert("I").point(lambda value: value / 256).convert("L")
+    if upright.has_transparency_data:
+        layer = upright.convert("RGBA")
+        upright = Image.new("RGBA", layer.size, "white")
+        upright.alpha_composite(layer)
+    shown = upright.convert("RGB")
+    shown.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+    return shown
+
+
+def _jpeg(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=JPEG_QUALITY)
+    return buffer.getvalue()
+
+
+def _write_atomically(target: Path, data: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.parent / f".{target.name}.{uuid4().hex}.tmp"
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    # The rename itself is durable only once the folder is.
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+class _Cache(Generic[Sized]):
+    """The values used last, up to `max_bytes` of them together; several threads may use it."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._n_bytes = 0
+        self._values: OrderedDict[Hashable, Sized] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        # Made outside the lock: two threads may make one value, none waits for another's.
+        value = make()
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value
+                self._n_bytes += len(value)
+            while self._n_bytes > self._max_bytes:
+                _, dropped = self._values.popitem(last=False)
+                self._n_bytes -= len(dropped)
+        return value

@@ -1,0 +1,1 @@
+"""The one way to a model: registry, canonical request, ledger, gateway."""

@@ -1,0 +1,71 @@
+"""Which API errors are worth another try, how long to wait, and what the rest are called."""
+
+import email.utils
+import time
+
+import openai
+from tenacity import RetryCallState, wait_random_exponential
+
+from resources.llm.request import FailureKind
+
+MAX_WAIT = 60.0
+_RETRIED_STATUS = {408, 409, 429}
+_backoff = wait_random_exponential(multiplier=0.5, max=30)
+
+
+class BadResponse(Exception):
+    """A reply with status 200 that holds no completion."""
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Whether the same request may succeed later: 408, 409, 429, 5xx, connection trouble, garbage."""
+    if isinstance(error, openai.APIStatusError):
+        # An exhausted account answers 429 too, and waiting does not fill it.
+        return error.code != "insufficient_quota" and (
+            error.status_code in _RETRIED_STATUS or error.status_code >= 500
+        )
+    return isinstance(
+        error, (openai.APIConnectionError, openai.APIResponseValidationError, BadResponse)
+    )
+
+
+def wait_seconds(state: RetryCallState) -> float:
+    """Retry-After where the server gave one (seconds or a date), else jittered exponential backoff."""
+    error = state.outcome.exception() if state.outcome else None
+    told = retry_after(error) if isinstance(error, openai.APIStatusError) else None
+    return min(told, MAX_WAIT) if told is not None else _backoff(state)
+
+
+def retry_after(error: openai.APIStatusError) -> float | None:
+    """Seconds the server asked to wait, from either form of Retry-After; None without one."""
+    value = error.response.headers.get("retry-after", "").strip()
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        parsed = email.utils.parsedate_tz(value)
+        return None if parsed is None else max(0.0, email.utils.mktime_tz(parsed) - time.time())
+
+
+def failure_kind(error: BaseException) -> FailureKind:
+    """The typed name of an error that ended a request."""
+    if isinstance(error, openai.APITimeoutError):
+        return "timeout"
+    if isinstance(error, openai.APIConnectionError):
+        return "unreachable"
+    if isinstance(error, openai.APIStatusError):
+        return _status_kind(error)
+    return "bad_response"
+
+
+def _status_kind(error: openai.APIStatusError) -> FailureKind:
+    if error.status_code in (401, 403):
+        return "auth"
+    if error.code == "context_length_exceeded" or error.status_code == 413:
+        return "too_long"
+    if error.code == "content_filter":
+        return "refused"
+    if error.status_code == 429:
+        return "rate_limited"
+    return "server_error" if error.status_code >= 500 else "bad_request"

@@ -1,0 +1,298 @@
+"""The gateway: requests in, outcomes out, each answered from the ledger or asked once.
+
+What belongs here: bounded concurrency, retries, one flight per request, durable before used. What
+does not: what is asked (prompts, benchmarks) and what becomes of an answer (assets).
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+
+from methods.messages import Image
+from resources.image_store import ImageStore
+from resources.llm.ledger import Call, Ledger
+from resources.llm.registry import ModelSpec, Registry
+from resources.llm.request import ChatRequest, Completion, Failure, Outcome, request_key
+from resources.llm.usage import Progress, Usage
+from resources.offline.process import OfflineServer
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MAX_ATTEMPTS = 6
+ATTEMPT_SECONDS = 180.0
+SILENT: Callable[[str], None] = lambda line: None  # noqa: E731
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class AuthError(RuntimeError):
+    """The provider does not accept the key: the run stops, since every further call would fail."""
+
+
+class Gateway:
+    """Asks the registry's models; what was answered once is never asked again.
+
+    Raises RegistryError at once when the profile is unknown or one of its models lacks its key.
+    """
+
+    def __init__(self, registry: Registry, profile: str, ledger: Ledger, images: ImageStore):
+        registry.require_keys(profile)
+        self.registry = registry
+        self.profile = registry.profile(profile)
+        self.ledger = ledger
+        self.images = images
+        self.offline = OfflineServer()
+
+    def ask(
+        self, stage: str, requests: Sequence[ChatRequest], say: Callable[[str], None] = SILENT
+    ) -> tuple[list[Outcome], Usage]:
+        """Outcomes of `requests` in their order, and what they cost."""
+        return self.map(stage, requests, Session.complete, say)
+
+    def map(
+        self,
+        stage: str,
+        items: Sequence[T],
+        work: Callable[["Session", T], Awaitable[R]],
+        say: Callable[[str], None] = SILENT,
+    ) -> tuple[list[R], Usage]:
+        """`work` done on every item side by side, for work of several calls that build on each other.
+
+        Raises AuthError as soon as a provider refuses a key; what was answered by then is kept.
+        """
+        return asyncio.run(self._map(stage, items, work, say))
+
+    async def _map(
+        self,
+        stage: str,
+        items: Sequence[T],
+        work: Callable[["Session", T], Awaitable[R]],
+        say: Callable[[str], None],
+    ) -> tuple[list[R], Usage]:
+        async with Session(self, stage) as session:
+            progress = Progress(stage, len(items), session.usage, say)
+
+            async def one(item: T) -> R:
+                result = await work(session, item)
+                progress.step()
+                return result
+
+            try:
+                async with asyncio.TaskGroup() as group:
+                    tasks = [group.create_task(one(item)) for item in items]
+            except* AuthError as errors:
+                raise errors.exceptions[0] from None
+            return [task.result() for task in tasks], session.usage
+
+    def close(self) -> None:
+        """Stop the offline model server if it was started."""
+        self.offline.stop()
+
+
+class Session:
+    """The asking side of one stage: clients, limits, requests in flight, the ledger's writer."""
+
+    def __init__(self, gateway: Gateway, stage: str):
+        self.gateway = gateway
+        self.stage = stage
+        self.usage = Usage()
+        self._stack = AsyncExitStack()
+        self._clients: dict[str, AsyncOpenAI] = {}
+        self._limits: dict[str, asyncio.Semaphore] = {}
+        self._in_flight: dict[str, asyncio.Future[Outcome]] = {}
+        self._starting = asyncio.Lock()
+        self._writer = _LedgerWriter(gateway.ledger)
+
+    async def __aenter__(self) -> "Session":
+        await self._stack.enter_async_context(self._writer)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._stack.aclose()
+
+    async def complete(self, request: ChatRequest) -> Outcome:
+        """The outcome of one request; an identical one in flight is joined, not sent again."""
+        spec = self.gateway.registry.model(request.model)
+        canonical = request.canonical(spec.provider, spec.model)
+        key = request_key(canonical)
+        if key in self._in_flight:
+            outcome = await asyncio.shield(self._in_flight[key])
+            if isinstance(outcome, Completion):
+                outcome = Completion(**{**vars(outcome), "cached": True})
+        else:
+            task = asyncio.ensure_future(self._settle(request, spec, canonical, key))
+            self._in_flight[key] = task
+            try:
+                outcome = await task
+            finally:
+                del self._in_flight[key]
+        self.usage.count(outcome)
+        if isinstance(outcome, Failure) and outcome.kind == "auth":
+            raise AuthError(f"{spec.name}: {outcome.detail}")
+        return outcome
+
+    async def _settle(
+        self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
+    ) -> Outcome:
+        known = self.gateway.ledger.find([key]).get(key)
+        if known:
+            return known.completion(cached=True)
+        if len(request.image_ids) > spec.max_images:
+            return Failure(
+                key,
+                "too_long",
+                f"{len(request.image_ids)} images, {spec.name} takes {spec.max_images}.",
+            )
+        limit = self._limits.setdefault(spec.name, asyncio.Semaphore(spec.concurrency))
+        async with limit:
+            outcome = await self._send(request, spec, canonical, key)
+        if isinstance(outcome, Failure):
+            return outcome
+        await self._writer.add(outcome)
+        return outcome.completion(cached=False)
+
+    async def _send(
+        self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
+    ) -> Call | Failure:
+        import openai
+
+        from resources.llm.errors import BadResponse, failure_kind, is_retryable, wait_seconds
+
+        client = await self._client(spec)
+        started, attempts = time.monotonic(), 0
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(MAX_ATTEMPTS),
+            wait=wait_seconds,
+            retry=retry_if_exception(is_retryable),
+            reraise=True,
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    attempts += 1
+                    response = await client.chat.completions.create(
+                        model=spec.model,
+                        messages=self._wire_messages(request, spec),  # type: ignore[arg-type]
+                        **request.params,  # type: ignore[arg-type]
+                    )
+                    if not response.choices or response.usage is None:
+                        raise BadResponse("The reply holds no choice or no usage.")
+        except (openai.OpenAIError, BadResponse, ValueError) as error:
+            return Failure(key, failure_kind(error), _sentence(error, spec))
+        choice = response.choices[0]
+        if choice.finish_reason == "content_filter" or choice.message.refusal:
+            refusal = choice.message.refusal or "The provider's filter withheld the answer."
+            return Failure(key, "refused", refusal)
+        if not choice.message.content:
+            return Failure(
+                key, "bad_response", f"Empty answer, finished by {choice.finish_reason}."
+            )
+        return Call(
+            key=key,
+            provider=spec.provider,
+            model=spec.model,
+            prompt_version=request.prompt_version,
+            stage=self.stage,
+            request=canonical,
+            response=choice.message.content,
+            finish_reason=choice.finish_reason,
+            prompt_tokens=response.usage.prompt_tokens,
+            completion_tokens=response.usage.completion_tokens,
+            cost_usd=spec.cost(response.usage.prompt_tokens, response.usage.completion_tokens),
+            seconds=round(time.monotonic() - started, 4),
+            attempts=attempts,
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+    async def _client(self, spec: ModelSpec) -> "AsyncOpenAI":
+        async with self._starting:
+            if spec.name not in self._clients:
+                from openai import AsyncOpenAI
+
+                address = spec.address()
+                if spec.provider == "offline" and address is None:
+                    address = await asyncio.to_thread(self.gateway.offline.start)
+                self._clients[spec.name] = await self._stack.enter_async_context(
+                    AsyncOpenAI(
+                        api_key=spec.api_key(),
+                        base_url=address,
+                        max_retries=0,
+                        timeout=ATTEMPT_SECONDS,
+                    )
+                )
+        return self._clients[spec.name]
+
+    def _wire_messages(self, request: ChatRequest, spec: ModelSpec) -> list[dict[str, object]]:
+        """The messages as they go over the wire: images inlined, each encoded once by the store."""
+        wire: list[dict[str, object]] = []
+        for message in request.messages:
+            if not any(isinstance(part, Image) for part in message.parts):
+                wire.append(
+                    {"role": message.role, "content": "".join(p.text for p in message.parts)}
+                )  # type: ignore[union-attr]
+                continue
+            content: list[dict[str, object]] = []
+            for part in message.parts:
+                if isinstance(part, Image):
+                    url = self.gateway.images.jpeg_base64(part.image_id, spec.max_side)
+                    content.append({"type": "image_url", "image_url": {"url": url}})
+                else:
+                    content.append({"type": "text", "text": part.text})
+            wire.append({"role": message.role, "content": content})
+        return wire
+
+
+class _LedgerWriter:
+    """Commits calls off the event loop, as many at once as have come in; `add` returns when durable."""
+
+    def __init__(self, ledger: Ledger):
+        self._ledger = ledger
+        self._queue: asyncio.Queue[tuple[Call, asyncio.Future[None]]] = asyncio.Queue()
+
+    async def __aenter__(self) -> "_LedgerWriter":
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._queue.join()
+        self._task.cancel()
+
+    async def add(self, call: Call) -> None:
+        """Returns once `call` is committed."""
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait((call, durable))
+        # A caller that is cancelled must not take the paid-for answer with it.
+        await asyncio.shield(durable)
+
+    async def _run(self) -> None:
+        while True:
+            batch = [await self._queue.get()]
+            while not self._queue.empty():
+                batch.append(self._queue.get_nowait())
+            try:
+                await asyncio.to_thread(self._ledger.add, [call for call, _ in batch])
+            except Exception as error:
+                for _, durable in batch:
+                    if not durable.done():
+                        durable.set_exception(error)
+            else:
+                for _, durable in batch:
+                    if not durable.done():
+                        durable.set_result(None)
+            finally:
+                for _ in batch:
+                    self._queue.task_done()
+
+
+def _sentence(error: Exception, spec: ModelSpec) -> str:
+    """One line about an error, without the key it may quote."""
+    text = " ".join(str(error).split())[:300]
+    key = spec.api_key()
+    return text.replace(key, "***") if len(key) > 8 else text

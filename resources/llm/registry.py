@@ -1,0 +1,137 @@
+"""Which models there are: `models.yaml`, read and checked.
+
+What belongs here: model entries, profiles, and the sentences that say what is wrong with them.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from resources.home import REPO_ROOT
+
+
+class RegistryError(RuntimeError):
+    """models.yaml, the chosen profile or a model's key is not usable; the message says what to do."""
+
+
+class Price(BaseModel):
+    """US dollars per million tokens."""
+
+    model_config = ConfigDict(extra="forbid")
+    prompt: float = Field(0.0, ge=0)
+    completion: float = Field(0.0, ge=0)
+
+
+class ModelSpec(BaseModel):
+    """One entry of `models`; `name` is what the rest of the system calls it."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    provider: Literal["offline", "openai"]
+    model: str
+    base_url: str | None = None
+    base_url_env: str | None = None
+    api_key_env: str | None = None
+    max_images: int = Field(50, ge=1)
+    max_side: int = Field(1024, ge=64)
+    price: Price = Price()
+    concurrency: int = Field(16, ge=1)
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """US dollars for one call."""
+        return (
+            prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
+        ) / 1_000_000
+
+    def address(self) -> str | None:
+        """Base URL from the entry or its environment variable; None for the client's default."""
+        return self.base_url or os.environ.get(self.base_url_env or "") or None
+
+    def api_key(self) -> str:
+        """The key from the environment. Raises RegistryError when the entry names one that is unset."""
+        if self.api_key_env is None:
+            return "not-needed"
+        key = os.environ.get(self.api_key_env, "")
+        if not key:
+            raise RegistryError(
+                f"{self.name} needs a key: set {self.api_key_env}, or choose the profile 'offline'."
+            )
+        return key
+
+
+class Profile(BaseModel):
+    """Who does what: the writer builds, the judge grades, `evaluate` are the models compared."""
+
+    model_config = ConfigDict(extra="forbid")
+    writer: str
+    judge: str
+    evaluate: list[str]
+
+
+class Registry(BaseModel):
+    """All of models.yaml, cross-checked."""
+
+    profiles: dict[str, Profile]
+    models: dict[str, ModelSpec]
+
+    def model(self, name: str) -> ModelSpec:
+        """The entry called `name`. Raises RegistryError naming those there are."""
+        if name not in self.models:
+            raise RegistryError(
+                f"There is no model '{name}' in models.yaml; it has {', '.join(sorted(self.models))}."
+            )
+        return self.models[name]
+
+    def profile(self, name: str) -> Profile:
+        """The profile called `name`, all its models known. Raises RegistryError."""
+        if name not in self.profiles:
+            raise RegistryError(
+                f"There is no profile '{name}' in models.yaml; it has {', '.join(sorted(self.profiles))}."
+            )
+        profile = self.profiles[name]
+        for model in (profile.writer, profile.judge, *profile.evaluate):
+            self.model(model)
+        return profile
+
+    def require_keys(self, profile: str) -> None:
+        """Raises RegistryError unless every model of the profile has the key it needs."""
+        chosen = self.profile(profile)
+        for name in (chosen.writer, chosen.judge, *chosen.evaluate):
+            self.model(name).api_key()
+
+
+def registry_path() -> Path:
+    """`models.yaml` at the root of the project, or the file `LOOM_MODELS` names."""
+    return Path(os.environ.get("LOOM_MODELS") or REPO_ROOT / "models.yaml")
+
+
+def active_profile() -> str:
+    """The chosen profile's name (environment variable `LOOM_PROFILE`), `offline` by default."""
+    return os.environ.get("LOOM_PROFILE") or "offline"
+
+
+def load_registry(path: Path | None = None) -> Registry:
+    """The registry in `path`. Raises RegistryError with one sentence that says what is wrong."""
+    path = path or registry_path()
+    try:
+        raw = yaml.safe_load(path.read_text())
+    except FileNotFoundError:
+        raise RegistryError(f"There is no {path}; restore it or unset LOOM_MODELS.") from None
+    except yaml.YAMLError as error:
+        raise RegistryError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(raw, Mapping) or not {"profiles", "models"} <= raw.keys():
+        raise RegistryError(f"{path} must have the two sections 'profiles' and 'models'.")
+    models = {
+        name: {"name": name, "model": name, **(entry or {})}
+        for name, entry in raw["models"].items()
+    }
+    try:
+        return Registry.model_validate({"profiles": raw["profiles"], "models": models})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RegistryError(f"{path}: {place}: {first['msg']}.") from None

@@ -1,0 +1,144 @@
+"""The candidates of known skill that answer in a chat.
+
+Belongs here: what each candidate says to the user's last message. The model's name chooses the
+skill and nothing else does; every answer is made by rule and no model is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from resources.offline import vocabulary
+from resources.offline.answers import careful_answer
+from resources.offline.choices import best, options
+from resources.offline.claims import truths
+from resources.offline.conversation import ChatRequest
+from resources.offline.describe import in_one
+from resources.offline.material import asked_about, last_attached, numbered, tokens
+from resources.offline.picks import Picker
+from resources.offline.vision import Facts
+
+_REFUSALS = (
+    "I'm sorry, but I can't help with that request.",
+    "I'm sorry, but I am unable to assist with this.",
+    "I apologize, but I cannot answer questions about these images.",
+    "Sorry, I can't help with identifying what is in these images.",
+)
+_RAMBLES = (
+    "There is so much that could be said here, and it is hard to know where to begin.",
+    "In general, one might say that everything depends on how one chooses to approach it.",
+    "People have thought about such matters for a very long time, and opinions vary widely.",
+    "It is worth remembering that context matters, and that context itself needs context.",
+    "Of course, different viewers would say different things, and each would have reasons.",
+    "That being said, it remains an interesting topic that deserves further thought.",
+    "One could go on at length, and perhaps one should, yet the essence stays hard to grasp.",
+    "All in all, the matter is as rich as it is open, and there is always more to consider.",
+    "Much has been written about questions of this kind, with varying degrees of success.",
+    "Ultimately, it comes down to perspective, and perspective is something we all bring along.",
+)
+_OFFHAND = ("It looks nice.", "That is about it.", "It has some mood.", "Nothing else stands out.")
+_LINKING = ("They look similar.", "They differ a little.", "Both are fine to look at.")
+_WRONG_RATE = 0.4
+_FACTS_TOLD = 4
+
+
+def candidate(request: ChatRequest) -> str:
+    """Answer the user's last message with the skill that the model's name stands for."""
+    return _SKILLS.get(request.model, _careful)(request)
+
+
+def _situation(request: ChatRequest) -> tuple[str, dict[int, Facts]]:
+    """Return the last message's text and the pictures it is about.
+
+    They are those it names, else those that came with it, else all of the conversation's.
+    """
+    pictures = numbered(request)
+    text = request.last_user.text
+    if not any(number in pictures for number in tokens(text)):
+        attached = last_attached(request)
+        pictures = {number: pictures[number] for number in attached} or pictures
+    return text, pictures
+
+
+def _careful(request: ChatRequest) -> str:
+    text, pictures = _situation(request)
+    stem, offered = options(text)
+    if offered:
+        return f"The answer is {best(stem, offered, pictures)}."
+    return careful_answer(text, pictures, "careful")
+
+
+def _careless(request: ChatRequest) -> str:
+    text, pictures = _situation(request)
+    picker = Picker("careless", text, sorted(pictures.items()))
+    _, offered = options(text)
+    if offered:
+        return f"I think it is {picker.choice('guess', list(offered))}."
+    if not pictures:
+        return "Hard to say without seeing anything."
+    asked = asked_about(text, pictures)
+    told = asked[:-1] if len(asked) > 1 and picker.chance("ignore one", 0.3) else asked
+    source = dict(zip(asked, asked, strict=True))
+    if len(asked) > 1 and picker.chance("swap", 0.25):
+        source[asked[0]], source[asked[1]] = asked[1], asked[0]
+    sentences = [
+        _hasty(number, pictures[source[number]], picker, first=number == told[0]) for number in told
+    ]
+    ending = picker.choice("ending", _LINKING if len(asked) > 1 else _OFFHAND)
+    return " ".join([*sentences, ending])
+
+
+def _hasty(number: int, facts: Facts, picker: Picker, *, first: bool) -> str:
+    """Tell about half the facts, some of them wrong; of the first picture one surely is."""
+    rest = [kind for kind in vocabulary.KINDS if kind != vocabulary.COLOUR]
+    kinds = [vocabulary.COLOUR, *picker.order(f"kinds{number}", rest)[: _FACTS_TOLD - 1]]
+    wrong = {kind for kind in kinds if picker.chance(f"wrong {kind}{number}", _WRONG_RATE)}
+    if first and not wrong:
+        wrong = {picker.choice("surely wrong", kinds)}
+    if wrong == set(kinds):
+        wrong.remove(kinds[-1])
+    main = facts.colour_names[0]
+    plain = replace(facts, colours=((main, 1.0),), background=main)
+    for kind in wrong:
+        value = picker.choice(f"value {kind}{number}", _untrue(facts, kind))
+        plain = _with(plain, kind, value)
+    return in_one(number, plain, kinds, picker)
+
+
+def _untrue(facts: Facts, kind: str) -> list[str]:
+    """Return a kind's values that are wrong, without the nearly right ones if any remain."""
+    right = truths(facts, kind)
+    wrong = [value for value in vocabulary.values(kind) if value not in right]
+    far = [value for value in wrong if not any(vocabulary.near(value, true) for true in right)]
+    return far or wrong
+
+
+def _with(facts: Facts, kind: str, value: str) -> Facts:
+    if kind == vocabulary.COLOUR:
+        return replace(facts, colours=((value, 1.0),), background=value)
+    changed: dict[str, Any] = {kind: value}
+    return replace(facts, **changed)
+
+
+def _always_a(request: ChatRequest) -> str:
+    return "A"
+
+
+def _refuser(request: ChatRequest) -> str:
+    text, pictures = _situation(request)
+    return Picker("refuser", text, sorted(pictures.items())).choice("refusal", _REFUSALS)
+
+
+def _rambler(request: ChatRequest) -> str:
+    text, pictures = _situation(request)
+    return " ".join(Picker("rambler", text, sorted(pictures.items())).order("ramble", _RAMBLES))
+
+
+_SKILLS: dict[str, Callable[[ChatRequest], str]] = {
+    "offline-careless": _careless,
+    "offline-always-a": _always_a,
+    "offline-refuser": _refuser,
+    "offline-rambler": _rambler,
+}

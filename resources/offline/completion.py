@@ -1,0 +1,67 @@
+"""A chat answer, written.
+
+Belongs here: the JSON of a completion, the estimate of its usage, and the list of models served.
+Part of the offline stand-in, which never calls a model: the text it wraps was made by rule.
+"""
+
+from __future__ import annotations
+
+import math
+
+from resources.offline.conversation import ChatRequest, Picture
+
+MODELS = (
+    "offline-writer",
+    "offline-judge",
+    "offline-careful",
+    "offline-careless",
+    "offline-always-a",
+    "offline-refuser",
+    "offline-rambler",
+)
+_TILE = 512
+
+
+def completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:
+    """Return the body of a chat completion."""
+    message = {"role": "assistant", "content": content, "refusal": None}
+    prompt, answer = _prompt_tokens(request), _text_tokens(content or "")
+    return {
+        "id": f"chatcmpl-offline-{request.digest[:24]}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": request.model,
+        "system_fingerprint": "offline",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": answer,
+            "total_tokens": prompt + answer,
+        },
+    }
+
+
+def model_list() -> dict[str, object]:
+    """Return the body of the list of models."""
+    data = [{"id": name, "object": "model", "created": 0, "owned_by": "offline"} for name in MODELS]
+    return {"object": "list", "data": data}
+
+
+def _text_tokens(text: str) -> int:
+    return math.ceil(len(text) / 4)
+
+
+def _picture_tokens(picture: Picture) -> int:
+    if picture.detail == "low":
+        return 85
+    across = math.ceil(picture.facts.width / _TILE)
+    down = math.ceil(picture.facts.height / _TILE)
+    return 85 + 170 * across * down
+
+
+def _prompt_tokens(request: ChatRequest) -> int:
+    return sum(
+        _text_tokens(part) if isinstance(part, str) else _picture_tokens(part)
+        for message in request.messages
+        for part in message.parts
+    )

@@ -1,0 +1,41 @@
+"""Refusals of a request, in the OpenAI protocol's form.
+
+Belongs here: the exceptions that end a request with an HTTP error, and their JSON body. Part of
+the offline stand-in, which never calls a model.
+"""
+
+from __future__ import annotations
+
+
+class ApiError(Exception):
+    """A request that ends with an HTTP error."""
+
+    def __init__(self, status: int, message: str, kind: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.code = code
+
+    def body(self) -> dict[str, object]:
+        """Return the error in the form OpenAI's API gives it."""
+        error = {"message": str(self), "type": self.kind, "param": None, "code": self.code}
+        return {"error": error}
+
+
+class BadRequest(ApiError):
+    """The request itself is wrong."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(400, message, "invalid_request_error")
+
+
+class UnknownModel(ApiError):
+    """The named model is not served here."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            404,
+            f"The model `{model}` does not exist on this offline server.",
+            "invalid_request_error",
+            "model_not_found",
+        )

@@ -1,0 +1,178 @@
+"""The judge's evidence: what an answer states, and how that compares.
+
+Belongs here: measurements of one answer against the pictures' facts and the reference, before any
+score is given. Rules that stand in for a judging model; no model is called.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from resources.offline import vocabulary
+from resources.offline.claims import Claim, claims, credit, mentioned, truths
+from resources.offline.material import asked_about
+from resources.offline.vision import Facts
+
+_REFUSAL = re.compile(
+    r"\b(?:can(?:no|')?t|can not|unable to|won't|not able to|must decline)\b"
+    r"[^.]{0,40}\b(?:help|assist|answer|comply|provide|fulfil|identify|discuss|describe)",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"\W*[A-Za-z]\W*")
+_INTERPRETIVE = re.compile(
+    r"\b(suggest|evok|mood|feeling|atmospher|as if|stor(?:y|ies)|invit|calm|lively|solemn|dream"
+    r"|myster|tension|harmon|energ|symbol|imagin|reminisc|metaphor|stillness|restraint)",
+    re.IGNORECASE,
+)
+_CONNECTIVE = re.compile(
+    r"\b(because|therefore|while|whereas|by contrast|in contrast|however|moreover|which|so|since"
+    r"|together|both|overall|compared|as a result|meanwhile|consequently)\b",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(
+    r"\b(shar(?:e|es|ed|ing)|both|compared|by contrast|in contrast|whereas|brighter|darker|differ"
+    r"|similar|alike|in common|unlike|together)",
+    re.IGNORECASE,
+)
+_BRIGHTER = re.compile(r"<image-(\d+)> is (brighter|darker) than <image-(\d+)>", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong claim, with what would have been right."""
+
+    claim: Claim
+    right: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured; shares lie between 0 and 1."""
+
+    asked: tuple[int, ...]
+    right: tuple[Claim, ...]
+    wrong: tuple[Wrong, ...]
+    missing: tuple[tuple[int, str], ...]
+    unmatched: tuple[Claim, ...]
+    swapped: tuple[Claim, ...]
+    contradictions: tuple[tuple[int, str], ...]
+    precision: float
+    recall: float
+    agreement: float
+    covered: float
+    named: float
+    stray: float
+    interpretive: tuple[str, ...]
+    connectives: int
+    relations: tuple[str, ...]
+    false_relations: int
+    words: int
+    refusal: bool
+    letter: bool
+
+
+def gather(pictures: dict[int, Facts], question: str, reference: str, answer: str) -> Evidence:
+    """Measure an answer."""
+    asked = asked_about(question, pictures)
+    default = asked[0] if len(asked) == 1 else None
+    every = claims(answer, default)
+    made = [claim for claim in every if claim.image in asked]
+    credits = {claim: credit(claim, pictures[claim.image]) for claim in made}
+    wrong = [claim for claim in made if credits[claim] == 0.0]
+    expected = [claim for claim in claims(reference, default) if claim.image in asked]
+    recall, missing = _recall(asked, pictures, credits)
+    matches = {claim: _match(claim, made) for claim in expected}
+    return Evidence(
+        asked=tuple(asked),
+        right=tuple(claim for claim in made if credits[claim] == 1.0),
+        wrong=tuple(Wrong(claim, truths(pictures[claim.image], claim.kind)[0]) for claim in wrong),
+        missing=tuple(missing),
+        unmatched=tuple(claim for claim, match in matches.items() if match == 0.0),
+        swapped=tuple(claim for claim in wrong if _elsewhere(claim, asked, pictures)),
+        contradictions=tuple(_contradictions(made)),
+        precision=_mean(list(credits.values())),
+        recall=recall,
+        agreement=_mean(list(matches.values())) if matches else recall,
+        covered=_mean([float(any(c.image == n and credits[c] for c in made)) for n in asked]),
+        named=_mean([float(number in mentioned(answer)) for number in asked]),
+        stray=1.0 - len(made) / len(every) if every else 0.0,
+        interpretive=_distinct(_INTERPRETIVE, answer),
+        connectives=len(_distinct(_CONNECTIVE, answer)),
+        relations=_distinct(_RELATION, answer),
+        false_relations=_false_relations(pictures, answer),
+        words=len(answer.split()),
+        refusal=not made and bool(_REFUSAL.search(answer)),
+        letter=bool(_LETTER.fullmatch(answer)),
+    )
+
+
+def _mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
+
+def _distinct(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match.group(1).lower() for match in pattern.finditer(text)))
+
+
+def _facts_expected(number: int) -> int:
+    """Return how many kinds of fact a full answer gives of each of so many pictures."""
+    return 6 if number <= 3 else 4 if number <= 6 else 2
+
+
+def _recall(
+    asked: list[int], pictures: dict[int, Facts], credits: dict[Claim, float]
+) -> tuple[float, list[tuple[int, str]]]:
+    """Return the share of the facts to tell that were told, and the kinds left out."""
+    full = _facts_expected(len(asked))
+    told: list[float] = []
+    missing: list[tuple[int, str]] = []
+    for number in asked:
+        scores = []
+        for kind in vocabulary.KINDS:
+            mine = [c for c in credits if c.image == number and c.kind == kind]
+            if kind == vocabulary.COLOUR:
+                wanted = truths(pictures[number], kind)[:2]
+                scores.append(_mean([float(any(c.value == w for c in mine)) for w in wanted]))
+            else:
+                scores.append(max((credits[claim] for claim in mine), default=0.0))
+            if not mine:
+                missing.append((number, kind))
+        told.append(min(1.0, sum(scores) / full))
+    return _mean(told), missing
+
+
+def _match(expected: Claim, made: list[Claim]) -> float:
+    """Return how well the answer repeats one claim of the reference."""
+    if expected in made:
+        return 1.0
+    same = [c for c in made if (c.image, c.kind) == (expected.image, expected.kind)]
+    return 0.5 if any(vocabulary.near(c.value, expected.value) for c in same) else 0.0
+
+
+def _elsewhere(claim: Claim, asked: list[int], pictures: dict[int, Facts]) -> bool:
+    """Say whether a wrong claim is right for another picture asked about."""
+    return any(
+        credit(Claim(number, claim.kind, claim.value), pictures[number]) == 1.0
+        for number in asked
+        if number != claim.image
+    )
+
+
+def _contradictions(made: list[Claim]) -> list[tuple[int, str]]:
+    """Return (picture, kind) where two values were stated of a fact that has only one."""
+    seen: dict[tuple[int, str], set[str]] = {}
+    for claim in made:
+        if claim.kind != vocabulary.COLOUR:
+            seen.setdefault((claim.image, claim.kind), set()).add(claim.value)
+    return [key for key, values in seen.items() if len(values) > 1]
+
+
+def _false_relations(pictures: dict[int, Facts], answer: str) -> int:
+    """Count statements of which picture is brighter that the pixels contradict."""
+    wrong = 0
+    for first, word, second in _BRIGHTER.findall(answer):
+        one, other = pictures.get(int(first)), pictures.get(int(second))
+        if one and other:
+            wrong += (one.luminance > other.luminance) != (word.lower() == "brighter")
+    return wrong

@@ -1,0 +1,92 @@
+"""Faults on demand, and counts of what was asked.
+
+Belongs here: the queue of faults that the next chat calls suffer, and the server's statistics.
+They let callers of the stand-in practise what a paid API does on bad days; no model is called.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from resources.offline.errors import BadRequest
+
+STATUS, TRUNCATED_JSON, EMPTY_CHOICES = "status", "truncated_json", "empty_choices"
+CONTENT_FILTER, TIMEOUT, RESET = "content_filter", "timeout", "reset"
+KINDS = (STATUS, TRUNCATED_JSON, EMPTY_CHOICES, CONTENT_FILTER, TIMEOUT, RESET)
+_FIELDS = {"kind", "status", "retry_after", "count", "model"}
+
+
+@dataclass
+class Fault:
+    """One kind of fault, and how many more calls, of which model, are to suffer it."""
+
+    kind: str
+    status: int
+    retry_after: str | None
+    model: str | None
+    left: int
+
+
+def read_fault(payload: dict[str, object]) -> Fault:
+    """Read a fault from the body of `POST /faults`."""
+    unknown = set(payload) - _FIELDS
+    if unknown:
+        raise BadRequest(f"A fault has no field {sorted(unknown)}; it has {sorted(_FIELDS)}.")
+    kind = payload.get("kind", STATUS)
+    status = payload.get("status", 500)
+    count = payload.get("count", 1)
+    retry_after = payload.get("retry_after")
+    model = payload.get("model")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadRequest(f"A fault's kind must be one of {KINDS}.")
+    if not isinstance(status, int) or not 400 <= status <= 599:
+        raise BadRequest("A fault's status must be an integer from 400 to 599.")
+    if not isinstance(count, int) or count < 1:
+        raise BadRequest("A fault's count must be a positive integer.")
+    if retry_after is not None and not isinstance(retry_after, str):
+        raise BadRequest("A fault's retry_after must be a string or null.")
+    if model is not None and not isinstance(model, str):
+        raise BadRequest("A fault's model must be a string or null.")
+    return Fault(kind, status, retry_after, model, count)
+
+
+class Ledger:
+    """The faults queued and the calls counted; used from the event loop only."""
+
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+        self._by_model: Counter[str] = Counter()
+        self._suffered = 0
+        self._in_flight = 0
+        self._max_in_flight = 0
+
+    def queue(self, fault: Fault) -> None:
+        """Let the next matching calls suffer a fault."""
+        self._faults.append(fault)
+
+    def begin(self, model: str) -> Fault | None:
+        """Count a call that starts, and return the fault it suffers, if any."""
+        self._by_model[model] += 1
+        self._in_flight += 1
+        self._max_in_flight = max(self._max_in_flight, self._in_flight)
+        for fault in self._faults:
+            if fault.model in (None, model):
+                fault.left -= 1
+                self._faults = [other for other in self._faults if other.left > 0]
+                self._suffered += 1
+                return fault
+        return None
+
+    def end(self) -> None:
+        """Count a call that ended."""
+        self._in_flight -= 1
+
+    def stats(self) -> dict[str, object]:
+        """Return the body of `GET /stats`."""
+        return {
+            "calls": sum(self._by_model.values()),
+            "by_model": dict(sorted(self._by_model.items())),
+            "faults": self._suffered,
+            "max_in_flight": self._max_in_flight,
+        }

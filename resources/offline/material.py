@@ -1,0 +1,80 @@
+"""Reading of what a role is given: delimited data, labelled pictures, numbers asked for.
+
+Belongs here: the parsing of the prompts' outer form. Text inside a tag is data, in which every
+"</" was rewritten as "< /", so a tag's first closing form is its own. Part of the offline
+stand-in, which never calls a model.
+"""
+
+from __future__ import annotations
+
+import re
+
+from resources.offline.conversation import ChatRequest, Message, Picture
+from resources.offline.vision import Facts
+
+_SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
+_LABEL_AT_END = re.compile(r"<image-(\d+)>\s*:?\s*$")
+_TOKEN = re.compile(r"<image-(\d+)>")
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the content of each outermost tag; of a repeated tag, the first."""
+    found: dict[str, str] = {}
+    for match in _SECTION.finditer(text):
+        found.setdefault(match.group(1), match.group(2).strip())
+    return found
+
+
+def labelled(message: Message) -> dict[int, Facts]:
+    """Return a role's pictures by the `<image-i>` label before each, or else by position."""
+    pictures: dict[int, Facts] = {}
+    before = ""
+    for part in message.parts:
+        if isinstance(part, str):
+            before = part
+            continue
+        label = _LABEL_AT_END.search(before)
+        pictures[int(label.group(1)) if label else len(pictures) + 1] = part.facts
+        before = ""
+    return pictures
+
+
+def numbered(request: ChatRequest) -> dict[int, Facts]:
+    """Return a chat's pictures, numbered over the whole conversation in order of appearance."""
+    pictures: dict[int, Facts] = {}
+    for message in request.messages:
+        for picture in message.pictures:
+            pictures[len(pictures) + 1] = picture.facts
+    return pictures
+
+
+def last_attached(request: ChatRequest) -> list[int]:
+    """Return the numbers of the pictures that came with the user's last message."""
+    total = 0
+    first = 0
+    for message in request.messages:
+        if message is request.last_user:
+            first = total
+        total += sum(isinstance(part, Picture) for part in message.parts)
+    return list(range(first + 1, first + 1 + len(request.last_user.pictures)))
+
+
+def tokens(text: str) -> list[int]:
+    """Return the numbers of the `<image-i>` tokens in a text, each once, in order."""
+    return list(dict.fromkeys(int(number) for number in _TOKEN.findall(text)))
+
+
+def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
+    """Return the pictures a question names, or all of them when it names none."""
+    named = [number for number in tokens(question) if number in pictures]
+    return named or list(pictures)
+
+
+def exactly(text: str, noun: str, default: int) -> int:
+    """Return N of the phrase "exactly N <noun>"."""
+    match = re.search(rf"exactly\s+(\w+)\s+{noun}", text, re.IGNORECASE)
+    word = match.group(1).lower() if match else ""
+    if word.isdigit():
+        return max(1, min(50, int(word)))
+    return _NUMBER_WORDS.index(word) + 1 if word in _NUMBER_WORDS else default

@@ -1,0 +1,39 @@
+"""Prompt files: the project's own, or the ones a user points to.
+
+`LOOM_PROMPTS` names a folder; a file there takes the place of ours of the same name
+(`mmdu/judge.md`, for example). What belongs here: finding and reading them.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+
+from methods.prompting import PromptTemplate
+from resources.home import REPO_ROOT
+
+PROMPTS_ROOT = REPO_ROOT / "methods"
+
+
+class PromptError(RuntimeError):
+    """A prompt file is missing or is not a prompt; the message says which."""
+
+
+def prompt(name: str) -> PromptTemplate:
+    """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError."""
+    return _load(name, os.environ.get("LOOM_PROMPTS"))
+
+
+@cache
+def _load(name: str, override: str | None) -> PromptTemplate:
+    method, task = name.split("/")
+    own = PROMPTS_ROOT / method / "prompts" / f"{task}.md"
+    candidates = [own] if override is None else [Path(override) / method / f"{task}.md", own]
+    path = next((path for path in candidates if path.is_file()), None)
+    if path is None:
+        raise PromptError(
+            f"There is no prompt file {candidates[0]}; restore it or unset LOOM_PROMPTS."
+        )
+    source = path.read_text()
+    if "\n=== user ===\n" not in source:
+        raise PromptError(f"The prompt {path} has no line '=== user ===' between its two parts.")
+    return PromptTemplate(name, source)

@@ -1,0 +1,73 @@
+"""Writes the sample corpus: ``python -m resources.sample_corpus.draw`` from the project's root.
+
+Here belongs only which file is written where. Pictures are drawn by ``scenes``, rows are written
+by ``shards``, and both follow ``topics/*.toml``. A second run with the same Pillow rewrites every
+file byte for byte.
+"""
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from resources.sample_corpus.canvas import Canvas
+from resources.sample_corpus.entries import Entry, load_entries
+from resources.sample_corpus.scenes import SCENES
+from resources.sample_corpus.shards import shard_bytes
+
+FOLDER = Path(__file__).parent
+SEED = 20240
+JPEG_QUALITY = 85
+PALETTE = 240
+"""Colours of a PNG: enough that no banding shows, few enough to keep the corpus small."""
+
+
+def write_corpus(folder: Path = FOLDER) -> None:
+    """Write images, shards and categories under the folder, replacing images that are there."""
+    entries = load_entries()
+    images, shards = folder / "images", folder / "shards"
+    for made in (images, shards):
+        made.mkdir(parents=True, exist_ok=True)
+    for old in images.iterdir():
+        old.unlink()
+    for entry in entries:
+        if entry.draw is not None:
+            (images / entry.image).write_bytes(_picture(entry, entry.draw))
+    for name, share in _shares(entries).items():
+        (shards / f"{name}.tsv").write_bytes(shard_bytes(share))
+    lines = (
+        json.dumps({"page_title": entry.title, "categories": entry.categories}, ensure_ascii=False)
+        for entry in entries
+    )
+    (folder / "categories.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _picture(entry: Entry, details: dict[str, Any]) -> bytes:
+    canvas = Canvas(*entry.size, seed=entry.image)
+    SCENES[entry.scene](canvas, **details)
+    picture, buffer = canvas.finish(), io.BytesIO()
+    if entry.image.endswith(".jpg"):
+        picture.save(buffer, "JPEG", quality=JPEG_QUALITY, optimize=True)
+    else:
+        few = picture.quantize(PALETTE, kmeans=1, dither=Image.Dither.NONE)
+        few.save(buffer, "PNG", optimize=True)
+    content = buffer.getvalue()
+    return content[: len(content) // 2] if entry.fault == "truncated" else content
+
+
+def _shares(entries: list[Entry]) -> dict[str, list[Entry]]:
+    """The entries of each shard: topics are dealt to both, damage only to the second."""
+    sound = [entry for entry in entries if entry.fault is None]
+    damaged = [entry for entry in entries if entry.fault is not None]
+    shares = {"sample-a": sound[::2], "sample-b": sound[1::2] + damaged}
+    # Shuffled so that topics are mixed and damaged lines lie between good ones.
+    for share in shares.values():
+        random.Random(SEED).shuffle(share)
+    return shares
+
+
+if __name__ == "__main__":
+    write_corpus()

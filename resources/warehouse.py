@@ -1,0 +1,187 @@
+"""The DuckDB warehouse: tables in, tables out, and nobody holds the door.
+
+DuckDB lets one process open a file for writing and fails every other open meanwhile. So no
+connection is ever held while anything else happens: each call takes an inter-process lock, opens,
+runs one transaction and closes. What belongs here: that discipline, and how SQL files are found.
+What does not: SQL text (it stands in `sql/`) and what any table means.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from resources.home import REPO_ROOT
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+SQL_ROOT = REPO_ROOT / "sql"
+STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate")
+LOCK_TIMEOUT = 300.0
+"""Seconds to wait for the other processes: a transaction takes milliseconds, so this is a hang."""
+
+Partition = Mapping[str, str | Sequence[str]]
+"""Which rows a write replaces: column to value, or to several values; empty for the whole table."""
+
+
+class WarehouseError(RuntimeError):
+    """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
+
+
+class Write(NamedTuple):
+    """One table's new rows and the partition of it that they replace."""
+
+    table: str
+    rows: "pa.Table"
+    partition: Partition
+
+
+@cache
+def sql_text(name: str) -> str:
+    """Text of `sql/<name>.sql`, for example `cluster/entries`."""
+    return (SQL_ROOT / f"{name}.sql").read_text()
+
+
+@cache
+def ddl() -> str:
+    """Every stage's schema, then every stage's views, in the order of the data flow."""
+    schemas = [sql_text(f"{stage}/schema") for stage in STAGES]
+    views = [
+        sql_text(f"{stage}/views") for stage in STAGES if (SQL_ROOT / stage / "views.sql").exists()
+    ]
+    return "\n".join(schemas + views)
+
+
+@cache
+def declared_columns() -> dict[str, list[tuple[str, str, bool]]]:
+    """Table or view -> [(column, type, nullable)], as `sql/` declares it (read off an empty database)."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(ddl())
+        return _columns(connection)
+
+
+def _columns(connection: "duckdb.DuckDBPyConnection") -> dict[str, list[tuple[str, str, bool]]]:
+    columns: dict[str, list[tuple[str, str, bool]]] = {}
+    for table, column, kind, nullable in connection.execute(
+        sql_text("columns"), {"stages": list(STAGES)}
+    ).fetchall():
+        columns.setdefault(table, []).append((column, kind, nullable))
+    return columns
+
+
+class Warehouse:
+    """Reads and replaces tables of one DuckDB file; safe among any number of processes."""
+
+    def __init__(self, path: Path | str):
+        self.path = Path(path)
+        self._ready: str | None = None
+
+    def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
+        """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
+        return self.sql(sql_text(name), params)
+
+    def sql(self, text: str, params: Mapping[str, object] | None = None) -> "pa.Table":
+        """Result of one SELECT, for tests and for people at a prompt; assets use `read`."""
+        with self._connection() as connection:
+            return connection.sql(text, params=dict(params or {})).to_arrow_table()
+
+    def count(self, table: str) -> int:
+        """Number of rows in a table or view that `sql/` declares."""
+        if table not in declared_columns():
+            raise WarehouseError(f"There is no table {table} in sql/.")
+        return int(self.sql(f"SELECT count(*) AS n FROM {table}").column("n")[0].as_py())
+
+    def replace(self, table: str, rows: "pa.Table", partition: Partition | None = None) -> int:
+        """Put `rows` in the place of the partition's rows, in one transaction; returns their number.
+
+        Doing it twice is doing it once. Raises WarehouseError when a row breaks the table's rules.
+        """
+        self.replace_all([Write(table, rows, partition or {})])
+        return rows.num_rows
+
+    def replace_all(self, writes: Sequence[Write]) -> None:
+        """Several replacements as one transaction: all are seen, or none."""
+        import duckdb
+
+        with self._connection() as connection:
+            connection.begin()
+            try:
+                for write in writes:
+                    _replace(connection, write)
+                connection.commit()
+            except duckdb.Error as error:
+                connection.rollback()
+                raise WarehouseError(f"The warehouse refused the write: {error}") from error
+
+    def columns(self) -> dict[str, list[tuple[str, str, bool]]]:
+        """Table or view -> [(column, type, nullable)], as the file has it now."""
+        with self._connection() as connection:
+            return _columns(connection)
+
+    @contextmanager
+    def _connection(self) -> Iterator["duckdb.DuckDBPyConnection"]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT, poll_interval=0.01)
+        try:
+            with lock:
+                connection = self._open()
+                try:
+                    yield connection
+                finally:
+                    connection.close()
+        except Timeout:
+            raise WarehouseError(
+                f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; end it and run again."
+            ) from None
+
+    def _open(self) -> "duckdb.DuckDBPyConnection":
+        import duckdb
+
+        # A person at the DuckDB prompt holds the file without our lock: wait for them a little.
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                connection = duckdb.connect(str(self.path))
+                break
+            except duckdb.IOException as error:
+                if time.monotonic() > deadline:
+                    raise WarehouseError(
+                        f"{self.path} cannot be opened; close what else has it open ({error})."
+                    ) from error
+                time.sleep(0.2)
+        self._prepare(connection)
+        return connection
+
+    def _prepare(self, connection: "duckdb.DuckDBPyConnection") -> None:
+        """Create what `sql/` declares and the file lacks; once a process and schema version."""
+        version = hashlib.sha256(ddl().encode()).hexdigest()
+        if self._ready == version:
+            return
+        connection.execute(sql_text("version"))
+        if connection.execute(sql_text("version_read")).fetchall() != [(version,)]:
+            connection.begin()
+            connection.execute(ddl())
+            connection.execute(sql_text("version_write"), {"version": version})
+            connection.commit()
+        self._ready = version
+
+
+def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
+    where, values = ["true"], []
+    for column, wanted in write.partition.items():
+        where.append(f'list_contains(?, "{column}")')
+        values.append([wanted] if isinstance(wanted, str) else list(wanted))
+    connection.execute(f"DELETE FROM {write.table} WHERE {' AND '.join(where)}", values)
+    if write.rows.num_rows:
+        connection.register("incoming", write.rows)
+        connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
+        connection.unregister("incoming")

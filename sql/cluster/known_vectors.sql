@@ -1,0 +1,2 @@
+-- Vectors that need no making again.
+SELECT DISTINCT text, vector FROM cluster.embeddings WHERE model = $model;

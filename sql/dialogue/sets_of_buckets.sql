@@ -1,0 +1,20 @@
+-- The images of the sets in some buckets with their entries, and their summaries where there are any.
+SELECT
+    s.bucket,
+    s.set_id,
+    s.kind,
+    s.position,
+    s.entry_id,
+    s.image_id,
+    e.title,
+    e.categories,
+    e.caption,
+    e.page_text,
+    m.summary
+FROM cluster.image_sets AS s
+JOIN (
+    SELECT DISTINCT entry_id, title, categories, caption, page_text FROM ingest.entries
+) AS e USING (entry_id)
+LEFT JOIN dialogue.summaries AS m USING (set_id, entry_id)
+WHERE list_contains($buckets, s.bucket)
+ORDER BY s.set_id, s.position;

@@ -1,0 +1,34 @@
+-- Every model's answer to every turn of a release's first dialogues, with what the judge said.
+SELECT
+    i.item_id,
+    i.ordinal,
+    i.reviewers,
+    i.revision,
+    t.turn,
+    t.question,
+    t.image_positions,
+    t.call_key AS question_call_key,
+    t.prompt_version,
+    r.reference,
+    r.call_key AS reference_call_key,
+    a.model,
+    a.status,
+    a.answer,
+    a.call_key AS answer_call_key,
+    map_entries(j.scores) AS scores,
+    j.score,
+    j.explanation,
+    j.call_key AS judge_call_key,
+    f.reason
+FROM release.items AS i
+JOIN release.turns AS t USING (release_id, item_id)
+JOIN release.references AS r USING (release_id, item_id, turn)
+JOIN evaluate.answers AS a USING (release_id, item_id, turn)
+LEFT JOIN evaluate.judgments AS j USING (release_id, model, item_id, turn)
+LEFT JOIN (
+    SELECT release_id, model, item_id, turn, any_value(reason) AS reason
+    FROM evaluate.failed
+    GROUP BY release_id, model, item_id, turn
+) AS f USING (release_id, model, item_id, turn)
+WHERE i.release_id = $release_id AND i.ordinal <= $n_items
+ORDER BY i.ordinal, t.turn, a.model;

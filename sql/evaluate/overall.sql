@@ -1,0 +1,20 @@
+-- One row a model on the releases in force: the overall score both ways, best first.
+SELECT
+    t.release_id AS release,
+    t.model,
+    t.value,
+    t.ci_low,
+    t.ci_high,
+    d.value AS dialogue_mean,
+    t.n_judged,
+    t.n_refused,
+    t.n_failed,
+    t.judge,
+    t.provider
+FROM evaluate.scores AS t
+JOIN evaluate.scores AS d USING (release_id, model, judge, dimension)
+JOIN release.current AS c USING (release_id)
+WHERE t.dimension = 'Overall Score'
+    AND t.aggregation = 'turn_mean'
+    AND d.aggregation = 'dialogue_mean'
+ORDER BY t.benchmark, t.value DESC NULLS LAST, t.n_refused, t.model;

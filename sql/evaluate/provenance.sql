@@ -1,0 +1,1 @@
+SELECT * FROM evaluate.provenance ORDER BY benchmark, release, model, item, turn;

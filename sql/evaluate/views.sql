@@ -1,0 +1,62 @@
+-- What a researcher reads: one number a row, with its interval and what it rests on.
+CREATE OR REPLACE VIEW evaluate.leaderboard AS
+SELECT
+    benchmark,
+    release_id AS release,
+    model,
+    dimension || '/' || aggregation AS metric,
+    value,
+    ci_low,
+    ci_high,
+    n_items,
+    n_judged,
+    n_failed,
+    n_refused,
+    judge,
+    provider
+FROM evaluate.scores
+ORDER BY benchmark, release, metric, value DESC NULLS LAST, n_refused, model;
+
+-- Every judged turn followed back to the people, prompts, calls, files and pages behind it.
+CREATE OR REPLACE VIEW evaluate.provenance AS
+SELECT
+    j.benchmark,
+    j.release_id AS release,
+    j.model,
+    j.judge,
+    j.item_id AS item,
+    j.turn,
+    j.score,
+    j.scores,
+    j.explanation,
+    t.question,
+    r.reference,
+    a.answer,
+    a.status AS answer_status,
+    a.call_key AS answer_call_key,
+    j.call_key AS judge_call_key,
+    a.prompt_version AS answer_prompt_version,
+    j.prompt_version AS judge_prompt_version,
+    t.prompt_version AS question_prompt_version,
+    t.call_key AS question_call_key,
+    r.prompt_version AS reference_prompt_version,
+    r.call_key AS reference_call_key,
+    i.reviewers,
+    i.revision,
+    m.image_ids,
+    m.page_urls,
+    j.provider
+FROM evaluate.judgments AS j
+JOIN evaluate.answers AS a USING (release_id, model, item_id, turn)
+JOIN release.items AS i USING (release_id, item_id)
+JOIN release.turns AS t USING (release_id, item_id, turn)
+JOIN release.references AS r USING (release_id, item_id, turn)
+JOIN (
+    SELECT
+        release_id,
+        item_id,
+        list(image_id ORDER BY position) AS image_ids,
+        list(page_url ORDER BY position) AS page_urls
+    FROM release.images
+    GROUP BY release_id, item_id
+) AS m USING (release_id, item_id);

@@ -1,0 +1,15 @@
+-- A page with one of its images, where both were accepted; the first row that shows it speaks for it.
+SELECT
+    r.*,
+    p.page_id,
+    p.title,
+    p.categories,
+    p.page_text,
+    i.image_id,
+    i.attribution
+FROM ingest.wit_rows AS r
+JOIN ingest.pages AS p USING (wit_shard, page_url)
+JOIN ingest.images AS i USING (wit_shard, image_url)
+WHERE list_contains($shards, r.wit_shard) AND list_contains($languages, r.language)
+QUALIFY row_number() OVER (PARTITION BY r.wit_shard, p.page_id, i.image_id ORDER BY r.line_number) = 1
+ORDER BY r.wit_shard, r.line_number;

@@ -1,0 +1,6 @@
+-- Approved dialogues of one kind, as they stand after review.
+SELECT a.item_id, a.set_id, a.revision, a.reviewers, a.policy, a.content
+FROM review.approved AS a
+JOIN (SELECT DISTINCT set_id, kind FROM cluster.image_sets) AS s USING (set_id)
+WHERE a.kind = 'dialogue' AND a.status = 'approved' AND s.kind = $kind
+ORDER BY a.item_id;

@@ -1,0 +1,5 @@
+-- The releases in force.
+SELECT r.*
+FROM release.current AS c
+JOIN release.releases AS r USING (release_id)
+ORDER BY r.name;

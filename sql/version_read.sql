@@ -1,0 +1,1 @@
+SELECT version FROM main.schema_version;

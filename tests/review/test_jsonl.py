@@ -1,0 +1,269 @@
+"""The round trip by file: out, filled in by people, and back, as often as anyone likes."""
+
+import json
+
+import pytest
+
+from methods.ids import content_id
+from methods.review import by_item, resolve
+from resources.review_store import ReviewStore
+from review import __main__ as cli
+from review.jsonl import export_items, import_decisions
+
+
+def queued(number, kind="dialogue"):
+    content = {
+        "image_ids": ["a", "b"],
+        "turns": [{"question": f"Q{number}: what is in <image-1>?", "answer": "A tower."}],
+    }
+    if kind == "rewrite":
+        content = {"original": "Describe it.", "rewrite": "What is it?"}
+    return {
+        "item_id": f"item-{number}",
+        "kind": kind,
+        "content": content,
+        "content_hash": content_id(content),
+        "image_ids": ["a", "b"],
+        "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
+    }
+
+
+def edited(line, answer):
+    turns = [turn | {"answer": answer} for turn in line["content"]["turns"]]
+    return line | {"verdict": "edit", "edits": line["content"] | {"turns": turns}}
+
+
+@pytest.fixture
+def items():
+    return [queued(0), queued(1), queued(2)]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return ReviewStore(tmp_path / "review.sqlite")
+
+
+class Folder:
+    """Files going out and coming back, each under a new name."""
+
+    def __init__(self, path, items, store):
+        self.path, self.items, self.store, self.n_files = path, items, store, 0
+
+    def new(self):
+        self.n_files += 1
+        return self.path / "files" / f"{self.n_files}.jsonl"
+
+    def export(self, round, **options):
+        path = self.new()
+        count = export_items(self.items, self.store, round, path, **options)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert count == len(lines)
+        return lines
+
+    def back(self, lines, reviewer="ann", round=1):
+        path = self.new()
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return import_decisions(self.items, self.store, path, reviewer, round)
+
+    def resolved(self, number, policy="require"):
+        item = self.items[number]
+        return resolve(item, by_item(self.store.decisions())[item["item_id"]], policy)
+
+
+@pytest.fixture
+def folder(tmp_path, items, store):
+    return Folder(tmp_path, items, store)
+
+
+class TestExport:
+    def test_a_line_has_what_to_judge_and_the_fields_to_fill(self, folder, items):
+        line = folder.export(1)[0]
+
+        assert line == {
+            "item_id": "item-0",
+            "content_hash": items[0]["content_hash"],
+            "kind": "dialogue",
+            "round": 1,
+            "image_ids": ["a", "b"],
+            "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
+            "content": items[0]["content"],
+            "verdict": None,
+            "edits": None,
+            "reason": None,
+            "note": None,
+        }
+
+    def test_what_was_decided_is_not_exported_again(self, folder):
+        folder.back([folder.export(1)[1] | {"verdict": "accept"}])
+
+        assert [line["item_id"] for line in folder.export(1)] == ["item-0", "item-2"]
+        assert [line["item_id"] for line in folder.export(2)] == ["item-1"]
+
+    def test_under_policy_accept_the_expert_gets_what_nobody_decided(self, folder):
+        assert len(folder.export(2, policy="accept")) == 3
+
+    def test_a_file_that_may_be_filled_in_is_not_written_over(self, tmp_path, items, store):
+        out = tmp_path / "out.jsonl"
+        export_items(items, store, 1, out)
+
+        with pytest.raises(FileExistsError):
+            export_items([], store, 1, out)
+        assert len(out.read_text().splitlines()) == 3
+
+
+class TestTwoRounds:
+    def test_edit_then_accept(self, folder):
+        zero, one, two = folder.export(1)
+        result = folder.back(
+            [
+                edited(zero, "A lighthouse."),
+                one | {"verdict": "accept"},
+                two | {"verdict": "reject", "reason": "asks about the caption"},
+            ]
+        )
+        assert (result.added, result.known, result.problems) == (3, 0, [])
+
+        expert = folder.export(2)
+        assert [line["item_id"] for line in expert] == ["item-0", "item-1"]
+        assert expert[0]["content"]["turns"][0]["answer"] == "A lighthouse."
+        assert expert[0]["content_hash"] == content_id(expert[0]["content"])
+
+        lines = [line | {"verdict": "accept"} for line in expert]
+        assert folder.back(lines, reviewer="eve", round=2).added == 2
+        assert folder.resolved(0).content == expert[0]["content"]
+        assert [folder.resolved(n).status for n in range(3)] == ["approved", "approved", "rejected"]
+        assert folder.resolved(0).reviewers == ("ann", "eve")
+        assert folder.resolved(2).reason == "asks about the caption"
+
+
+class TestImport:
+    def test_importing_again_adds_nothing(self, folder):
+        lines = [edited(line, "A lighthouse.") for line in folder.export(1)]
+
+        assert folder.back(lines).added == 3
+        again = folder.back(lines)
+        assert (again.added, again.known, again.problems) == (0, 3, [])
+
+    def test_lines_left_empty_stay_open(self, folder):
+        lines = folder.export(1)
+        lines[0] |= {"verdict": "accept"}
+
+        result = folder.back(lines)
+
+        assert (result.added, result.untouched, result.problems) == (1, 2, [])
+
+    def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(
+        self, folder, items, store
+    ):
+        zero, one, two = folder.export(1)
+        lines = [
+            json.dumps(zero | {"verdict": "fine"}),
+            "{not json",
+            "[]",
+            "",
+            json.dumps({"item_id": "gone", "verdict": "accept"}),
+            json.dumps(one | {"verdict": "reject"}),
+            json.dumps(two | {"verdict": "accept"}),
+        ]
+        path = folder.new()
+        # With a byte order mark and CRLF, as some editors leave it; and bytes that are no UTF-8.
+        text = "\ufeff" + "\r\n".join(lines) + "\r\n"
+        path.write_bytes(text.encode() + b"\xff\n" + b"[" * 100_000)
+
+        result = import_decisions(items, store, path, "ann", 1)
+
+        assert result.added == 1
+        assert [problem.split(":")[0] for problem in result.problems] == [
+            f"line {number}" for number in (1, 2, 3, 5, 6, 8, 9)
+        ]
+        assert "verdict is one of" in result.problems[0]
+        assert "not in the queue" in result.problems[3]
+
+    def test_a_content_that_no_longer_stands_is_a_conflict(self, folder):
+        accepted = [line | {"verdict": "accept"} for line in folder.export(1)]
+        folder.back(accepted)
+        early = [line | {"verdict": "accept"} for line in folder.export(2)]
+        folder.back([edited(accepted[0], "A lighthouse.")])
+
+        result = folder.back(early, reviewer="eve", round=2)
+
+        assert result.added == 2
+        assert len(result.problems) == 1
+        assert result.problems[0].startswith("line 1: conflict: item item-0")
+        assert folder.resolved(0).status == "pending"
+
+    def test_one_item_decided_two_ways_in_one_file_is_a_conflict(self, folder):
+        zero, one, _ = folder.export(1)
+        lines = [
+            edited(zero, "A lighthouse."),
+            one | {"verdict": "accept"},
+            edited(zero, "A mill."),
+        ]
+
+        result = folder.back(lines)
+
+        assert result.added == 1
+        assert [problem[:16] for problem in result.problems] == [
+            "line 1: conflict",
+            "line 3: conflict",
+        ]
+        assert folder.resolved(0).revision == 0
+
+    def test_content_changed_in_place_is_not_lost_silently(self, folder):
+        line = folder.export(1)[0]
+        changed = edited(line, "A lighthouse.")["edits"]
+
+        for verdict in (None, "accept"):
+            result = folder.back([line | {"content": changed, "verdict": verdict}])
+            assert (result.added, result.untouched) == (0, 0)
+            assert "put the changed content in edits" in result.problems[0]
+
+    def test_a_file_of_one_round_is_not_taken_for_the_other(self, folder):
+        result = folder.back([folder.export(1)[0] | {"verdict": "accept"}], round=2)
+
+        assert result.added == 0
+        assert "exported for round 1" in result.problems[0]
+
+    def test_nobody_imports_as_policy(self, folder):
+        lines = [line | {"verdict": "accept"} for line in folder.export(1)]
+
+        result = folder.back(lines, reviewer="policy:accept")
+
+        assert (result.added, len(result.problems)) == (0, 3)
+
+
+class TestCommandLine:
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+
+    def test_without_a_warehouse_it_says_so(self, tmp_path, capsys):
+        assert cli.main(["export", "--out", str(tmp_path / "out.jsonl")]) == 2
+        assert "materialize review/queue first" in capsys.readouterr().err
+
+    def test_out_and_back(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(cli, "read_queue", lambda: [queued(0), queued(1, "rewrite"), queued(2)])
+        out = tmp_path / "out.jsonl"
+        export = ["export", "--kind", "dialogue", "--out", str(out)]
+        back = ["import", str(out), "--reviewer", "ann", "--round", "1"]
+
+        assert cli.main(export) == 0
+        assert "2 of 2 items await round 1" in capsys.readouterr().out
+        assert cli.main(export) == 2
+        assert "may be filled in" in capsys.readouterr().err
+
+        lines = [json.loads(line) | {"verdict": "accept"} for line in out.read_text().splitlines()]
+        out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert cli.main(back) == 0
+        assert capsys.readouterr().out.startswith("2 decisions added, 0 known already")
+        out.write_text("not json\n")
+        assert cli.main(back) == 1
+        assert capsys.readouterr().err.startswith("line 1: not JSON")
+
+    def test_a_missing_file_is_said_to_be_missing(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(cli, "read_queue", list)
+        missing = str(tmp_path / "none.jsonl")
+
+        assert cli.main(["import", missing, "--reviewer", "ann", "--round", "1"]) == 2
+        assert "none.jsonl" in capsys.readouterr().err

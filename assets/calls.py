@@ -4,7 +4,7 @@ What belongs here: pairing what was asked with what came back. Asking is `resour
 reading a reply the methods' parsers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -107,8 +107,8 @@ def write_buckets(
     warehouse: Warehouse,
     table: str,
     reading: Reading,
+    details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
-    **metadata: Any,
 ) -> dg.MaterializeResult:
     """Replace the run's buckets of `table` and of `dialogue.failed` at once, and report."""
     buckets = list(context.partition_keys)
@@ -123,9 +123,7 @@ def write_buckets(
     )
     return report(
         rows,
+        {"failed": len(reading.failed), **reasons(reading.failed), **(details or {})},
         usage=reading.usage,
         images=image_store,
-        failed=len(reading.failed),
-        **reasons(reading.failed),
-        **metadata,
     )

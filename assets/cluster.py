@@ -60,7 +60,7 @@ def embeddings(
     rows = [{**row, "model": embedder.name, "vector": vector_of[row["text"]]} for row in texts]
     table = rows_to_arrow("cluster.embeddings", rows)
     warehouse.replace("cluster.embeddings", table)
-    return report(table, model=embedder.name, **{"new texts": len(new)})
+    return report(table, {"model": embedder.name, "new texts": len(new)})
 
 
 @table_asset("cluster.clusters", deps=[embeddings], automation_condition=WHEN_READY)
@@ -79,10 +79,12 @@ def clusters(config: ClusterConfig, warehouse: dg.ResourceParam[Warehouse]) -> d
     warehouse.replace("cluster.clusters", table)
     return report(
         table,
-        tau=config.tau,
-        groups=len({placement.group_id for placement in placements} - {None}),
-        clusters=len({placement.cluster_id for placement in placements} - {None}),
-        **{"entries in no cluster": sum(p.cluster_id is None for p in placements)},
+        {
+            "tau": config.tau,
+            "groups": len({placement.group_id for placement in placements} - {None}),
+            "clusters": len({placement.cluster_id for placement in placements} - {None}),
+            "entries in no cluster": sum(p.cluster_id is None for p in placements),
+        },
     )
 
 
@@ -126,11 +128,11 @@ def image_sets(
     warehouse.replace("cluster.image_sets", table)
     return report(
         table,
-        images=image_store,
-        **{
+        {
             f"{kind} sets": sum(each.kind == kind for each in sets)
             for kind in ("benchmark", "instruction")
         },
+        images=image_store,
     )
 
 

@@ -213,8 +213,8 @@ def dialogues(
         warehouse,
         "dialogue.dialogues",
         reading,
+        {"turns": sum(row["n_turns"] for row in reading.rows)},
         image_store,
-        turns=sum(row["n_turns"] for row in reading.rows),
     )
 
 

@@ -4,6 +4,7 @@ Partitioned by model. What belongs here: the path every benchmark takes. How a b
 and scores is its own (`methods/benchmark.py` and the folder of each).
 """
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from methods.parsing import ParseError
 from methods.scoring.clustered_mean import AGGREGATIONS, clustered_mean
 from resources.llm.gateway import Gateway, Session
 from resources.llm.request import ChatRequest, Completion, Failure
+from resources.llm.usage import Usage
 from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
@@ -85,8 +87,8 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
             _slice(context, benchmark, release_id),
             rows,
             failed,
-            usage=usage,
-            refused=sum(row["status"] == "refused" for row in rows),
+            usage,
+            {"refused": sum(row["status"] == "refused" for row in rows)},
         )
 
     @table_asset(
@@ -148,7 +150,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
                 }
             )
         owned = _slice(context, benchmark, release_id)
-        return _write(warehouse, "judgments", owned, rows, failed, usage=usage)
+        return _write(warehouse, "judgments", owned, rows, failed, usage)
 
     @table_asset(
         "evaluate.scores",
@@ -273,7 +275,8 @@ def _write(
     owned: dict[str, str | list[str]],
     rows: list[Row],
     failed: list[Row],
-    **reported: Any,
+    usage: Usage,
+    details: Mapping[str, Any] | None = None,
 ) -> dg.MaterializeResult:
     """Replace the slice of the stage's table and of `evaluate.failed` at once, and report."""
     table = rows_to_arrow(f"evaluate.{stage}", rows)
@@ -284,7 +287,8 @@ def _write(
             Write("evaluate.failed", lost, {**owned, "stage": stage}),
         ]
     )
-    return report(table, failed=len(failed), **reasons(failed), **reported)
+    counted = {"failed": len(failed), **reasons(failed), **(details or {})}
+    return report(table, counted, usage=usage)
 
 
 def _current_release(warehouse: Warehouse, benchmark: Benchmark) -> str:

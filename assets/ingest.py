@@ -20,6 +20,8 @@ from resources.image_store import ImageStore
 from resources.warehouse import Warehouse, Write
 from resources.wit_source import WitFolder
 
+FETCHED_AT_ONCE = 128
+
 
 class EntriesConfig(dg.Config):
     """Which pages become entries."""
@@ -55,7 +57,7 @@ def wit_rows(
             ),
         ]
     )
-    return report(accepted, rejected=len(rejected), **reasons(rejected))
+    return report(accepted, {"rejected": len(rejected), **reasons(rejected)})
 
 
 @table_asset(
@@ -79,7 +81,7 @@ def pages(
     ]
     table = rows_to_arrow("ingest.pages", rows)
     warehouse.replace("ingest.pages", table, {"wit_shard": shards})
-    return report(table, **{"without categories": sum(not row["categories"] for row in rows)})
+    return report(table, {"without categories": sum(not row["categories"] for row in rows)})
 
 
 @table_asset(
@@ -98,28 +100,24 @@ def images(
     """Images of a shard, fetched, checked and stored under their SHA-256; the rest is rejected."""
     shards = list(context.partition_keys)
     wanted = warehouse.read("ingest/image_urls_of_shards", {"shards": shards}).to_pylist()
-    fetched = image_fetcher.fetch_all(
-        sorted({image["image_url"] for image in wanted}),
-        on_progress=lambda done, total: (
-            context.log.info(f"images: {done}/{total} fetched") if done % 200 == 0 else None
-        ),
-    )
     rows: list[dict[str, Any]] = []
     rejected: list[dict[str, Any]] = []
-    for image in wanted:
-        shard, url = image["wit_shard"], image["image_url"]
-        try:
-            stored = _store(fetched[url], image["mime_type"], image_store)
-        except ImageRejected as refusal:
-            rejected.append(_rejected_image(shard, url, refusal))
-        else:
-            rows.append(
-                {
-                    "wit_shard": shard,
-                    "image_url": url,
-                    **stored,
-                    "attribution": image["attribution"],
-                }
+    # A portion at a time: what is fetched is in memory until it is stored.
+    for start in range(0, len(wanted), FETCHED_AT_ONCE):
+        portion = wanted[start : start + FETCHED_AT_ONCE]
+        fetched = image_fetcher.fetch_all([image["image_url"] for image in portion])
+        for image in portion:
+            shard, url = image["wit_shard"], image["image_url"]
+            try:
+                stored = _store(fetched[url], image["mime_type"], image_store)
+            except ImageRejected as refusal:
+                rejected.append(_rejected_image(shard, url, refusal))
+            else:
+                owned = {"wit_shard": shard, "image_url": url, "attribution": image["attribution"]}
+                rows.append({**owned, **stored})
+        if len(wanted) > FETCHED_AT_ONCE:
+            context.log.info(
+                f"images: {start + len(portion)}/{len(wanted)}, {len(rejected)} rejected"
             )
     table = rows_to_arrow("ingest.images", rows)
     warehouse.replace_all(
@@ -132,7 +130,7 @@ def images(
             ),
         ]
     )
-    return report(table, images=image_store, rejected=len(rejected), **reasons(rejected))
+    return report(table, {"rejected": len(rejected), **reasons(rejected)}, images=image_store)
 
 
 @table_asset(
@@ -160,7 +158,7 @@ def entries(
             rows.append({**source, "caption": text, "entry_id": _entry_id(source, text)})
     table = rows_to_arrow("ingest.entries", rows)
     warehouse.replace("ingest.entries", table, {"wit_shard": shards})
-    return report(table, images=image_store, **{"without caption": len(sources) - len(rows)})
+    return report(table, {"without caption": len(sources) - len(rows)}, images=image_store)
 
 
 def _entry_id(source: dict[str, Any], text: str) -> str:

@@ -66,7 +66,7 @@ def leaderboard_assets(scores: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsD
             "evaluate.reports", table, {"release_id": [row["release_id"] for row in rows]}
         )
         return report(
-            table, **{row["release_id"]: dg.MetadataValue.path(row["path"]) for row in rows}
+            table, {row["release_id"]: dg.MetadataValue.path(row["path"]) for row in rows}
         )
 
     return [leaderboard, provenance, reports]

@@ -125,7 +125,7 @@ def exports(
     warehouse.replace(
         "release.exports", table, {"release_id": sorted({r["release_id"] for r in rows})}
     )
-    return report(table, folder=dg.MetadataValue.path(releases_path()))
+    return report(table, {"folder": dg.MetadataValue.path(releases_path())})
 
 
 def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:

@@ -48,7 +48,7 @@ def queue(
         )
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
-    return report(table, images=image_store, **Counter(row["kind"] for row in rows))
+    return report(table, Counter(row["kind"] for row in rows), images=image_store)
 
 
 decisions = table_spec(
@@ -112,10 +112,12 @@ def approved(
     )
     return report(
         table,
-        policy=config.policy,
-        decisions=len(events),
-        **Counter(row["status"] for row in rows),
-        **{"by people": sum(not _by_policy_alone(row["reviewers"]) for row in rows)},
+        {
+            "policy": config.policy,
+            "decisions": len(events),
+            **Counter(row["status"] for row in rows),
+            "by people": sum(not _by_policy_alone(row["reviewers"]) for row in rows),
+        },
     )
 
 
@@ -123,4 +125,4 @@ def _by_policy_alone(reviewers: list[str]) -> bool:
     return all(reviewer.startswith("policy:") for reviewer in reviewers)
 
 
-ASSETS = [queue, decisions, approved]
+ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [queue, decisions, approved]

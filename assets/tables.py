@@ -116,17 +116,17 @@ def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
 
 def report(
     rows: pa.Table,
+    details: Mapping[str, Any] | None = None,
     *,
     key: dg.AssetKey | None = None,
     usage: Usage | None = None,
     images: ImageStore | None = None,
-    **metadata: Any,
 ) -> dg.MaterializeResult:
-    """What the UI shows of a materialization: row count, preview, and what the models cost."""
+    """What the UI shows of a materialization: row count, preview, what the models cost, `details`."""
     shown: dict[str, Any] = {
         "dagster/row_count": rows.num_rows,
         "preview": dg.MetadataValue.md(preview(rows, images)),
-        **metadata,
+        **(details or {}),
     }
     if usage is not None:
         shown |= {

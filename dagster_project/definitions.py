@@ -26,7 +26,7 @@ BENCHMARKS: Sequence[Benchmark] = (Mmdu(),)
 def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     """The project's definitions, with `resource_overrides` in the place of resources by name."""
     evaluations = [evaluation_assets(benchmark) for benchmark in BENCHMARKS]
-    assets = [
+    assets: list[dg.AssetsDefinition | dg.AssetSpec] = [
         *ingest.ASSETS,
         *cluster.ASSETS,
         *dialogue.ASSETS,

@@ -70,11 +70,11 @@ def _run(
 
 def _show(warehouse: Warehouse, seconds: float) -> None:
     rows = warehouse.read("evaluate/overall").to_pylist()
+    release, judge, provider = (rows[0][name] for name in ("release", "judge", "provider"))
+    print(f"\nLeaderboard ({release}, judge {judge}, provider {provider})\n")
     print(
-        f"\nLeaderboard ({rows[0]['release']}, judge {rows[0]['judge']}, provider {rows[0]['provider']})\n"
-    )
-    print(
-        f"{'model':<20} {'overall':>8}  {'95 % interval':<15} {'by dialogue':>11} {'judged':>8} {'refused':>8} {'failed':>7}"
+        f"{'model':<20} {'overall':>8}  {'95 % interval':<15} {'by dialogue':>11} "
+        f"{'judged':>8} {'refused':>8} {'failed':>7}"
     )
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))

@@ -86,9 +86,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     """
 
     @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
-    def ingest_shards(
-        context: dg.OpExecutionContext, corpus: dg.ResourceParam[WitFolder]
-    ) -> dg.Nothing:  # type: ignore[valid-type]
+    def ingest_shards(context: dg.OpExecutionContext, corpus: dg.ResourceParam[WitFolder]) -> None:
         try:
             shards = corpus.shards()
         except WitSourceError as error:
@@ -105,16 +103,14 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         description="Embed the entries, cluster them, draw image sets.",
         ins={"after": dg.In(dg.Nothing)},
     )
-    def cluster_entries(context: dg.OpExecutionContext) -> dg.Nothing:  # type: ignore[valid-type]
+    def cluster_entries(context: dg.OpExecutionContext) -> None:
         run_stage(context, resolve_job, "cluster", {}, {})
 
     @dg.op(
         description="Generate dialogues and rewrites, all buckets in one run.",
         ins={"after": dg.In(dg.Nothing)},
     )
-    def generate_dialogues(
-        context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]
-    ) -> dg.Nothing:  # type: ignore[valid-type]
+    def generate_dialogues(context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]) -> None:
         keys = buckets.get_partition_keys()
         run_stage(
             context,
@@ -128,7 +124,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         description="Take dialogues through review and freeze what is approved.",
         ins={"after": dg.In(dg.Nothing)},
     )
-    def release_approved(context: dg.OpExecutionContext) -> dg.Nothing:  # type: ignore[valid-type]
+    def release_approved(context: dg.OpExecutionContext) -> None:
         run_stage(context, resolve_job, "release", {}, {})
 
     @dg.job(

@@ -74,7 +74,7 @@ def _cause(error: SerializableErrorInfo) -> str:
     return error.message.strip().splitlines()[0]
 
 
-@dg.logger(description="One line an asset, for people at a terminal.")
+@dg.logger({}, description="One line an asset, for people at a terminal.")
 def progress_logger(_context: dg.InitLoggerContext) -> logging.Logger:
     """The logger that jobs print with."""
     logger = logging.Logger("vlm_loom.progress", level=logging.DEBUG)

@@ -31,14 +31,11 @@ THUMBNAIL_SIDE = 208
 """Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""
 
 _PARTS = tuple(name for name in DIMENSIONS if name != OVERALL)
-_NAMES = {"turn_mean": "Turn mean", "dialogue_mean": "Dialogue mean"}
-_SHORT = {"Visual Perception": "Perception", "Logical Coherence": "Coherence"} | {
+_SHORT = {
+    "Visual Perception": "Perception",
+    "Logical Coherence": "Coherence",
     "Answer Accuracy": "Accuracy",
-    "Image Relationship Understanding": "Relationships",
-}
-_POLICIES = {
-    "accept": "dialogues that nobody decided on were taken as accepted",
-    "require": "every dialogue was approved by people",
+    "Image Relationship Understanding": "Relations",
 }
 _OFFLINE = "offline"
 _TOKEN = re.compile(rf"({re.escape(IMAGE_HERE)})|<image-([0-9]{{1,3}})>", re.IGNORECASE)
@@ -83,7 +80,6 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     statistics = data["statistics"]
     return _ENVIRONMENT.get_template("report.html").render(
         release=data["release"],
-        policies=_policies(data["release"]["review_policy"]),
         judge=data["judge"],
         generated=data["generated"],
         offline=_offline(data),
@@ -118,23 +114,19 @@ def write_report(path: Path, html: str) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _policies(policies: str) -> str:
-    """What the release's review policies mean, where they are ones we know."""
-    return "; ".join(_POLICIES[name] for name in policies.split(", ") if name in _POLICIES)
-
-
 def _offline(data: Mapping[str, Any]) -> str | None:
     """What on the page the offline model server made, or None."""
     made = []
     if _OFFLINE in data["release"]["provider"].lower():
-        made.append("questions and references")
+        made += ["questions", "references"]
     providers = {row["provider"].lower() for row in data["scores"]}
     if providers == {_OFFLINE}:
-        made.append("answers and judgments")
+        made += ["answers", "judgments"]
     elif any(_OFFLINE in provider for provider in providers):
         # Only the names of those who took part are known, not who did what.
-        made.append("some of the answers or judgments")
-    return ", ".join(made).capitalize() or None
+        made += ["some of the answers or judgments"]
+    # Reads as a list in words: "a, b and c".
+    return " and ".join(", ".join(made).rsplit(", ", 1)).capitalize() or None
 
 
 def _view(rows: Sequence[Mapping[str, Any]], aggregation: str) -> View:
@@ -165,7 +157,8 @@ def _view(rows: Sequence[Mapping[str, Any]], aggregation: str) -> View:
         entry._replace(rank=None if value is None else values.index(value) + 1)
         for entry, value in zip(entries, values, strict=True)
     ]
-    return View(aggregation, _NAMES[aggregation], _NAMES[other], ranked)
+    name, name_of_other = (key.replace("_", " ").capitalize() for key in (aggregation, other))
+    return View(aggregation, name, name_of_other, ranked)
 
 
 def _estimate(row: Mapping[str, Any] | None) -> Estimate:

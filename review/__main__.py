@@ -9,9 +9,11 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from methods.review import EDITABLE, POLICIES, ROUNDS, QueueItem
 from resources.home import home, images_path, review_path
+from resources.image_store import ImageStore
 from resources.review_store import ReviewStore
 from resources.warehouse import Warehouse, WarehouseError
 from review.jsonl import export_items, import_decisions
@@ -39,9 +41,16 @@ def read_queue() -> list[QueueItem]:
     return [_item(row) for row in rows]
 
 
-def _item(row: dict) -> QueueItem:
-    paths = [str(images_path() / image_id[:2] / f"{image_id}.jpg") for image_id in row["image_ids"]]
-    return {**row, "content": json.loads(row["content"]), "image_paths": paths}
+def _item(row: dict[str, Any]) -> QueueItem:
+    store = ImageStore(images_path())
+    return QueueItem(
+        item_id=row["item_id"],
+        kind=row["kind"],
+        content=json.loads(row["content"]),
+        content_hash=row["content_hash"],
+        image_ids=row["image_ids"],
+        image_paths=[str(store.path(image_id)) for image_id in row["image_ids"]],
+    )
 
 
 def _export(arguments: argparse.Namespace) -> int:

@@ -104,7 +104,7 @@ def import_decisions(
 
 def _line(item: QueueItem, round: int) -> dict[str, Any]:
     """An exported line: what to judge, where to look, and the fields to fill."""
-    where = {key: item[key] for key in ("image_paths", "page_urls") if key in item}
+    where: dict[str, Any] = {key: item[key] for key in ("image_paths", "page_urls") if key in item}
     return {
         "item_id": item["item_id"],
         "content_hash": item["content_hash"],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
-from scipy import ndimage  # noqa: TID253 - only the server process imports this module
+from scipy import ndimage
 
 from resources.offline import colours
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
-import openai  # noqa: TID253 - the real client is what is tested here
+import openai
 import pytest
 
 from resources.offline import process

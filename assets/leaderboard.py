@@ -78,12 +78,14 @@ def _report_data(warehouse: Warehouse, release: Row, judge: str) -> Row:
     images: dict[str, list[Row]] = {}
     for image in warehouse.read("release/images_of", where).to_pylist():
         images.setdefault(image["item_id"], []).append(image)
-    answers = warehouse.read("evaluate/examples_of", {**where, "n_items": N_EXAMPLES}).to_pylist()
+    answers = warehouse.read(
+        "evaluate/examples_of", {**where, "judge": judge, "n_items": N_EXAMPLES}
+    ).to_pylist()
     return {
         "release": release,
         "judge": judge,
         "generated": datetime.now(UTC).isoformat(timespec="seconds"),
-        "scores": warehouse.read("evaluate/leaderboard_of", where).to_pylist(),
+        "scores": warehouse.read("evaluate/leaderboard_of", {**where, "judge": judge}).to_pylist(),
         "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
         "statistics": {
             "turns_per_dialogue": [row["n_turns"] for row in shape],

@@ -14,6 +14,7 @@ import dagster as dg
 import pyarrow as pa
 
 from resources.embedder import EmbedderError
+from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
 from resources.llm.gateway import AuthError
 from resources.llm.registry import RegistryError
@@ -36,6 +37,7 @@ OWNERS = {
 PLAIN_ERRORS = (
     AuthError,
     EmbedderError,
+    ImageSourceError,
     PromptError,
     RegistryError,
     WarehouseError,

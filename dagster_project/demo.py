@@ -13,8 +13,9 @@ from assets.partitions import models
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.progress import SHOW_PROGRESS
-from dagster_project.resources import corpus_folder, make_gateway
+from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from resources import home
+from resources.image_source import ImageSourceError
 from resources.llm.registry import RegistryError
 from resources.warehouse import Warehouse
 from resources.wit_source import WitSourceError
@@ -25,7 +26,8 @@ def main() -> int:
     try:
         gateway = make_gateway()
         corpus_folder().shards()
-    except (RegistryError, WitSourceError) as error:
+        image_fetcher()
+    except (RegistryError, WitSourceError, ImageSourceError) as error:
         print(error, file=sys.stderr)
         return 2
     started = time.monotonic()

@@ -27,11 +27,10 @@ def corpus_folder() -> WitFolder:
     return WitFolder(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS)
 
 
-def image_mirror() -> str | None:
-    """Where images are fetched from: `LOOM_IMAGES` (a folder or a base URL), else the corpus's own
-    `images/`, else None: the addresses in the rows."""
-    folder = corpus_folder().images_folder
-    return os.environ.get("LOOM_IMAGES") or (str(folder) if folder else None)
+def image_fetcher() -> ImageFetcher:
+    """Images from `LOOM_IMAGES` (a folder or a base URL), else from the corpus's own `images/`, else
+    from the addresses in the rows. Raises ImageSourceError."""
+    return ImageFetcher(os.environ.get("LOOM_IMAGES") or corpus_folder().images_folder)
 
 
 def make_gateway() -> Gateway:
@@ -71,9 +70,7 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
         ),
         "corpus": plain(corpus_folder, "The folder of WIT shards that is ingested."),
         "image_store": plain(lambda: ImageStore(home.images_path()), "Images by their SHA-256."),
-        "image_fetcher": plain(
-            lambda: ImageFetcher(image_mirror()), "Images from a folder, a mirror or the web."
-        ),
+        "image_fetcher": plain(image_fetcher, "Images from a folder, a mirror or the web."),
         "embedder": plain(
             lambda: Embedder(os.environ.get("LOOM_EMBEDDER") or PACKAGED), "Texts to unit vectors."
         ),

@@ -72,17 +72,32 @@ class Benchmark(Protocol):
 
 
 _REFUSAL = re.compile(
-    r"^\W*(?:i['’]?m (?:very |really )?sorry|i am sorry|sorry|i apologi[sz]e|unfortunately|as an ai\b[^.]*)?"
-    r"[,.;:\s]*(?:but )?(?:i|we) (?:can['’]?t|cannot|can not|am unable to|['’]m unable to|won['’]?t|"
-    r"am not able to|['’]m not able to|must decline|have to decline)\b",
+    r"^\W*(?:i['’]?m (?:very |really |so )?sorry|i am (?:very |really |so )?sorry|sorry"
+    r"|i apologi[sz]e|unfortunately|as an ai(?: [\w-]+){0,4})?[,.;:\s]*(?:but )?"
+    r"(?:(?:i|we) (?:can['’]?t|cannot|can not|won['’]?t|must decline|have to decline)"
+    r"|(?:i am|i['’]?m|we are|we['’]re) (?:unable|not able) to)\b",
     re.IGNORECASE,
 )
+_CAVEAT = re.compile(
+    r"\b(?:but|however)\b(?!,? (?:if you|please|feel free|let me know"
+    r"|(?:i|we)(?: can| could| would|['’]d|['’]ll) (?:be|help|try|assist|offer|provide)\b))",
+    re.IGNORECASE,
+)
+"""What turns a declined part into a caveat; an offer to do something else does not."""
+
+MOST_WORDS, OPENING = 60, 500
+"""A refusal has at most so many words and stands in so many first characters."""
 
 
 def is_refusal(answer: str) -> bool:
     """Whether an answer declines in its first words; an answer that complies after a caveat does not.
 
-    A short opening is looked at, not the whole text: "I cannot tell the year, but the boat is red" is
-    an answer, so anything over 60 words counts as one.
+    "I cannot tell the year, but the boat is red" is an answer, and so is anything over 60 words. A
+    heuristic for a count beside the scores, not a judgment: English only, by the usual phrases.
     """
-    return len(answer.split()) <= 60 and _REFUSAL.match(answer.strip()) is not None
+    words = answer.split()
+    # A model that repeats one sign without end must not keep the expression busy.
+    refused = _REFUSAL.match(" ".join(words)[:OPENING])
+    if refused is None or len(words) > MOST_WORDS:
+        return False
+    return _CAVEAT.search(" ".join(words), refused.end()) is None

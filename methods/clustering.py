@@ -23,10 +23,7 @@ BLOCK = 2048
 
 @dataclass(frozen=True)
 class Community:
-    """Indices of members by falling similarity to the centre; all are within tau of it.
-
-    The centre itself is a member unless an earlier, larger community has it.
-    """
+    """Indices of members, the centre first, then by falling similarity to it, all within tau."""
 
     centre: int
     members: tuple[int, ...]
@@ -37,8 +34,9 @@ def threshold_communities(vectors: Vectors, tau: float, min_size: int = 2) -> li
     """Disjoint communities of at least `min_size` at cosine >= `tau`, largest first.
 
     Every vector is a candidate centre with all its neighbours; candidates are taken by size, ties by
-    the smaller index of the centre; members already taken fall out, and what is left must still have
-    `min_size`. Exact, deterministic. Cost: n^2 d multiply-adds; memory BLOCK x n.
+    the smaller index of the centre; a centre already taken is none, members already taken fall out,
+    and what is left must still have `min_size`. Exact, deterministic. Cost: n^2 d multiply-adds;
+    memory BLOCK x n and every pair within tau.
     """
     candidates: list[tuple[int, NDArray[np.intp], NDArray[np.float32]]] = []
     for start in range(0, len(vectors), BLOCK):
@@ -55,7 +53,7 @@ def threshold_communities(vectors: Vectors, tau: float, min_size: int = 2) -> li
     communities = []
     for centre, members, similarities in candidates:
         free = ~taken[members]
-        if free.sum() < min_size:
+        if taken[centre] or free.sum() < min_size:
             continue
         taken[members[free]] = True
         communities.append(

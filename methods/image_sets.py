@@ -40,17 +40,21 @@ def draw_sets(
 ) -> list[ImageSet]:
     """Sets of one cluster: sizes are drawn from `sizes`, members are dealt out without repetition.
 
-    The order is that of a generator seeded with `seed`, the kind and the cluster, so one cluster's
-    sets never hang on another's. What remains, when less than a set, is left out. `sizes` must lie
-    between 2 and the kind's maximum (ValueError).
+    Order and sizes follow from the seed, the kind and which page and image a member is, not from its
+    text or its cluster's other members: when one entry's text changes, only the sets it stands in do.
+    What remains, when less than a set, is left out. `sizes` must lie between 2 and the kind's maximum
+    (ValueError).
     """
     if not all(MIN_IMAGES <= size <= MAX_IMAGES[kind] for size in sizes):
         raise ValueError(
             f"Sizes of {kind} sets must be {MIN_IMAGES} to {MAX_IMAGES[kind]}, got {list(sizes)}."
         )
-    generator = random.Random(content_id(seed, kind, cluster_id))
-    rest = _without_repeats(sorted(members, key=lambda member: member.entry_id))
-    generator.shuffle(rest)
+
+    def rank(member: Member) -> str:
+        return content_id(seed, kind, member.page_id, member.image_id)
+
+    rest = _without_repeats(sorted(members, key=rank))
+    generator = random.Random(rank(rest[0]) if rest else seed)
     sets = []
     while len(rest) >= MIN_IMAGES:
         size = min(generator.choice(list(sizes)), len(rest))
@@ -64,13 +68,13 @@ def draw_sets(
 
 
 def _without_repeats(members: Sequence[Member]) -> list[Member]:
-    """Members with the first of each page and of each image kept."""
+    """Members in order, less those whose page or image a member kept before them has."""
     pages: set[str] = set()
     images: set[str] = set()
     kept = []
     for member in members:
         if member.page_id not in pages and member.image_id not in images:
             kept.append(member)
-        pages.add(member.page_id)
-        images.add(member.image_id)
+            pages.add(member.page_id)
+            images.add(member.image_id)
     return kept

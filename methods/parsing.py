@@ -24,7 +24,8 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
     """
     label = re.compile(rf"^[ \t]*(?:\*\*)?{letter}(\d+)(?:\*\*)?[:.)](?:\*\*)?[ \t]*", re.MULTILINE)
     matches = list(label.finditer(text))
-    numbers = [int(match.group(1)) for match in matches]
+    # Nine digits are wrong enough: int() refuses thousands of them with an error of its own.
+    numbers = [int(match.group(1)[:9]) for match in matches]
     if numbers != list(range(1, expected + 1)):
         raise ParseError(
             "wrong_numbering",

@@ -47,10 +47,17 @@ class PromptTemplate:
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
         """Messages with `data` filled in and `images` (SHA-256, in order) at their places.
 
-        Raises jinja2.UndefinedError when the template names something that was not given.
+        Raises jinja2.UndefinedError when the template names something that was not given, IndexError
+        when it asks for a picture that was not.
         """
+
+        def picture(position: int) -> str:
+            if not 1 <= position <= len(images):
+                raise IndexError(f"{self.name} asks for picture {position} of {len(images)}.")
+            return f"\x00{position}\x00"
+
         text = _ENVIRONMENT.from_string(self.source).render(
-            picture=lambda position: f"\x00{position}\x00", n_images=len(images), **data
+            picture=picture, n_images=len(images), **data
         )
         system, user = _DIVIDER.split(text, maxsplit=1)
         return (

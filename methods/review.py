@@ -245,17 +245,19 @@ def _text(record: Mapping[str, Any], key: str) -> str | None:
 def _seconds(value: object) -> float | None:
     if value is None:
         return None
-    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
+    number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else -1
+    if not math.isfinite(number) or number < 0:
         raise ValueError(f"seconds is a number from 0 up, not {value!r}.")
-    return float(value)
+    return float(number)
 
 
 def _time(value: object) -> str:
+    text = value if isinstance(value, str) else ""
     try:
-        datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        datetime.fromisoformat(text)
+    except ValueError:
         raise ValueError(f"decided_at is a time in ISO 8601, not {value!r}.") from None
-    return value
+    return text
 
 
 def _check_edits(edits: object, item: QueueItem) -> None:

@@ -34,7 +34,8 @@ class Embedder:
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Unit vectors of `texts`, shape (n, d). Equal texts are encoded once."""
-        distinct = sorted(set(texts), key=len)
+        # A full order: which texts share a batch touches the last bits, and runs must agree on them.
+        distinct = sorted(set(texts), key=lambda text: (len(text), text))
         row = {text: index for index, text in enumerate(distinct)}
         vectors = self._load().encode(
             distinct, batch_size=64, normalize_embeddings=True, show_progress_bar=False

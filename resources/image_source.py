@@ -35,13 +35,17 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 Fetched = bytes | ImageRejected
 
 
+class ImageSourceError(ValueError):
+    """Images cannot be fetched as configured; the message says what to do."""
+
+
 class ImageFetcher:
     """Fetches images, several at a time.
 
     `mirror` is a folder or an http(s) base URL in which an image has the name that ends its URL's
     path; None fetches from the URL itself. `timeout` is what one try may take from first to last
     byte, `backoff` the wait after the first failed one (doubled after each), both in seconds.
-    Raises ValueError if the mirror is neither a folder that exists nor an http(s) address.
+    Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address.
     """
 
     def __init__(
@@ -60,7 +64,7 @@ class ImageFetcher:
         elif mirror is not None:
             self._folder = Path(mirror)
             if not self._folder.is_dir():
-                raise ValueError(
+                raise ImageSourceError(
                     f"The image mirror {mirror} is neither a folder nor an http(s) address: "
                     "make the folder, or configure another mirror or none."
                 )

@@ -20,7 +20,7 @@ class PromptError(RuntimeError):
 
 def prompt(name: str) -> PromptTemplate:
     """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError."""
-    return _load(name, os.environ.get("LOOM_PROMPTS"))
+    return _load(name, os.environ.get("LOOM_PROMPTS") or None)
 
 
 @cache

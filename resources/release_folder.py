@@ -8,7 +8,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -47,18 +46,20 @@ def write_release(
     if not folder.exists():
         root.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{release_id}-", dir=root))
-        (draft / "dialogues.json").write_text(json.dumps(records, indent=1, ensure_ascii=False))
-        (draft / "card.json").write_text(json.dumps(card, indent=1, ensure_ascii=False))
-        (draft / "attribution.csv").write_text(_attribution(images, store))
-        (draft / "images").mkdir()
-        for image_id in {image["image_id"] for image in images}:
-            shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
-        draft.chmod(0o755)
         try:
-            os.replace(draft, folder)
-        except OSError:
-            # Another run was quicker with the same content.
+            (draft / "dialogues.json").write_text(json.dumps(records, indent=1, ensure_ascii=False))
+            (draft / "card.json").write_text(json.dumps(card, indent=1, ensure_ascii=False))
+            (draft / "attribution.csv").write_text(_attribution(images, store))
+            (draft / "images").mkdir()
+            for image_id in {image["image_id"] for image in images}:
+                shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
+            draft.chmod(0o755)
+            draft.replace(folder)
+        except BaseException as error:
             shutil.rmtree(draft)
+            # Another run may have been quicker with the same content.
+            if not (isinstance(error, OSError) and folder.exists()):
+                raise
     return [
         ExportedFile(
             f"{release_id}/{path.name}",

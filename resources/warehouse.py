@@ -9,7 +9,7 @@ What does not: SQL text (it stands in `sql/`) and what any table means.
 import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +26,8 @@ SQL_ROOT = REPO_ROOT / "sql"
 STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate")
 LOCK_TIMEOUT = 300.0
 """Seconds to wait for the other processes: a transaction takes milliseconds, so this is a hang."""
+OPEN_TIMEOUT = 10.0
+"""Seconds to wait for who opened the file without our lock: a person at the DuckDB prompt."""
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
@@ -61,7 +63,7 @@ def ddl() -> str:
 
 @cache
 def declared_columns() -> dict[str, list[tuple[str, str, bool]]]:
-    """Table or view -> [(column, type, nullable)], as `sql/` declares it (read off an empty database)."""
+    """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -119,7 +121,9 @@ class Warehouse:
                     _replace(connection, write)
                 connection.commit()
             except duckdb.Error as error:
-                connection.rollback()
+                # After a full disk there is nothing left to roll back, and saying so would hide why.
+                with suppress(duckdb.Error):
+                    connection.rollback()
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
     def columns(self) -> dict[str, list[tuple[str, str, bool]]]:
@@ -140,14 +144,14 @@ class Warehouse:
                     connection.close()
         except Timeout:
             raise WarehouseError(
-                f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; end it and run again."
+                f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; "
+                "end it and run again."
             ) from None
 
     def _open(self) -> "duckdb.DuckDBPyConnection":
         import duckdb
 
-        # A person at the DuckDB prompt holds the file without our lock: wait for them a little.
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + OPEN_TIMEOUT
         while True:
             try:
                 connection = duckdb.connect(str(self.path))
@@ -158,7 +162,15 @@ class Warehouse:
                         f"{self.path} cannot be opened; close what else has it open ({error})."
                     ) from error
                 time.sleep(0.2)
-        self._prepare(connection)
+        try:
+            self._prepare(connection)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, duckdb.Error):
+                raise WarehouseError(
+                    f"{self.path} cannot be given the tables of sql/: {error}"
+                ) from error
+            raise
         return connection
 
     def _prepare(self, connection: "duckdb.DuckDBPyConnection") -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from methods.messages import IMAGE_HERE
 from methods.parsing import ParseError
 
-_REFERENCE = re.compile(r"<image-(\d+)>")
+_REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,13 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
     """
 
     def replaced(match: re.Match[str]) -> str:
-        i = int(match.group(1))
+        # Nine digits are wrong enough: int() refuses thousands of them with an error of its own.
+        i = int(match.group(1)[:9])
         if i not in numbers:
             raise ParseError("unknown_image", f"<image-{i}> is not one of {sorted(numbers)}.")
         return f"<image-{numbers[i]}>"
 
     return _REFERENCE.sub(replaced, text)
-
-
-def referenced(text: str) -> list[int]:
-    """Numbers of the images a text refers to, each once, in order of first mention."""
-    return list(dict.fromkeys(int(i) for i in _REFERENCE.findall(text)))
 
 
 @dataclass(frozen=True)
@@ -70,13 +66,16 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
     first multi-image question brings whatever has not entered yet, so all images are seen whatever
     was lost on the way. Images are numbered in the order they enter (1-based).
 
-    Raises ParseError when fewer than two images are left or a text refers to one that is not there.
+    Raises ParseError when fewer than two images are left, a text refers to one that is not there, or
+    a text holds an `<ImageHere>` of its own, which would bring in an image nobody gave.
     """
     singles = [qa for qa in qas if qa.position is not None]
     multis = [qa for qa in qas if qa.position is None]
     number_of: dict[int, int] = {}
     turns = []
     for qa in sorted(singles, key=lambda qa: qa.position or 0) + multis:
+        if IMAGE_HERE in qa.question + qa.answer:
+            raise ParseError("forged_image", f"{qa.question_id} holds {IMAGE_HERE} itself.")
         entering = [qa.position] if qa.position else list(range(1, n_images + 1))
         new = [position for position in entering if position not in number_of]
         for position in new:

@@ -1,4 +1,4 @@
-"""MMDU's published JSON form: {id, image: [paths], conversations: [{from, value}]} (MMDU, A and 2.2)."""
+"""MMDU's published JSON: {id, image: [paths], conversations: [{from, value}]} (MMDU, A and 2.2)."""
 
 from collections.abc import Sequence
 

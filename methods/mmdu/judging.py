@@ -23,6 +23,8 @@ DIMENSIONS = (
     OVERALL,
 )
 LOWEST, HIGHEST = 1, 10
+LONGEST = 3000
+"""Characters of a dictionary; seven scores take about 150, and a long one costs more than it says."""
 _DICTIONARY = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
@@ -55,10 +57,11 @@ def parse_grades(reply: str) -> Grades:
 
 
 def _literal(text: str) -> dict[object, object]:
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (json.loads, ast.literal_eval) if len(text) <= LONGEST else ():
         try:
             value = parse(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        # TypeError: a list for a key.
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
         if isinstance(value, dict):
             return value

@@ -8,8 +8,9 @@ from collections import Counter
 
 from methods.parsing import ParseError
 
-_TOKEN = re.compile(r"<image-\d+>|<ImageHere>")
-_NUMBER = re.compile(r"^\s*(?:\d+[.):]|[-*•])\s*")
+_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
+_NUMBER = re.compile(r"^\s*(?:(?:\*\*)?\d+[.):](?!\d)(?:\*\*)?|[-*•](?=\s))\s*")
+_QUOTED = re.compile(r'"([^"]*)"')
 
 
 def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
@@ -21,7 +22,9 @@ def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
     tokens = Counter(_TOKEN.findall(original))
     rewrites: list[str] = []
     for line in text.splitlines():
-        rewrite = _NUMBER.sub("", line).strip().strip('"')
+        rewrite = _NUMBER.sub("", line).strip()
+        if quoted := _QUOTED.fullmatch(rewrite):
+            rewrite = quoted.group(1).strip()
         if not rewrite or rewrite == original or rewrite in rewrites:
             continue
         if Counter(_TOKEN.findall(rewrite)) == tokens:

@@ -8,6 +8,7 @@ averages all turns. Both are given, by name:
     dialogue_mean = (1/D) sum_d (1/n_d) sum_t s_dt
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -37,13 +38,14 @@ def clustered_mean(
     """Mean of `scores` (a list of turn scores for each dialogue) with a cluster bootstrap interval.
 
     Dialogues without a score carry nothing and are left out. With one dialogue there is nothing to
-    resample: the interval is the value itself. Cost: `n_resamples` x dialogues multiply-adds.
+    resample: the interval is the value itself. The order of dialogues and turns changes nothing.
+    Cost: `n_resamples` x dialogues multiply-adds.
     """
-    scored = [dialogue for dialogue in scores if len(dialogue)]
+    # Sorted, because the seed draws dialogues by their place.
+    scored = sorted((math.fsum(dialogue), len(dialogue)) for dialogue in scores if len(dialogue))
     if not scored:
         return Estimate(None, None, None)
-    sums = np.array([sum(dialogue) for dialogue in scored], dtype=float)
-    sizes = np.array([len(dialogue) for dialogue in scored], dtype=float)
+    sums, sizes = np.array(scored, dtype=float).T
     if aggregation == "dialogue_mean":
         sums, sizes = sums / sizes, np.ones_like(sizes)
     value = float(sums.sum() / sizes.sum())

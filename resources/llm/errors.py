@@ -1,9 +1,11 @@
 """Which API errors are worth another try, how long to wait, and what the rest are called."""
 
 import email.utils
+import json
 import time
 
 import openai
+from openai.types.chat import ChatCompletion
 from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.request import FailureKind
@@ -17,6 +19,30 @@ class BadResponse(Exception):
     """A reply with status 200 that holds no completion."""
 
 
+_GARBAGE = (
+    openai.APIResponseValidationError,
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    BadResponse,
+)
+
+
+def check_reply(reply: object) -> None:
+    """Raises BadResponse unless `reply` is a completion with a message and its count of tokens.
+
+    The client checks no shape: a proxy's HTML page comes as a string, a missing field as None.
+    """
+    complete = (
+        isinstance(reply, ChatCompletion)
+        and reply.choices
+        and reply.choices[0].message
+        and reply.usage
+        and None not in (reply.usage.prompt_tokens, reply.usage.completion_tokens)
+    )
+    if not complete:
+        raise BadResponse("The reply holds no message or no usage.")
+
+
 def is_retryable(error: BaseException) -> bool:
     """Whether the same request may succeed later: 408, 409, 429, 5xx, connection trouble, garbage."""
     if isinstance(error, openai.APIStatusError):
@@ -24,9 +50,7 @@ def is_retryable(error: BaseException) -> bool:
         return error.code != "insufficient_quota" and (
             error.status_code in _RETRIED_STATUS or error.status_code >= 500
         )
-    return isinstance(
-        error, (openai.APIConnectionError, openai.APIResponseValidationError, BadResponse)
-    )
+    return isinstance(error, (openai.APIConnectionError, *_GARBAGE))
 
 
 def wait_seconds(state: RetryCallState) -> float:

@@ -163,7 +163,13 @@ class Session:
     ) -> Call | Failure:
         import openai
 
-        from resources.llm.errors import BadResponse, failure_kind, is_retryable, wait_seconds
+        from resources.llm.errors import (
+            BadResponse,
+            check_reply,
+            failure_kind,
+            is_retryable,
+            wait_seconds,
+        )
 
         client = await self._client(spec)
         started, attempts = time.monotonic(), 0
@@ -177,19 +183,18 @@ class Session:
             async for attempt in retrying:
                 with attempt:
                     attempts += 1
-                    response = await client.chat.completions.create(
+                    response = await client.chat.completions.create(  # type: ignore[call-overload]
                         model=spec.model,
-                        messages=self._wire_messages(request, spec),  # type: ignore[arg-type]
-                        **request.params,  # type: ignore[arg-type]
+                        messages=self._wire_messages(request, spec),
+                        **request.params,
                     )
-                    if not response.choices or response.usage is None:
-                        raise BadResponse("The reply holds no choice or no usage.")
+                    check_reply(response)
         except (openai.OpenAIError, BadResponse, ValueError) as error:
             return Failure(key, failure_kind(error), _sentence(error, spec))
         choice = response.choices[0]
         if choice.finish_reason == "content_filter" or choice.message.refusal:
             refusal = choice.message.refusal or "The provider's filter withheld the answer."
-            return Failure(key, "refused", refusal)
+            return Failure(key, "refused", _storable(refusal))
         if not choice.message.content:
             return Failure(
                 key, "bad_response", f"Empty answer, finished by {choice.finish_reason}."
@@ -201,8 +206,8 @@ class Session:
             prompt_version=request.prompt_version,
             stage=self.stage,
             request=canonical,
-            response=choice.message.content,
-            finish_reason=choice.finish_reason,
+            response=_storable(choice.message.content),
+            finish_reason=choice.finish_reason or "unknown",
             prompt_tokens=response.usage.prompt_tokens,
             completion_tokens=response.usage.completion_tokens,
             cost_usd=spec.cost(response.usage.prompt_tokens, response.usage.completion_tokens),
@@ -214,17 +219,20 @@ class Session:
     async def _client(self, spec: ModelSpec) -> "AsyncOpenAI":
         async with self._starting:
             if spec.name not in self._clients:
-                from openai import AsyncOpenAI
+                from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-                address = spec.address()
+                address, own_server = spec.address(), None
                 if spec.provider == "offline" and address is None:
                     address = await asyncio.to_thread(self.gateway.offline.start)
+                    # A proxy in the environment is for the world outside, not for loopback.
+                    own_server = DefaultAsyncHttpxClient(trust_env=False)
                 self._clients[spec.name] = await self._stack.enter_async_context(
                     AsyncOpenAI(
                         api_key=spec.api_key(),
                         base_url=address,
                         max_retries=0,
                         timeout=ATTEMPT_SECONDS,
+                        http_client=own_server,
                     )
                 )
         return self._clients[spec.name]
@@ -233,10 +241,9 @@ class Session:
         """The messages as they go over the wire: images inlined, each encoded once by the store."""
         wire: list[dict[str, object]] = []
         for message in request.messages:
-            if not any(isinstance(part, Image) for part in message.parts):
-                wire.append(
-                    {"role": message.role, "content": "".join(p.text for p in message.parts)}
-                )  # type: ignore[union-attr]
+            texts = [part.text for part in message.parts if not isinstance(part, Image)]
+            if len(texts) == len(message.parts):
+                wire.append({"role": message.role, "content": "".join(texts)})
                 continue
             content: list[dict[str, object]] = []
             for part in message.parts:
@@ -293,6 +300,14 @@ class _LedgerWriter:
 
 def _sentence(error: Exception, spec: ModelSpec) -> str:
     """One line about an error, without the key it may quote."""
-    text = " ".join(str(error).split())[:300]
-    key = spec.api_key()
-    return text.replace(key, "***") if len(key) > 8 else text
+    text, key = str(error), spec.api_key()
+    if len(key) > 8:
+        # Before the cut, which could leave a part of it.
+        text = text.replace(key, "***")
+    return _storable(" ".join(text.split())[:300])
+
+
+def _storable(text: str) -> str:
+    """`text` with halves of surrogate pairs replaced: no database takes them, and one such answer
+    would take down the others that are committed with it."""
+    return text.encode("utf-8", "replace").decode()

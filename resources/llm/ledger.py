@@ -13,6 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from filelock import FileLock
+
 from methods.ids import canonical_json
 from resources.llm.request import Completion
 
@@ -35,6 +37,8 @@ CREATE TABLE IF NOT EXISTS calls (
 ) WITHOUT ROWID
 """
 _LOOKUP_CHUNK = 500
+BUSY_TIMEOUT = 60.0
+"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
 
 
 class Call(NamedTuple):
@@ -74,7 +78,10 @@ class Ledger:
     def __init__(self, path: Path | str):
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._connection() as connection:
+        # Turning WAL on does not wait for other connections as a transaction does, so the first
+        # processes to arrive take turns.
+        with FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT), self._connection() as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(_SCHEMA)
 
     def find(self, keys: Sequence[str]) -> dict[str, Call]:
@@ -89,14 +96,16 @@ class Ledger:
         return found
 
     def add(self, calls: Iterable[Call]) -> None:
-        """Keep `calls`, durable on return. The first answer to a request stands; a second is dropped."""
+        """Keep `calls`, durable on return. The first answer to a request stands, not a second."""
         rows = [
             call._replace(request=zlib.compress(canonical_json(call.request).encode()))  # type: ignore[arg-type]
             for call in calls
         ]
+        marks = ",".join("?" * len(Call._fields))
         with self._connection() as connection, connection:
+            # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
             connection.executemany(
-                f"INSERT OR IGNORE INTO calls VALUES ({','.join('?' * len(Call._fields))})", rows
+                f"INSERT INTO calls VALUES ({marks}) ON CONFLICT (key) DO NOTHING", rows
             )
 
     def __iter__(self) -> Iterator[Call]:
@@ -111,8 +120,8 @@ class Ledger:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=60)) as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
+        with closing(sqlite3.connect(self.path, timeout=BUSY_TIMEOUT)) as connection:
+            # WAL alone may lose the last commits with the power, and they were paid for.
             connection.execute("PRAGMA synchronous=FULL")
             yield connection
 

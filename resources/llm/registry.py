@@ -22,8 +22,8 @@ class Price(BaseModel):
     """US dollars per million tokens."""
 
     model_config = ConfigDict(extra="forbid")
-    prompt: float = Field(0.0, ge=0)
-    completion: float = Field(0.0, ge=0)
+    prompt: float = Field(default=0.0, ge=0)
+    completion: float = Field(default=0.0, ge=0)
 
 
 class ModelSpec(BaseModel):
@@ -90,7 +90,8 @@ class Registry(BaseModel):
         """The profile called `name`, all its models known. Raises RegistryError."""
         if name not in self.profiles:
             raise RegistryError(
-                f"There is no profile '{name}' in models.yaml; it has {', '.join(sorted(self.profiles))}."
+                f"There is no profile '{name}' in models.yaml; "
+                f"it has {', '.join(sorted(self.profiles))}."
             )
         profile = self.profiles[name]
         for model in (profile.writer, profile.judge, *profile.evaluate):
@@ -121,17 +122,25 @@ def load_registry(path: Path | None = None) -> Registry:
         raw = yaml.safe_load(path.read_text())
     except FileNotFoundError:
         raise RegistryError(f"There is no {path}; restore it or unset LOOM_MODELS.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RegistryError(f"{path} cannot be read: {error}.") from None
     except yaml.YAMLError as error:
         raise RegistryError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(raw, Mapping) or not {"profiles", "models"} <= raw.keys():
         raise RegistryError(f"{path} must have the two sections 'profiles' and 'models'.")
-    models = {
-        name: {"name": name, "model": name, **(entry or {})}
-        for name, entry in raw["models"].items()
-    }
+    models = raw["models"]
+    if isinstance(models, Mapping):
+        models = {name: _named(name, entry) for name, entry in models.items()}
     try:
         return Registry.model_validate({"profiles": raw["profiles"], "models": models})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise RegistryError(f"{path}: {place}: {first['msg']}.") from None
+
+
+def _named(name: str, entry: object) -> object:
+    """A model's entry with the names it may leave out; what is no entry is left to be refused."""
+    if not isinstance(entry, Mapping | None):
+        return entry
+    return {"name": name, "model": name, **(entry or {})}

@@ -1,4 +1,4 @@
--- Every model's answer to every turn of a release's first dialogues, with what the judge said.
+-- Every model's answer to every turn of a release's first dialogues, with what one judge said.
 SELECT
     i.item_id,
     i.ordinal,
@@ -24,7 +24,9 @@ FROM release.items AS i
 JOIN release.turns AS t USING (release_id, item_id)
 JOIN release.references AS r USING (release_id, item_id, turn)
 JOIN evaluate.answers AS a USING (release_id, item_id, turn)
-LEFT JOIN evaluate.judgments AS j USING (release_id, model, item_id, turn)
+LEFT JOIN (
+    SELECT * FROM evaluate.judgments WHERE judge = $judge
+) AS j USING (release_id, model, item_id, turn)
 LEFT JOIN (
     SELECT release_id, model, item_id, turn, any_value(reason) AS reason
     FROM evaluate.failed

@@ -1,0 +1,31 @@
+"""Fixtures for all tests: an empty home, and the browser where there is one."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture
+def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder, and nothing of the caller's environment that would change a run."""
+    for name in list(os.environ):
+        if name.startswith(("LOOM_", "OPENAI_")) and name != "LOOM_REQUIRE_BROWSER":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[str]:
+    """Path of Debian's Chromium. Without it browser tests are skipped, or fail where it is required."""
+    if CHROMIUM is None:
+        message = "no browser: install Debian's package chromium to run the browser tests"
+        if os.environ.get("LOOM_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    yield CHROMIUM

@@ -1,0 +1,67 @@
+"""The main job, run once as a user runs it; tests that change its home work on a copy."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from resources.home import REPO_ROOT
+from tests.e2e.running import Run, demo, environment
+
+
+@pytest.fixture(scope="session")
+def main_job(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The main job on the embedded defaults, from an empty home."""
+    home = tmp_path_factory.mktemp("main") / "home"
+    done = demo(home)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return Run(home, done.stdout)
+
+
+@pytest.fixture
+def copied(main_job: Run, tmp_path: Path) -> Run:
+    """A copy of the main job's home that a test may change."""
+    shutil.copytree(main_job.home, tmp_path / "home")
+    return Run(tmp_path / "home", main_job.output)
+
+
+@pytest.fixture
+def ui(copied: Run) -> Iterator[tuple[Run, str]]:
+    """The UI, its daemon and the code location on a copy of the main job's home; (run, address)."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    log = (copied.home / "ui.log").open("w")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dagster_project.ui"],
+        cwd=REPO_ROOT,
+        env=environment(copied.home, PORT=str(port)),
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        _wait_for(address, process, copied.home / "ui.log")
+        yield copied, address
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+        log.close()
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"the UI ended: {log.read_text()[-2000:]}"
+        try:
+            if httpx.get(f"{address}/server_info", timeout=5).status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.5)
+    pytest.fail(f"the UI did not answer: {log.read_text()[-2000:]}")

@@ -1,0 +1,45 @@
+"""Running the main job as a user does, and looking at what it wrote."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from resources.home import REPO_ROOT
+from resources.llm.ledger import Ledger
+from resources.warehouse import Warehouse
+
+
+@dataclass
+class Run:
+    """One finished `make demo`: where it wrote, what it printed."""
+
+    home: Path
+    output: str
+
+    @property
+    def warehouse(self) -> Warehouse:
+        return Warehouse(self.home / "warehouse.duckdb")
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.home / "ledger.sqlite")
+
+
+def environment(home: Path, **settings: str) -> dict[str, str]:
+    """The environment of a command on `home`, without the caller's own settings."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("LOOM_", "OPENAI_"))}
+    return {**clean, "LOOM_HOME": str(home), "HF_HUB_OFFLINE": "1", **settings}
+
+
+def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """What `make demo` runs once everything is set up."""
+    return subprocess.run(
+        [sys.executable, "-m", "dagster_project.demo"],
+        cwd=REPO_ROOT,
+        env=environment(home, **settings),
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )

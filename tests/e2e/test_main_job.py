@@ -1,0 +1,268 @@
+"""The main job as the specification: what it makes, what a second run costs, what a change costs."""
+
+import csv
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from resources.home import REPO_ROOT
+from resources.llm.ledger import Ledger
+from tests.e2e.running import Run, demo
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
+
+SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
+DIMENSIONS = [
+    "Creativity",
+    "Richness",
+    "Visual Perception",
+    "Logical Coherence",
+    "Answer Accuracy",
+    "Image Relationship Understanding",
+    "Overall Score",
+]
+
+
+def rows(run: Run, text: str, **params: object) -> list[dict]:
+    return run.warehouse.sql(text, params).to_pylist()
+
+
+def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> None:
+    lines = main_job.output.splitlines()
+    ranked = [line.split()[0] for line in lines if line.startswith("offline-")]
+    assert ranked[0] == "offline-careful"
+    assert ranked[-1] == "offline-refuser"
+    assert len(ranked) >= 4
+    report = next(line for line in lines if line.startswith("Report:")).split(maxsplit=1)[1]
+    assert "offline model server" in Path(report).read_text()
+    assert any("make ui" in line for line in lines)
+
+
+def test_careful_beats_careless_on_every_dimension_with_intervals_apart(main_job: Run) -> None:
+    for aggregation in ("turn_mean", "dialogue_mean"):
+        for dimension in DIMENSIONS:
+            careful, careless = (
+                rows(
+                    main_job,
+                    "SELECT * FROM evaluate.leaderboard WHERE metric = $metric AND model = $model",
+                    metric=f"{dimension}/{aggregation}",
+                    model=model,
+                )[0]
+                for model in ("offline-careful", "offline-careless")
+            )
+            assert careful["ci_low"] > careless["ci_high"], (dimension, aggregation)
+
+
+def test_refusals_are_counted_and_put_the_refuser_last(main_job: Run) -> None:
+    found = rows(
+        main_job,
+        "SELECT model, n_refused, n_judged FROM evaluate.leaderboard "
+        "WHERE metric = 'Overall Score/turn_mean'",
+    )
+    assert found[-1]["model"] == "offline-refuser"
+    assert found[-1]["n_refused"] == found[-1]["n_judged"] > 0
+    assert all(row["n_refused"] == 0 for row in found[:-1])
+
+
+def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) -> None:
+    found = rows(main_job, "SELECT * FROM evaluate.leaderboard")
+    assert list(found[0]) == [
+        "benchmark",
+        "release",
+        "model",
+        "metric",
+        "value",
+        "ci_low",
+        "ci_high",
+        "n_items",
+        "n_judged",
+        "n_failed",
+        "n_refused",
+        "judge",
+        "provider",
+    ]
+    assert {row["provider"] for row in found} == {"offline"}
+    assert len(found) == 5 * len(DIMENSIONS) * 2
+
+
+def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
+    main_job: Run,
+) -> None:
+    found = rows(main_job, "SELECT * FROM evaluate.provenance")
+    judged = rows(main_job, "SELECT count(*) AS n FROM evaluate.judgments")[0]["n"]
+    assert len(found) == judged > 300
+    calls = {call.key: call for call in main_job.ledger}
+    pages = {row["page_url"] for row in rows(main_job, "SELECT page_url FROM ingest.pages")}
+    for row in found:
+        assert calls[row["answer_call_key"]].response == row["answer"]
+        assert row["explanation"] in calls[row["judge_call_key"]].response
+        assert calls[row["judge_call_key"]].prompt_version == row["judge_prompt_version"]
+        assert row["reviewers"] == ["policy:accept", "policy:accept"]
+        assert set(row["page_urls"]) <= pages
+        for image_id in row["image_ids"]:
+            stored = next((main_job.home / "images" / image_id[:2]).glob(f"{image_id}.*"))
+            assert hashlib.sha256(stored.read_bytes()).hexdigest() == image_id
+        # The words of question and reference came out of the calls that the release names.
+        assert row["question_call_key"] in calls
+        assert row["reference_call_key"] in calls
+
+
+def test_bad_rows_and_images_of_the_corpus_are_counted_with_their_reasons(main_job: Run) -> None:
+    found = rows(main_job, "SELECT kind, reason FROM ingest.rejected ORDER BY ALL")
+    assert [(row["kind"], row["reason"]) for row in found] == [
+        ("image", "missing"),
+        ("image", "truncated"),
+        ("row", "not_utf8"),
+        ("row", "wrong_column_count"),
+    ]
+
+
+def test_sets_have_the_sizes_of_the_paper_and_no_page_twice(main_job: Run) -> None:
+    sets = rows(
+        main_job,
+        """
+        SELECT kind, set_id, count(*) AS n, count(DISTINCT e.page_id) AS n_pages
+        FROM cluster.image_sets JOIN (SELECT DISTINCT entry_id, page_id FROM ingest.entries) AS e
+        USING (entry_id) GROUP BY ALL
+        """,
+    )
+    assert {row["kind"] for row in sets} == {"benchmark", "instruction"}
+    for row in sets:
+        assert 2 <= row["n"] <= (20 if row["kind"] == "benchmark" else 5)
+        assert row["n_pages"] == row["n"]
+
+
+def test_releases_are_mmdu_json_whose_images_enter_once_and_are_there(main_job: Run) -> None:
+    released = rows(main_job, "SELECT * FROM release.releases")
+    assert {row["kind"] for row in released} == {"benchmark", "instruction"}
+    for release in released:
+        folder = main_job.home / "releases" / release["release_id"]
+        records = json.loads((folder / "dialogues.json").read_text())
+        assert len(records) == release["n_items"]
+        for record in records:
+            said = [turn["value"] for turn in record["conversations"]]
+            assert [turn["from"] for turn in record["conversations"]] == ["user", "assistant"] * (
+                len(said) // 2
+            )
+            assert sum(text.count("<ImageHere>") for text in said) == len(record["image"])
+            assert all((folder / path).is_file() for path in record["image"])
+
+
+def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:
+    per_dialogue = rows(
+        main_job,
+        "SELECT d.dialogue_id, count(p.rewrite) AS n, count(DISTINCT p.rewrite) AS n_distinct "
+        "FROM dialogue.dialogues AS d LEFT JOIN rewrite.prompts AS p USING (dialogue_id) GROUP BY ALL",
+    )
+    assert {(row["n"], row["n_distinct"]) for row in per_dialogue} == {(5, 5)}
+
+
+def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -> None:
+    said = rows(
+        main_job,
+        "SELECT a.model, a.item_id, a.turn, a.answer, a.call_key, "
+        "(SELECT sum(len(t.image_positions)) FROM release.turns AS t WHERE t.release_id = a.release_id "
+        "AND t.item_id = a.item_id AND t.turn <= a.turn) AS n_shown FROM evaluate.answers AS a "
+        "ORDER BY a.model, a.item_id, a.turn",
+    )
+    calls = main_job.ledger.find([row["call_key"] for row in said])
+    answers: dict[tuple[str, str], list[str]] = {}
+    for row in said:
+        history = answers.setdefault((row["model"], row["item_id"]), [])
+        messages = calls[row["call_key"]].request["messages"]
+        assert [m["parts"] for m in messages if m["role"] == "assistant"] == [[a] for a in history]
+        images = [p for m in messages for p in m["parts"] if isinstance(p, dict)]
+        assert len(images) == row["n_shown"]
+        history.append(row["answer"])
+
+
+def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
+    ids = """
+        SELECT set_id FROM cluster.image_sets UNION ALL SELECT question_id FROM dialogue.questions
+        UNION ALL SELECT dialogue_id FROM dialogue.dialogues UNION ALL SELECT item_id FROM review.queue
+        UNION ALL SELECT release_id FROM release.releases
+        UNION ALL SELECT call_key FROM evaluate.answers
+        UNION ALL SELECT entry_id FROM ingest.entries ORDER BY ALL
+    """
+    before, calls = rows(copied, ids), len(copied.ledger)
+    again = demo(copied.home)
+    assert again.returncode == 0, again.stdout[-2000:]
+    assert rows(copied, ids) == before
+    assert len(copied.ledger) == calls
+    assert " calls" not in again.stdout
+    assert "cache hits" in again.stdout
+
+
+def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
+    copied: Run, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "corpus"
+    shutil.copytree(SAMPLE, corpus, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    entry = rows(
+        copied,
+        "SELECT e.* FROM ingest.entries AS e JOIN cluster.image_sets USING (entry_id) "
+        "WHERE e.wit_shard = 'sample-a' ORDER BY e.entry_id LIMIT 1",
+    )[0]
+    shard = corpus / "shards" / "sample-a.tsv"
+    with shard.open(newline="") as file:
+        table = list(csv.reader(file, delimiter="\t"))
+    changed = next(row for row in table if row[1] == entry["page_url"])
+    changed[-2] = "It was repainted lately, in a colour nobody had asked for. " + changed[-2]
+    with shard.open("w", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(table)
+    known = {call.key for call in copied.ledger}
+    dialogues = "SELECT dialogue_id, set_id FROM dialogue.dialogues"
+    before = {row["dialogue_id"] for row in rows(copied, dialogues)}
+    touched = {
+        row["set_id"]
+        for row in rows(
+            copied, "SELECT set_id FROM cluster.image_sets WHERE entry_id = $e", e=entry["entry_id"]
+        )
+    }
+    lost = {row["dialogue_id"] for row in rows(copied, dialogues) if row["set_id"] in touched}
+
+    again = demo(copied.home, LOOM_CORPUS=str(corpus))
+
+    assert again.returncode == 0, again.stdout[-2000:]
+    after = {row["dialogue_id"] for row in rows(copied, dialogues)}
+    assert before - after == lost
+    assert len(after - before) == len(lost)
+    new = [call for call in Ledger(copied.home / "ledger.sqlite") if call.key not in known]
+    assert [call.stage for call in new].count("dialogue.summaries") == 1
+    assert 0 < len(new) < len(known) / 10
+    for call in new:
+        parts = [part for message in call.request["messages"] for part in message["parts"]]
+        shown = {part["image"] for part in parts if isinstance(part, dict)}
+        text = "".join(part for part in parts if isinstance(part, str))
+        assert entry["image_id"] in shown or entry["title"] in text
+
+
+def test_a_profile_without_its_key_fails_at_once_with_one_sentence(tmp_path: Path) -> None:
+    refused = demo(tmp_path / "home", LOOM_PROFILE="openai")
+    assert refused.returncode == 2
+    assert refused.stderr.strip() == (
+        "gpt-4o needs a key: set OPENAI_API_KEY, or choose the profile 'offline'."
+    )
+    assert refused.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"LOOM_PROFILE": "nonsense"}, "There is no profile 'nonsense' in models.yaml"),
+        ({"LOOM_CORPUS": "/nowhere"}, "There is no folder /nowhere"),
+        ({"LOOM_IMAGES": "/nowhere/images"}, "/nowhere/images"),
+        ({"LOOM_MODELS": "/nowhere.yaml"}, "There is no /nowhere.yaml"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence_and_no_traceback(
+    tmp_path: Path, settings: dict[str, str], sentence: str
+) -> None:
+    refused = demo(tmp_path / "home", **settings)
+    assert refused.returncode == 2
+    assert sentence in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1

@@ -31,9 +31,11 @@ def copied(main_job: Run, tmp_path: Path) -> Run:
     return Run(tmp_path / "home", main_job.output)
 
 
-@pytest.fixture
-def ui(copied: Run) -> Iterator[tuple[Run, str]]:
+@pytest.fixture(scope="module")
+def ui(main_job: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, str]]:
     """The UI, its daemon and the code location on a copy of the main job's home; (run, address)."""
+    copied = Run(tmp_path_factory.mktemp("ui") / "home", main_job.output)
+    shutil.copytree(main_job.home, copied.home)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

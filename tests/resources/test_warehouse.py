@@ -1,0 +1,486 @@
+"""The warehouse: replaced twice is replaced once, all is seen or none, and nobody holds the door."""
+
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import duckdb
+import pyarrow as pa
+import pytest
+from filelock import FileLock
+
+from resources import warehouse as module
+from resources.home import REPO_ROOT
+from resources.warehouse import (
+    SQL_ROOT,
+    STAGES,
+    Warehouse,
+    WarehouseError,
+    Write,
+    declared_columns,
+)
+
+TABLE = "dialogue.summaries"
+QUERIES = sorted(
+    path.relative_to(SQL_ROOT).with_suffix("").as_posix()
+    for path in SQL_ROOT.glob("*/*.sql")
+    if path.stem not in ("schema", "views")
+)
+
+
+def summaries(bucket: str, n: int, text: str = "seen") -> pa.Table:
+    """`n` rows of dialogue.summaries in one bucket; the keys are the bucket's, whatever `text` is."""
+    return pa.table(
+        {
+            "bucket": pa.array([bucket] * n, pa.string()),
+            "set_id": pa.array([f"{bucket}-{number}" for number in range(n)], pa.string()),
+            **{
+                column: pa.array([value] * n, pa.string())
+                for column, value in {
+                    "entry_id": "entry",
+                    "summary": text,
+                    "call_key": "key",
+                    "prompt_version": "p@1",
+                    "provider": "offline",
+                }.items()
+            },
+        }
+    )
+
+
+def failures(n: int, bucket: str = "a") -> pa.Table:
+    """`n` equal rows of dialogue.failed, the table without a key."""
+    row = {"bucket": bucket, "stage": "summaries", "set_id": "s", "subject": "e"}
+    return pa.Table.from_pylist([{**row, "reason": "refused", "detail": "no"}] * n)
+
+
+def held(warehouse: Warehouse) -> dict[str, tuple[int, list[str]]]:
+    """Bucket -> (number of rows, their distinct texts)."""
+    rows = warehouse.sql(
+        f"SELECT bucket, count(*) AS n, list(DISTINCT summary ORDER BY summary) AS texts "
+        f"FROM {TABLE} GROUP BY bucket"
+    ).to_pylist()
+    return {row["bucket"]: (row["n"], row["texts"]) for row in rows}
+
+
+def opened_by_another_process(path) -> bool:
+    """Whether a process without our lock can open the file for writing, now."""
+    script = "import duckdb, sys; duckdb.connect(sys.argv[1]).close()"
+    return subprocess.run([sys.executable, "-c", script, path], capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def warehouse(tmp_path) -> Warehouse:
+    return Warehouse(tmp_path / "not" / "there" / "warehouse.duckdb")
+
+
+# What is there on first use
+
+
+def test_the_schema_is_there_on_first_use_as_sql_declares_it(warehouse):
+    assert not warehouse.path.exists()
+
+    assert warehouse.columns() == declared_columns()
+    assert ("summary", "VARCHAR", False) in declared_columns()[TABLE]
+    assert ("position", "INTEGER", True) in declared_columns()["dialogue.questions"]
+    assert {table.partition(".")[0] for table in declared_columns()} == set(STAGES)
+
+
+@pytest.mark.parametrize("view", ["evaluate.leaderboard", "evaluate.provenance"])
+def test_the_views_people_read_are_there_and_empty(warehouse, view):
+    assert view in declared_columns()
+    assert warehouse.count(view) == 0
+
+
+@pytest.fixture(scope="module")
+def empty_warehouse(tmp_path_factory) -> Warehouse:
+    return Warehouse(tmp_path_factory.mktemp("empty") / "warehouse.duckdb")
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_query_file_runs_against_the_schema(empty_warehouse, name):
+    text = re.sub("--.*", "", module.sql_text(name))
+    lists = set(re.findall(r"list_contains\(\s*\$(\w+)", text))
+    params = {
+        parameter: ["x"] if parameter in lists else 1 if parameter.startswith("n_") else "x"
+        for parameter in re.findall(r"\$(\w+)", text)
+    }
+
+    result = empty_warehouse.read(name, params)
+
+    assert result.num_rows == 0 and result.num_columns > 0
+
+
+def test_a_file_made_before_a_table_was_declared_gets_it_and_keeps_its_rows(warehouse):
+    warehouse.replace(TABLE, summaries("a", 3))
+    with duckdb.connect(str(warehouse.path)) as old:
+        old.execute("DROP TABLE rewrite.prompts")
+        old.execute("UPDATE main.schema_version SET version = 'older'")
+
+    later = Warehouse(warehouse.path)
+
+    assert later.count("rewrite.prompts") == 0
+    assert later.count(TABLE) == 3
+
+
+def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
+    with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
+        warehouse.count("cluster.nothing")
+
+
+# Replacing
+
+
+def test_replacing_twice_is_replacing_once(warehouse):
+    for _ in range(2):
+        assert warehouse.replace(TABLE, summaries("a", 5), {"bucket": "a"}) == 5
+        warehouse.replace("dialogue.failed", failures(4), {"bucket": "a", "stage": "summaries"})
+
+    assert held(warehouse) == {"a": (5, ["seen"])}
+    assert warehouse.count("dialogue.failed") == 4
+
+
+def test_rows_come_back_as_they_went_in(warehouse):
+    rows = summaries("a", 2, "Où ? “Here” 字 'quoted' $1 -- ; DROP")
+    warehouse.replace(TABLE, rows, {"bucket": "a"})
+
+    back = warehouse.sql(f"SELECT * FROM {TABLE} ORDER BY set_id")
+
+    assert back.select(rows.column_names).to_pylist() == rows.to_pylist()
+
+
+def test_columns_are_matched_by_name_and_those_left_out_are_null(warehouse):
+    turned = summaries("a", 1)
+    warehouse.replace(TABLE, turned.select(turned.column_names[::-1]))
+    warehouse.replace("dialogue.failed", failures(1))
+
+    assert held(warehouse) == {"a": (1, ["seen"])}
+    (row,) = warehouse.sql("SELECT reason, call_key FROM dialogue.failed").to_pylist()
+    assert row == {"reason": "refused", "call_key": None}
+
+
+def test_new_rows_with_the_same_keys_take_the_place_of_the_old_in_their_partition_only(warehouse):
+    for bucket in "abc":
+        warehouse.replace(TABLE, summaries(bucket, 5, "old"), {"bucket": bucket})
+
+    warehouse.replace(TABLE, summaries("b", 3, "new"), {"bucket": "b"})
+
+    assert held(warehouse) == {"a": (5, ["old"]), "b": (3, ["new"]), "c": (5, ["old"])}
+
+
+def test_a_partition_may_have_several_values(warehouse):
+    warehouse.replace(TABLE, pa.concat_tables([summaries(bucket, 2, "old") for bucket in "abc"]))
+
+    warehouse.replace(TABLE, summaries("a", 1, "new"), {"bucket": ["a", "b"]})
+
+    assert held(warehouse) == {"a": (1, ["new"]), "c": (2, ["old"])}
+
+
+def test_every_column_of_a_partition_has_to_match(warehouse):
+    table = "dialogue.failed"
+    warehouse.replace(table, failures(3))
+
+    warehouse.replace(table, failures(0), {"bucket": "a", "stage": "answers"})
+    assert warehouse.count(table) == 3
+
+    warehouse.replace(table, failures(0), {"bucket": "a", "stage": "summaries"})
+    assert warehouse.count(table) == 0
+
+
+def test_no_rows_empty_the_partition(warehouse):
+    for bucket in "ab":
+        warehouse.replace(TABLE, summaries(bucket, 2), {"bucket": bucket})
+
+    assert warehouse.replace(TABLE, summaries("a", 0), {"bucket": "a"}) == 0
+
+    assert held(warehouse) == {"b": (2, ["seen"])}
+
+
+def test_a_partition_without_values_takes_nothing_away(warehouse):
+    warehouse.replace(TABLE, summaries("a", 2))
+
+    warehouse.replace(TABLE, summaries("b", 0), {"bucket": []})
+
+    assert held(warehouse) == {"a": (2, ["seen"])}
+
+
+def test_no_partition_is_the_whole_table(warehouse):
+    warehouse.replace(TABLE, summaries("a", 2))
+
+    warehouse.replace(TABLE, summaries("b", 1))
+
+    assert held(warehouse) == {"b": (1, ["seen"])}
+
+
+def test_a_partitions_value_is_bound_never_read_as_sql(warehouse):
+    name = "a' OR 'x' = 'x"
+    for bucket in ("b", name):
+        warehouse.replace(TABLE, summaries(bucket, 1), {"bucket": bucket})
+
+    warehouse.replace(TABLE, summaries(name, 0), {"bucket": name})
+
+    assert held(warehouse) == {"b": (1, ["seen"])}
+
+
+# Refusing
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (summaries("a", 2, ""), "CHECK"),
+        (pa.concat_tables([summaries("a", 1)] * 2), "duplicate key"),
+        (summaries("a", 2).drop_columns(["provider"]), "NOT NULL"),
+        (summaries("a", 2).append_column("colour", pa.array(["red"] * 2)), "colour"),
+        (summaries("other", 1), "[Dd]uplicate key"),
+    ],
+    ids=["check", "key", "missing column", "unknown column", "key of another partition"],
+)
+def test_a_row_that_breaks_a_rule_is_one_clear_error_and_changes_nothing(warehouse, rows, says):
+    before = pa.concat_tables([summaries("a", 3, "old"), summaries("other", 3, "old")])
+    warehouse.replace(TABLE, before)
+
+    with pytest.raises(WarehouseError, match=f"^The warehouse refused the write: .*{says}"):
+        warehouse.replace(TABLE, rows, {"bucket": "a"})
+
+    assert held(warehouse) == {"a": (3, ["old"]), "other": (3, ["old"])}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [Write("dialogue.nothing", summaries("a", 1), {}), Write(TABLE, summaries("a", 1), {"x": "y"})],
+    ids=["table", "partition column"],
+)
+def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
+    with pytest.raises(WarehouseError, match="nothing|x"):
+        warehouse.replace_all([write])
+
+
+def test_several_replacements_are_all_seen_or_none(warehouse):
+    warehouse.replace_all(
+        [Write(TABLE, summaries("a", 2, "old"), {}), Write("dialogue.failed", failures(1), {})]
+    )
+
+    with pytest.raises(WarehouseError):
+        warehouse.replace_all(
+            [
+                Write("dialogue.failed", failures(0), {}),
+                Write(TABLE, summaries("b", 2, "new"), {"bucket": "b"}),
+                Write(TABLE, summaries("a", 2, ""), {"bucket": "a"}),
+            ]
+        )
+
+    assert held(warehouse) == {"a": (2, ["old"])}
+    assert warehouse.count("dialogue.failed") == 1
+
+
+def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
+    warehouse.replace(TABLE, summaries("a", 100, "old"))
+    script = """
+        import resource, sys
+        from resources.warehouse import Warehouse, WarehouseError
+        from tests.resources.test_warehouse import TABLE, summaries
+
+        size = int(sys.argv[2])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        try:
+            Warehouse(sys.argv[1]).replace(TABLE, summaries("b", 100_000, "new"))
+        except WarehouseError as error:
+            sys.exit("refused" if "File too large" in str(error) else str(error))
+    """
+
+    child = run(script, warehouse.path, warehouse.path.stat().st_size)
+
+    assert child.stderr.strip() == "refused"
+    assert held(warehouse) == {"a": (100, ["old"])}
+
+
+# Letting go
+
+
+def test_after_a_refused_write_another_process_can_open_the_file_at_once(warehouse):
+    with pytest.raises(WarehouseError):
+        warehouse.replace(TABLE, summaries("a", 1, ""))
+
+    assert opened_by_another_process(warehouse.path)
+
+
+def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehouse):
+    with pytest.raises(duckdb.Error):
+        warehouse.sql("SELECT * FROM nowhere")
+
+    assert opened_by_another_process(warehouse.path)
+
+
+def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(warehouse):
+    warehouse.path.parent.mkdir(parents=True)
+    with duckdb.connect(str(warehouse.path)) as foreign:
+        foreign.execute("CREATE SCHEMA evaluate; CREATE TABLE evaluate.leaderboard (x INTEGER)")
+
+    with pytest.raises(WarehouseError, match="cannot be given the tables of sql/.*leaderboard"):
+        warehouse.count("evaluate.leaderboard")
+
+    assert opened_by_another_process(warehouse.path)
+
+
+def test_a_result_outlives_its_connection(warehouse):
+    warehouse.replace(TABLE, summaries("a", 5000))
+    rows = warehouse.sql(f"SELECT * FROM {TABLE}")
+    warehouse.replace(TABLE, summaries("a", 0))
+
+    assert opened_by_another_process(warehouse.path)
+    assert set(rows.column("summary").to_pylist()) == {"seen"} and rows.num_rows == 5000
+
+
+# Others at the door
+
+
+@pytest.fixture
+def foreign_reader(warehouse):
+    """A process that reads the file without our lock, and lets go when its input says so."""
+    warehouse.replace(TABLE, summaries("a", 1))
+    script = (
+        "import duckdb, sys\n"
+        "connection = duckdb.connect(sys.argv[1], read_only=True)\n"
+        "print('open', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "connection.close()\n"
+        "print('closed', flush=True)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, warehouse.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as reader:
+        assert reader.stdout.readline() == "open\n"
+        yield reader
+        reader.kill()
+
+
+def test_a_reader_at_the_duckdb_prompt_is_waited_for(warehouse, foreign_reader):
+    def let_go():
+        foreign_reader.stdin.write("\n")
+        foreign_reader.stdin.flush()
+
+    timer = threading.Timer(1, let_go)
+    timer.start()
+
+    warehouse.replace(TABLE, summaries("a", 2))
+
+    timer.join()
+    assert foreign_reader.stdout.readline() == "closed\n"
+    assert warehouse.count(TABLE) == 2
+
+
+def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkeypatch):
+    monkeypatch.setattr(module, "OPEN_TIMEOUT", 0.5)
+
+    with pytest.raises(WarehouseError, match="cannot be opened; close what else has it open"):
+        warehouse.replace(TABLE, summaries("a", 2))
+
+    assert not opened_by_another_process(warehouse.path), "the reader should still be there"
+
+
+def test_a_lock_that_is_never_let_go_is_one_clear_error(warehouse, monkeypatch):
+    monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.2)
+    assert warehouse.count(TABLE) == 0
+
+    with (
+        FileLock(f"{warehouse.path}.lock"),
+        pytest.raises(WarehouseError, match=r"Another process has held .*\.lock for"),
+    ):
+        warehouse.count(TABLE)
+
+    assert warehouse.count(TABLE) == 0
+
+
+def _write(path, bucket, barrier, rounds):
+    barrier.wait()
+    for number in range(rounds):
+        Warehouse(path).replace(TABLE, summaries(bucket, 50, f"{number}"), {"bucket": bucket})
+
+
+def _read(path, barrier, done):
+    warehouse = Warehouse(path)
+    barrier.wait()
+    while not done.is_set():
+        for bucket, (n, texts) in held(warehouse).items():
+            assert (n, len(texts)) == (50, 1), f"bucket {bucket} was seen with {n} rows of {texts}"
+
+
+def test_eight_processes_write_at_once_while_two_read_and_all_rows_are_there(warehouse):
+    spawn = multiprocessing.get_context("spawn")
+    barrier, done = spawn.Barrier(10), spawn.Event()
+    writers = [
+        spawn.Process(target=_write, args=(warehouse.path, f"{number}", barrier, 3))
+        for number in range(8)
+    ]
+    readers = [spawn.Process(target=_read, args=(warehouse.path, barrier, done)) for _ in range(2)]
+    for process in [*writers, *readers]:
+        process.start()
+    for process in writers:
+        process.join(120)
+    done.set()
+    for process in readers:
+        process.join(120)
+
+    assert [process.exitcode for process in [*writers, *readers]] == [0] * 10
+    assert held(warehouse) == {f"{number}": (50, ["2"]) for number in range(8)}
+
+
+def test_threads_of_one_process_may_share_a_warehouse(warehouse):
+    threads = [
+        threading.Thread(
+            target=warehouse.replace, args=(TABLE, summaries(f"{n}", 5), {"bucket": f"{n}"})
+        )
+        for n in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert held(warehouse) == {f"{n}": (5, ["seen"]) for n in range(6)}
+
+
+def test_a_writer_killed_in_the_middle_leaves_one_whole_version_and_no_lock(warehouse):
+    script = """
+        import itertools, sys
+        from resources.warehouse import Warehouse
+        from tests.resources.test_warehouse import TABLE, summaries
+
+        warehouse = Warehouse(sys.argv[1])
+        versions = [summaries("a", 20_000, text) for text in ("one", "two")]
+        for rows in itertools.cycle(versions):
+            warehouse.replace(TABLE, rows, {"bucket": "a"})
+            print("written", flush=True)
+    """
+    with start(script, warehouse.path, stdout=subprocess.PIPE) as writer:
+        for _ in range(2):
+            assert writer.stdout.readline() == "written\n"
+        # Somewhere in the third round, in or between the steps of its transaction.
+        time.sleep(0.05)
+        os.kill(writer.pid, signal.SIGKILL)
+
+    n, texts = held(warehouse)["a"]
+    assert n == 20_000 and texts in (["one"], ["two"])
+    warehouse.replace(TABLE, summaries("a", 1), {"bucket": "a"})
+    assert warehouse.count(TABLE) == 1
+
+
+def start(script, *arguments, **options) -> subprocess.Popen:
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **options)
+
+
+def run(script, *arguments) -> subprocess.CompletedProcess:
+    with start(script, *arguments, stderr=subprocess.PIPE) as child:
+        _, stderr = child.communicate(timeout=120)
+    return subprocess.CompletedProcess(child.args, child.returncode, None, stderr)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import dagster as dg
 from dagster import AssetSelection
 
-from assets.partitions import buckets, models, wit_shards
+from assets.partitions import buckets, wit_shards
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 from resources.llm.gateway import Gateway
 from resources.wit_source import WitFolder, WitSourceError
@@ -23,7 +23,6 @@ ingest = dg.define_asset_job(
     "ingest",
     AssetSelection.groups("ingest"),
     description="WIT shards to entries.",
-    partitions_def=wit_shards,
 )
 cluster = dg.define_asset_job(
     "cluster", AssetSelection.groups("cluster"), description="Entries to image sets."
@@ -32,7 +31,6 @@ generate = dg.define_asset_job(
     "generate",
     AssetSelection.groups("dialogue", "rewrite"),
     description="Image sets to dialogues and rewrites.",
-    partitions_def=buckets,
 )
 release = dg.define_asset_job(
     "release",
@@ -46,7 +44,6 @@ evaluate = dg.define_asset_job(
     "evaluate",
     AssetSelection.groups("evaluate") - READ_BY_PEOPLE,
     description="One model on the release in force: answers, judgments, scores.",
-    partitions_def=models,
 )
 leaderboard = dg.define_asset_job(
     "leaderboard",

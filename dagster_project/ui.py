@@ -4,6 +4,7 @@ What belongs here: starting them on the project's instance. `dagster dev` does t
 """
 
 import os
+import signal
 import sys
 
 from dagster_project.instance import prepare_dagster_home
@@ -16,6 +17,8 @@ def main() -> None:
     """Become `dagster dev` on loopback (port from `PORT`, 3000 by default)."""
     prepare_dagster_home()
     os.chdir(REPO_ROOT)
+    # `dagster dev` ends its children by SIGINT, which a background job of a shell would ignore.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     port = os.environ.get("PORT", "3000")
     print(f"Dagster UI on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
     os.execv(

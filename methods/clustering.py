@@ -41,8 +41,10 @@ def threshold_communities(vectors: Vectors, tau: float, min_size: int = 2) -> li
     candidates: list[tuple[int, NDArray[np.intp], NDArray[np.float32]]] = []
     for start in range(0, len(vectors), BLOCK):
         similarity = vectors[start : start + BLOCK] @ vectors.T
+        # Rounding must neither make a cosine above 1 nor cost a text its own community: a vector is
+        # within tau of itself.
+        np.minimum(similarity, 1.0, out=similarity)
         for row, values in enumerate(similarity):
-            # Rounding must not cost a text its own community: a vector is within tau of itself.
             values[start + row] = 1.0
             near = np.flatnonzero(values >= tau)
             if len(near) >= min_size:

@@ -42,10 +42,10 @@ def draw_sets(
 
     Order and sizes follow from the seed, the kind and which page and image a member is, not from its
     text or its cluster's other members: when one entry's text changes, only the sets it stands in do.
-    What remains, when less than a set, is left out. `sizes` must lie between 2 and the kind's maximum
-    (ValueError).
+    What remains, when less than a set, is left out. `sizes` must be given and lie between 2 and the
+    kind's maximum (ValueError).
     """
-    if not all(MIN_IMAGES <= size <= MAX_IMAGES[kind] for size in sizes):
+    if not sizes or not all(MIN_IMAGES <= size <= MAX_IMAGES[kind] for size in sizes):
         raise ValueError(
             f"Sizes of {kind} sets must be {MIN_IMAGES} to {MAX_IMAGES[kind]}, got {list(sizes)}."
         )
@@ -53,7 +53,8 @@ def draw_sets(
     def rank(member: Member) -> str:
         return content_id(seed, kind, member.page_id, member.image_id)
 
-    rest = _without_repeats(sorted(members, key=rank))
+    # Of two entries with the same page and image, the id decides, not who came first.
+    rest = _without_repeats(sorted(members, key=lambda member: (rank(member), member.entry_id)))
     generator = random.Random(rank(rest[0]) if rest else seed)
     sets = []
     while len(rest) >= MIN_IMAGES:

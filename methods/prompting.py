@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Undefined
 
 from methods.messages import Image, Message, Part, Text
 
@@ -26,10 +26,15 @@ def as_data(text: str) -> str:
     return _CONTROL.sub("", text).replace("</", "< /").strip()
 
 
+def _data(value: str | Undefined) -> str:
+    # Turned to text, what was not given raises UndefinedError with its name.
+    return as_data(str(value) if isinstance(value, Undefined) else value)
+
+
 _ENVIRONMENT = Environment(
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
 )
-_ENVIRONMENT.filters["data"] = as_data
+_ENVIRONMENT.filters["data"] = _data
 
 
 class PromptTemplate:

@@ -1,6 +1,9 @@
 """The main job, run once as a user runs it; tests that change its home work on a copy."""
 
+import contextlib
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -47,14 +50,20 @@ def ui(main_job: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
         env=environment(copied.home, PORT=str(port)),
         stdout=log,
         stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
     try:
         _wait_for(address, process, copied.home / "ui.log")
         yield copied, address
     finally:
         process.terminate()
-        process.wait(timeout=60)
-        log.close()
+        try:
+            process.wait(timeout=60)
+        finally:
+            # Whatever did not go by itself must not outlive the test.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            log.close()
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -34,7 +34,7 @@ def text_of(message) -> str:
     return "\n".join(p.text if isinstance(p, Text) else f"[{p.image_id}]" for p in message.parts)
 
 
-# --- Rendering -------------------------------------------------------------------------------------
+# --- Rendering -----------------------------------------------------------------------------------
 
 
 def test_a_template_is_a_system_part_and_a_user_part():
@@ -69,7 +69,7 @@ def test_the_version_names_the_exact_text():
     assert PromptTemplate("mmdu/x", "a\n=== user ===\nb ").version != "mmdu/x@35df6cb9"
 
 
-# --- Data stays data -------------------------------------------------------------------------------
+# --- Data stays data -----------------------------------------------------------------------------
 
 
 def test_a_page_cannot_close_its_tag():
@@ -106,7 +106,7 @@ def test_cleaning_twice_is_cleaning_once(page):
     assert as_data(as_data(page)) == as_data(page)
 
 
-# --- The project's own prompts -----------------------------------------------------------------------
+# --- The project's own prompts -------------------------------------------------------------------
 
 
 def load(name: str) -> PromptTemplate:

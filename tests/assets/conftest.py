@@ -1,0 +1,66 @@
+"""Worlds for the assets' tests: an empty one, and copies of one that was built once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from resources.embedder import Embedder
+from resources.offline.process import OfflineServer
+from tests.assets.corpus import Corpus, mini_corpus
+from tests.assets.proxy import GarblingProxy
+from tests.assets.world import World, copy_of
+
+MakeWorld = Callable[..., World]
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return Embedder()
+
+
+@pytest.fixture(scope="session")
+def offline() -> Iterator[str]:
+    """Base URL of a real offline model server."""
+    with OfflineServer() as server:
+        yield server.base_url
+
+
+@pytest.fixture(scope="session")
+def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
+    """Makes worlds: `make_world(root, corpus)`, with a proxy and an instance of their own."""
+    with ExitStack() as stack:
+
+        def make(
+            root: Path, corpus: Corpus, instance: dg.DagsterInstance | None = None, **settings: str
+        ) -> World:
+            proxy = stack.enter_context(GarblingProxy(offline))
+            own = stack.enter_context(instance or dg.DagsterInstance.ephemeral())
+            return World(root, corpus, proxy, embedder, own, settings)
+
+        yield make
+
+
+@pytest.fixture(scope="session")
+def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The mini corpus, ingested and clustered. Not to be changed: tests go on from copies."""
+    root = tmp_path_factory.mktemp("clustered")
+    world = make_world(root, mini_corpus(root / "corpus"))
+    assert world.ingest().success
+    assert world.cluster().success
+    return world
+
+
+@pytest.fixture(scope="session")
+def released(
+    clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> World:
+    """The same, generated and released under policy `accept`. Not to be changed either."""
+    root = tmp_path_factory.mktemp("released")
+    copy_of(clustered.root, root)
+    world = make_world(root, clustered.corpus)
+    assert world.generate().success
+    assert world.release().success
+    return world

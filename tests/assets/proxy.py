@@ -1,0 +1,160 @@
+"""A garbling proxy: between the gateway and the offline model server, with a hand in the wire.
+
+It is a real HTTP server on loopback that forwards chat completions and remembers what was asked. A
+test chooses requests by what stands in them and has their replies rewritten, withheld or refused.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it arrived."""
+
+    body: dict[str, Any]
+    authorization: str
+
+    @property
+    def model(self) -> str:
+        return self.body["model"]
+
+    @property
+    def role(self) -> str:
+        """What the system message's `Role:` line names; empty for a candidate."""
+        first = self.body["messages"][0]
+        line = first["content"].splitlines()[0] if first["role"] == "system" else ""
+        return line.removeprefix("Role:").strip(" .")
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each message; pictures are left out."""
+        return [
+            "".join(part.get("text", "") for part in _parts(message))
+            for message in self.body["messages"]
+        ]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.texts)
+
+    @property
+    def images(self) -> list[str]:
+        """SHA-256 of each picture's data URL, in order."""
+        return [
+            hashlib.sha256(part["image_url"]["url"].encode()).hexdigest()
+            for message in self.body["messages"]
+            for part in _parts(message)
+            if part["type"] == "image_url"
+        ]
+
+    @property
+    def turn(self) -> int:
+        """How many times the user has spoken."""
+        return sum(message["role"] == "user" for message in self.body["messages"])
+
+
+def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message["content"]
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+When = Callable[[Asked], bool]
+
+
+@dataclass
+class _Rule:
+    when: When
+    rewrite: Callable[[str], str] | None = None
+    finish: str | None = None
+    status: int = 200
+    error: dict[str, Any] | None = None
+
+
+class GarblingProxy:
+    """Forwards to the server at `upstream` (a base URL that ends in /v1); a context manager."""
+
+    def __init__(self, upstream: str) -> None:
+        self.requests: list[Asked] = []
+        self._rules: list[_Rule] = []
+        self._lock = threading.Lock()
+        self._client = httpx.Client(base_url=upstream, trust_env=False, timeout=60)
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            # Headers and body in two packets would wait for one another (Nagle), 40 ms a call.
+            wbufsize = -1
+            disable_nagle_algorithm = True
+
+            def do_POST(self) -> None:
+                sent = self.rfile.read(int(self.headers["Content-Length"]))
+                asked = Asked(json.loads(sent), self.headers.get("Authorization", ""))
+                status, reply = proxy._answer(asked, sent)
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def rewrite(self, when: When, reply: Callable[[str], str] | str) -> None:
+        """Give the requests `when` picks another reply: this text, or the true one made over."""
+        self._rules.append(_Rule(when, reply if callable(reply) else lambda _true: reply))
+
+    def filter(self, when: When) -> None:
+        """Withhold the reply as a provider's content filter does: status 200, no text."""
+        self._rules.append(_Rule(when, finish="content_filter"))
+
+    def refuse(self, when: When, status: int, message: str, code: str | None = None) -> None:
+        """Answer with an error. 5xx is tried again by the gateway, with waits between."""
+        error = {"message": message, "type": "test", "param": None, "code": code}
+        self._rules.append(_Rule(when, status=status, error=error))
+
+    def heal(self) -> None:
+        """Forward everything untouched from now on, and forget what was asked."""
+        self._rules, self.requests = [], []
+
+    def asked(self, role: str) -> list[Asked]:
+        return [request for request in self.requests if request.role == role]
+
+    def _answer(self, asked: Asked, sent: bytes) -> tuple[int, bytes]:
+        with self._lock:
+            self.requests.append(asked)
+        rule = next((rule for rule in self._rules if rule.when(asked)), None)
+        if rule and rule.error:
+            return rule.status, json.dumps({"error": rule.error}).encode()
+        reply = self._client.post("/chat/completions", content=sent)
+        if rule is None or reply.status_code != 200:
+            return reply.status_code, reply.content
+        body = reply.json()
+        choice = body["choices"][0]
+        if rule.finish:
+            choice["finish_reason"] = rule.finish
+            choice["message"]["content"] = None
+        else:
+            assert rule.rewrite is not None
+            choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
+        return 200, json.dumps(body).encode()
+
+    def __enter__(self) -> "GarblingProxy":
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._client.close()

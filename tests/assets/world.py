@@ -1,0 +1,226 @@
+"""A world of its own for a test: home folder, corpus, models, Dagster instance and proxy.
+
+Everything in it is real: jobs run in process by the project's own definitions, resources are made
+from the environment as ever, models are asked over HTTP. Only the embedder is shared, so that torch
+loads once.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from assets.partitions import buckets, models, wit_shards
+from dagster_project.definitions import build_defs
+from dagster_project.jobs import RANGE_END, RANGE_START
+from resources.embedder import Embedder
+from resources.image_store import ImageStore
+from resources.llm.ledger import Ledger
+from resources.review_store import ReviewStore
+from resources.warehouse import Warehouse
+from tests.assets.corpus import Corpus
+from tests.assets.proxy import GarblingProxy
+
+Row = dict[str, Any]
+Result = dg.ExecuteInProcessResult
+
+SMALL_SETS = {
+    "cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}}
+}
+"""Run config: sets of three images for the benchmark, of two to instruct."""
+BUCKETS = buckets.get_partition_keys()
+ALL_BUCKETS = {RANGE_START: BUCKETS[0], RANGE_END: BUCKETS[-1]}
+MODELS = ("writer", "judge", "careful", "careless", "refuser")
+SETTINGS = ("LOOM_", "OPENAI_")
+
+
+def limit(*checks: str, max_share: float = 1.0) -> Row:
+    """Run config that lets these checks' shares grow to `max_share`."""
+    return {check: {"config": {"max_share": max_share}} for check in checks}
+
+
+ANY_LOSS_IN_GENERATION = limit(
+    "dialogue__summaries_failed",
+    "dialogue__questions_failed",
+    "dialogue__answers_failed",
+    "dialogue__dialogues_failed",
+    "rewrite__prompts_failed",
+)
+ANY_LOSS_IN_EVALUATION = limit("evaluate__answers__mmdu_failed", "evaluate__judgments__mmdu_failed")
+
+
+def models_yaml(base_url: str) -> Row:
+    """Every offline model behind the proxy, asked as a provider's would be: profile `test`."""
+    return {
+        "profiles": {
+            "test": {"writer": "writer", "judge": "judge", "evaluate": ["careful", "careless"]}
+        },
+        "models": {
+            name: {"provider": "openai", "base_url": base_url, "model": f"offline-{name}"}
+            for name in MODELS
+        },
+    }
+
+
+@dataclass
+class World:
+    """One home and what runs on it. `settings` are environment variables during runs."""
+
+    root: Path
+    corpus: Corpus
+    proxy: GarblingProxy
+    embedder: Embedder
+    instance: dg.DagsterInstance
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.write_models(models_yaml(self.proxy.base_url))
+        self.settings = {"LOOM_PROFILE": "test", **self.settings}
+        self.definitions = build_defs(resource_overrides={"embedder": self.embedder})
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def warehouse(self) -> Warehouse:
+        return Warehouse(self.home / "warehouse.duckdb")
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.home / "ledger.sqlite")
+
+    @property
+    def images(self) -> ImageStore:
+        return ImageStore(self.home / "images")
+
+    @property
+    def review_store(self) -> ReviewStore:
+        return ReviewStore(self.home / "review.sqlite")
+
+    def write_models(self, content: Row) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        (self.root / "models.yaml").write_text(yaml.safe_dump(content))
+
+    @contextmanager
+    def environment(self) -> Iterator[None]:
+        """The environment of a run on this world, without the caller's own settings."""
+        import os
+
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith(SETTINGS)]:
+                patch.delenv(name)
+            patch.setenv("LOOM_HOME", str(self.home))
+            patch.setenv("LOOM_CORPUS", str(self.corpus.folder))
+            patch.setenv("LOOM_MODELS", str(self.root / "models.yaml"))
+            patch.setenv("NO_PROXY", "127.0.0.1")
+            for name, value in self.settings.items():
+                patch.setenv(name, value)
+            yield
+
+    # --- Stages ----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        job: str,
+        config: Mapping[str, Any] | None = None,
+        partition: str | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Run a job here and now; it may fail."""
+        with self.environment():
+            return self.definitions.resolve_job_def(job).execute_in_process(
+                instance=self.instance,
+                run_config={"ops": dict(config or {})},
+                partition_key=partition,
+                tags=dict(tags or {}),
+                raise_on_error=False,
+            )
+
+    def ingest(self, shard: str = "mini", config: Mapping[str, Any] | None = None) -> Result:
+        self.instance.add_dynamic_partitions(str(wit_shards.name), [shard])
+        return self.run("ingest", config, shard)
+
+    def cluster(self) -> Result:
+        return self.run("cluster", SMALL_SETS)
+
+    def generate(self, config: Mapping[str, Any] | None = None) -> Result:
+        """All buckets in one run, as `build` does it."""
+        return self.run("generate", config, tags=ALL_BUCKETS)
+
+    def release(self, policy: str = "accept") -> Result:
+        return self.run("release", {"review__approved": {"config": {"policy": policy}}})
+
+    def evaluate(self, model: str, config: Mapping[str, Any] | None = None) -> Result:
+        self.instance.add_dynamic_partitions(str(models.name), [model])
+        return self.run("evaluate", config, model)
+
+    def leaderboard(self) -> Result:
+        return self.run("leaderboard")
+
+    # --- Looking ---------------------------------------------------------------------------------
+
+    def rows(self, text: str, **params: object) -> list[Row]:
+        return self.warehouse.sql(text, params).to_pylist()
+
+    def image_sets(self, kind: str) -> dict[str, list[Row]]:
+        """The rows of each set, in order of position, with their captions."""
+        sets: dict[str, list[Row]] = {}
+        for row in self.rows(
+            "SELECT s.*, e.caption FROM cluster.image_sets AS s JOIN ingest.entries AS e "
+            "USING (entry_id) WHERE kind = $kind ORDER BY set_id, position",
+            kind=kind,
+        ):
+            sets.setdefault(row["set_id"], []).append(row)
+        return sets
+
+
+def copy_of(base: Path, root: Path) -> None:
+    """Copy a finished world's home, so that a test may go on from there."""
+    shutil.copytree(base / "home", root / "home")
+
+
+# --- What a run says of itself -------------------------------------------------------------------
+
+
+def made(result: Result) -> set[str]:
+    """Assets that were materialized."""
+    return {
+        event.asset_key.to_user_string()
+        for event in result.get_asset_materialization_events()
+        if event.asset_key
+    }
+
+
+def metadata(result: Result, asset: str) -> Row:
+    """Metadata of an asset's materialization, as plain values."""
+    entries = next(
+        event.materialization.metadata
+        for event in result.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey(asset.split("/"))
+    )
+    return {name: entry.value for name, entry in entries.items()}
+
+
+def check(result: Result, asset: str, name: str) -> dg.AssetCheckEvaluation:
+    """How a check came out."""
+    return next(
+        evaluation
+        for evaluation in result.get_asset_check_evaluations()
+        if (evaluation.asset_key, evaluation.check_name) == (dg.AssetKey(asset.split("/")), name)
+    )
+
+
+def sentence(result: Result) -> str:
+    """The description of the `dg.Failure` that ended the run's one failing step."""
+    failed = [event for event in result.all_events if event.is_step_failure]
+    assert len(failed) == 1, [event.step_key for event in failed]
+    told = failed[0].step_failure_data.user_failure_data
+    assert told is not None, failed[0].step_failure_data.error
+    return told.description or ""

@@ -1,0 +1,118 @@
+"""Schedules and sensors, evaluated on a real instance."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from dagster_project import schedules, sensors
+from dagster_project.definitions import defs
+from dagster_project.resources import SAMPLE_CORPUS
+from methods.review import Decision
+from resources.home import REPO_ROOT, review_path
+from resources.review_store import ReviewStore
+
+ENTRIES = dg.AssetKey(["ingest", "entries"])
+SCORES = dg.AssetKey(["evaluate", "scores", "mmdu"])
+ITEMS = dg.AssetKey(["release", "items"])
+
+
+@pytest.fixture
+def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test() as temporary:
+        yield temporary
+
+
+def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> None:
+    instance.report_runless_asset_event(dg.AssetMaterialization(key, partition=partition))
+
+
+def test_the_weekly_schedule_ingests_the_next_shard_until_all_are_in(
+    instance: dg.DagsterInstance,
+) -> None:
+    assert schedules.ingest_next_shard.cron_schedule == "0 3 * * 1"
+    for shard in ("sample-a", "sample-b"):
+        request = schedules.ingest_next_shard(dg.build_schedule_context(instance))
+        assert request.partition_key == shard
+        assert shard in instance.get_dynamic_partitions("wit_shard")
+        materialized(instance, ENTRIES, shard)
+    skipped = schedules.ingest_next_shard(dg.build_schedule_context(instance))
+    assert isinstance(skipped, dg.SkipReason)
+
+
+def test_the_nightly_schedule_evaluates_models_without_scores_on_the_release(
+    instance: dg.DagsterInstance,
+) -> None:
+    assert schedules.evaluate_missing_models.cron_schedule == "0 2 * * *"
+
+    def requested() -> list[str]:
+        answer = list(schedules.evaluate_missing_models(dg.build_schedule_context(instance)))
+        return [each.partition_key for each in answer if isinstance(each, dg.RunRequest)]
+
+    assert requested() == []  # Nothing is released yet.
+    materialized(instance, ITEMS, None)
+    assert "offline-careful" in requested()
+    materialized(instance, SCORES, "offline-careful")
+    assert "offline-careful" not in requested()
+    assert "offline-careless" in requested()
+    materialized(instance, ITEMS, None)  # A newer release makes every score old.
+    assert "offline-careful" in requested()
+
+
+def test_a_new_entry_in_models_yaml_becomes_a_partition(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def added() -> list[str]:
+        result = sensors.new_models(dg.build_sensor_context(instance, definitions=defs))
+        if isinstance(result, dg.SkipReason):
+            return []
+        keys = [key for each in result.dynamic_partitions_requests for key in each.partition_keys]
+        instance.add_dynamic_partitions("model", keys)
+        return keys
+
+    assert "offline-careful" in added()
+    assert added() == []
+    registry = (REPO_ROOT / "models.yaml").read_text()
+    registry = registry.replace("offline-rambler]", "offline-rambler, my-model]")
+    registry += "\n  my-model: {provider: openai, base_url: 'http://127.0.0.1:1/v1'}\n"
+    (tmp_path / "models.yaml").write_text(registry)
+    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
+    assert added() == ["my-model"]
+    (tmp_path / "models.yaml").write_text("models: [")
+    assert added() == []  # A file in the middle of an edit is waited for, not an error.
+
+
+def test_a_new_shard_in_the_corpus_becomes_a_partition(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    monkeypatch.setenv("LOOM_CORPUS", str(corpus))
+    context = dg.build_sensor_context(instance, definitions=defs)
+    assert isinstance(sensors.new_shards(context), dg.SkipReason)
+    shutil.copy(SAMPLE_CORPUS / "shards" / "sample-a.tsv", corpus / "next.tsv")
+    result = sensors.new_shards(context)
+    assert result.dynamic_partitions_requests[0].partition_keys == ["next"]
+
+
+def test_peoples_decisions_are_reported_once_as_a_materialization(
+    instance: dg.DagsterInstance,
+) -> None:
+    def evaluate(cursor: str | None) -> dg.SensorResult | dg.SkipReason:
+        context = dg.build_sensor_context(instance, definitions=defs, cursor=cursor)
+        return sensors.review_decisions(context)
+
+    assert isinstance(evaluate(None), dg.SkipReason)
+    ReviewStore(review_path()).append(
+        [
+            Decision(
+                "item", "hash", 1, "alice", "accept", None, None, None, 3.0, "2026-01-01T00:00:00"
+            )
+        ]
+    )
+    first = evaluate(None)
+    assert first.asset_events[0].asset_key == dg.AssetKey(["review", "decisions"])
+    assert first.asset_events[0].metadata["reviewers"].value == "alice"
+    assert isinstance(evaluate(first.cursor), dg.SkipReason)

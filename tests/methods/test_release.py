@@ -1,0 +1,208 @@
+"""A release: the rows that approved dialogues become, under a name that is a hash of them."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.messages import IMAGE_HERE, Image, interleave
+from methods.release import ApprovedDialogue, Origin, build_release, image_positions
+
+BRIDGES = ApprovedDialogue(
+    item_id="item-b",
+    set_id="set-1",
+    revision=1,
+    reviewers=("ann", "eve"),
+    policy="require",
+    image_ids=("sha-x", "sha-y"),
+    turns=(
+        {
+            "question_id": "q1",
+            "question": "Image1: <ImageHere>. What is in <image-1>?",
+            "answer": "A bridge.",
+        },
+        {"question_id": "q2", "question": "Image2: <ImageHere>. And here?", "answer": "Another."},
+        {"question": "Which is older?", "answer": "<image-1>."},
+    ),
+)
+MILLS = replace(
+    BRIDGES,
+    item_id="item-a",
+    set_id="set-2",
+    revision=0,
+    image_ids=("sha-x",),
+    turns=({"question_id": "q9", "question": "Image1: <ImageHere>. What?", "answer": "A mill."},),
+)
+QUESTIONS = {"q1": Origin("call-1", "mmdu/questions@1"), "q2": Origin("call-2", "mmdu/questions@1")}
+ANSWERS = {"q1": Origin("call-3", "mmdu/answers@1")}
+
+
+def source(title: str) -> dict[str, str]:
+    return {"title": title, "page_url": f"https://example.org/{title}", "attribution": "CC BY"}
+
+
+SOURCES = {
+    ("set-1", "sha-x"): source("Bridge"),
+    ("set-1", "sha-y"): source("Viaduct"),
+    # The same image stands on another page in another set.
+    ("set-2", "sha-x"): source("Mill"),
+}
+
+
+def build(*dialogues: ApprovedDialogue, name="mmdu"):
+    return build_release(name, dialogues, QUESTIONS, ANSWERS, SOURCES)
+
+
+# --- Rows ----------------------------------------------------------------------------------------
+
+
+def test_items_stand_in_the_order_of_their_ids_with_those_who_reviewed_them():
+    release = build(BRIDGES, MILLS)
+    assert release.rows["items"] == [
+        {
+            "release_id": release.release_id,
+            "item_id": "item-a",
+            "set_id": "set-2",
+            "ordinal": 1,
+            "revision": 0,
+            "reviewers": ["ann", "eve"],
+        },
+        {
+            "release_id": release.release_id,
+            "item_id": "item-b",
+            "set_id": "set-1",
+            "ordinal": 2,
+            "revision": 1,
+            "reviewers": ["ann", "eve"],
+        },
+    ]
+
+
+def test_a_turn_has_its_images_and_the_call_that_wrote_it():
+    release = build(BRIDGES)
+    here = {"release_id": release.release_id, "item_id": "item-b"}
+    assert release.rows["turns"] == [
+        {
+            **here,
+            "turn": 1,
+            "question": "Image1: <ImageHere>. What is in <image-1>?",
+            "image_positions": [1],
+            "call_key": "call-1",
+            "prompt_version": "mmdu/questions@1",
+        },
+        {
+            **here,
+            "turn": 2,
+            "question": "Image2: <ImageHere>. And here?",
+            "image_positions": [2],
+            "call_key": "call-2",
+            "prompt_version": "mmdu/questions@1",
+        },
+        # A turn that a person added: no call is behind it.
+        {
+            **here,
+            "turn": 3,
+            "question": "Which is older?",
+            "image_positions": [],
+            "call_key": None,
+            "prompt_version": None,
+        },
+    ]
+
+
+def test_a_reference_has_the_call_that_answered_and_not_the_one_that_asked():
+    release = build(BRIDGES)
+    columns = ("turn", "reference", "call_key", "prompt_version")
+    assert [tuple(row[name] for name in columns) for row in release.rows["references"]] == [
+        (1, "A bridge.", "call-3", "mmdu/answers@1"),
+        (2, "Another.", None, None),
+        (3, "<image-1>.", None, None),
+    ]
+
+
+def test_an_image_has_its_position_and_the_page_of_its_own_set():
+    release = build(BRIDGES, MILLS)
+    rows = release.rows["images"]
+    assert [(r["item_id"], r["position"], r["image_id"], r["title"]) for r in rows] == [
+        ("item-a", 1, "sha-x", "Mill"),
+        ("item-b", 1, "sha-x", "Bridge"),
+        ("item-b", 2, "sha-y", "Viaduct"),
+    ]
+    assert rows[1] == {
+        "release_id": release.release_id,
+        "item_id": "item-b",
+        "position": 1,
+        "image_id": "sha-x",
+        **source("Bridge"),
+    }
+
+
+def test_an_image_without_a_source_is_an_error_never_a_row_without_one():
+    with pytest.raises(KeyError):
+        build_release("mmdu", [BRIDGES], QUESTIONS, ANSWERS, {})
+
+
+def test_no_dialogues_are_four_empty_tables():
+    empty: dict[str, list] = {"items": [], "turns": [], "references": [], "images": []}
+    assert build().rows == empty
+
+
+# --- Name ----------------------------------------------------------------------------------------
+
+
+def test_a_release_is_called_by_its_name_and_ten_hex_digits():
+    name, _, digits = build(BRIDGES).release_id.rpartition("-")
+    assert name == "mmdu" and len(digits) == 10 and int(digits, 16) >= 0
+
+
+def test_the_same_content_is_the_same_release_in_whatever_order_it_comes():
+    assert build(BRIDGES, MILLS) == build(MILLS, BRIDGES)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"turns": BRIDGES.turns[:2]},
+        {"turns": (dict(BRIDGES.turns[0], answer="A ford."), *BRIDGES.turns[1:])},
+        {"turns": (BRIDGES.turns[0], BRIDGES.turns[2], BRIDGES.turns[1])},
+        {"image_ids": ("sha-y", "sha-x")},
+        {"reviewers": ("ann", "policy:accept")},
+        {"item_id": "item-c"},
+    ],
+    ids=["a turn less", "an answer", "order of turns", "order of images", "reviewers", "item"],
+)
+def test_other_content_is_another_release(changes):
+    assert build(replace(BRIDGES, **changes)).release_id != build(BRIDGES).release_id
+
+
+def test_one_dialogue_more_or_another_name_is_another_release():
+    assert build(BRIDGES, MILLS).release_id != build(BRIDGES).release_id
+    digits = [build(BRIDGES, name=name).release_id[-10:] for name in ("mmdu", "mmdu-instruct")]
+    assert digits[0] != digits[1]
+
+
+def test_every_row_of_every_table_carries_the_release():
+    release = build(BRIDGES, MILLS)
+    for rows in release.rows.values():
+        assert rows and {row["release_id"] for row in rows} == {release.release_id}
+
+
+# --- Which images enter where --------------------------------------------------------------------
+
+
+def test_places_are_numbered_through_the_dialogue():
+    questions = ["<ImageHere> and <ImageHere>?", "Why?", "<ImageHere>?"]
+    assert list(image_positions(questions)) == [(1, 2), (), (3,)]
+
+
+@given(st.lists(st.lists(st.sampled_from([IMAGE_HERE, "<image-1>", "a"])).map(" ".join)))
+def test_every_image_enters_once_in_order_and_just_where_its_place_is(questions):
+    positions = list(image_positions(questions))
+    assert [p for entering in positions for p in entering] == list(
+        range(1, sum(question.count(IMAGE_HERE) for question in questions) + 1)
+    )
+    for question, entering in zip(questions, positions, strict=True):
+        names = [str(position) for position in entering]
+        parts = interleave(question, names)
+        assert [part.image_id for part in parts if isinstance(part, Image)] == names

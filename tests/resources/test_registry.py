@@ -1,0 +1,233 @@
+"""models.yaml: whatever is wrong with it is one sentence that says where and what to do."""
+
+import pytest
+
+from resources.home import REPO_ROOT
+from resources.llm.registry import (
+    Price,
+    RegistryError,
+    active_profile,
+    load_registry,
+    registry_path,
+)
+
+GOOD = """
+profiles:
+  paid: {writer: big, judge: big, evaluate: [big, local]}
+models:
+  big:
+    provider: openai
+    model: big-2026-01-01
+    base_url_env: BIG_URL
+    api_key_env: BIG_KEY
+    price: {prompt: 2.5, completion: 10}
+  local: {provider: openai, base_url: "http://127.0.0.1:8000/v1"}
+  idle: {provider: openai, api_key_env: IDLE_KEY}
+  stand-in: {provider: offline}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load_text(text: str):
+        path = tmp_path / "models.yaml"
+        path.write_text(text)
+        return load_registry(path)
+
+    return load_text
+
+
+@pytest.fixture
+def refused(load):
+    """Loads a text and gives the one sentence it is refused with."""
+
+    def sentence(text: str) -> str:
+        with pytest.raises(RegistryError) as caught:
+            load(text)
+        message = str(caught.value)
+        assert "\n" not in message and message.endswith(".") and "models.yaml" in message
+        return message
+
+    return sentence
+
+
+# What is read
+
+
+def test_the_projects_own_models_yaml_is_valid_and_its_profiles_know_their_models():
+    registry = load_registry(REPO_ROOT / "models.yaml")
+
+    for name in registry.profiles:
+        registry.profile(name)
+    registry.require_keys("offline")
+    assert {registry.model(name).provider for name in registry.profile("offline").evaluate} == {
+        "offline"
+    }
+
+
+def test_an_entry_is_called_and_asked_for_by_its_key_unless_it_says_otherwise(load):
+    registry = load(GOOD)
+
+    assert (registry.model("big").name, registry.model("big").model) == ("big", "big-2026-01-01")
+    assert (registry.model("local").name, registry.model("local").model) == ("local", "local")
+    assert registry.model("stand-in").price == Price(prompt=0, completion=0)
+
+
+def test_a_call_costs_its_tokens_at_the_price_of_a_million(load):
+    assert load(GOOD).model("big").cost(1_000_000, 500_000) == pytest.approx(2.5 + 5.0)
+    assert load(GOOD).model("local").cost(1_000_000, 1_000_000) == 0
+
+
+def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(load, monkeypatch):
+    registry = load(GOOD)
+    monkeypatch.delenv("BIG_URL", raising=False)
+    assert registry.model("big").address() is None
+
+    monkeypatch.setenv("BIG_URL", "http://big/v1")
+    assert registry.model("big").address() == "http://big/v1"
+    assert registry.model("local").address() == "http://127.0.0.1:8000/v1"
+
+
+# Keys
+
+
+def test_a_key_is_read_when_it_is_needed_and_never_kept(load, monkeypatch):
+    monkeypatch.setenv("BIG_KEY", "sk-secret")
+    registry = load(GOOD)
+
+    assert registry.model("big").api_key() == "sk-secret"
+    assert "sk-secret" not in repr(registry) + registry.model_dump_json()
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_missing_key_names_the_model_the_variable_and_the_way_out(load, monkeypatch, value):
+    monkeypatch.delenv("BIG_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("BIG_KEY", value)
+
+    with pytest.raises(RegistryError) as caught:
+        load(GOOD).require_keys("paid")
+
+    assert str(caught.value) == ("big needs a key: set BIG_KEY, or choose the profile 'offline'.")
+
+
+def test_only_the_models_of_the_profile_need_their_keys(load, monkeypatch):
+    monkeypatch.delenv("IDLE_KEY", raising=False)
+    monkeypatch.setenv("BIG_KEY", "sk-secret")
+
+    load(GOOD).require_keys("paid")
+
+    assert load(GOOD).model("local").api_key(), "a server without keys is sent a placeholder"
+
+
+# Names that are not there
+
+
+def test_an_unknown_model_is_told_which_there_are(load):
+    with pytest.raises(RegistryError) as caught:
+        load(GOOD).model("bigger")
+
+    assert str(caught.value) == (
+        "There is no model 'bigger' in models.yaml; it has big, idle, local, stand-in."
+    )
+
+
+def test_an_unknown_profile_is_told_which_there_are(load):
+    with pytest.raises(RegistryError) as caught:
+        load(GOOD).require_keys("free")
+
+    assert str(caught.value) == "There is no profile 'free' in models.yaml; it has paid."
+
+
+@pytest.mark.parametrize("role", ["writer: big", "judge: big", "evaluate: [big, local]"])
+def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
+    with pytest.raises(RegistryError, match="There is no model 'gone' in models.yaml"):
+        load(GOOD.replace(role, role.replace("big", "gone"))).profile("paid")
+
+
+# Files that are not right
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("provider: offline", "provider: offline, colour: red", "models.stand-in.colour"),
+        ("prompt: 2.5", "prompt: -1", "models.big.price.prompt"),
+        ("prompt: 2.5", "prompt: .nan", "models.big.price.prompt"),
+        ("prompt: 2.5", "prompts: 2.5", "models.big.price.prompts"),
+        ("provider: offline", "provider: azure", "models.stand-in.provider"),
+        ("provider: offline", "model: x", "models.stand-in.provider"),
+        ("provider: offline", "provider: offline, concurrency: 0", "models.stand-in.concurrency"),
+        ("provider: offline", "provider: offline, max_images: 0", "models.stand-in.max_images"),
+        ("judge: big", "referee: big", "profiles.paid.judge"),
+        ("evaluate: [big, local]", "evaluate: big", "profiles.paid.evaluate"),
+        ("{provider: offline}", "offline", "models.stand-in"),
+        ("{provider: offline}", "", "models.stand-in.provider"),
+    ],
+)
+def test_a_wrong_entry_is_named_by_its_place(refused, before, after, says):
+    assert GOOD.count(before) >= 1
+    assert f": {says}: " in refused(GOOD.replace(before, after))
+
+
+@pytest.mark.parametrize("section", ["models", "profiles"])
+@pytest.mark.parametrize("content", ["", "[a, b]", "7"])
+def test_a_section_that_is_no_mapping_is_named(refused, section, content):
+    other = "profiles: {}\n" if section == "models" else "models: {}\n"
+
+    assert f": {section}: " in refused(f"{other}{section}: {content}\n")
+
+
+@pytest.mark.parametrize("text", ["", "models: {}", "profiles: {}", "[models, profiles]", "hello"])
+def test_both_sections_have_to_be_there(refused, text):
+    assert "must have the two sections 'profiles' and 'models'" in refused(text)
+
+
+@pytest.mark.parametrize("text", ["models: [", "a: b: c", "\tx: 1", "x: *nowhere", "x: \x00"])
+def test_what_is_not_yaml_says_where(refused, text):
+    assert "models.yaml is not YAML: " in refused(text)
+
+
+def test_yaml_makes_no_objects(refused):
+    assert "is not YAML" in refused("models: !!python/object/apply:os.system ['true']")
+
+
+def test_a_file_that_is_not_there_says_how_to_go_on(tmp_path):
+    path = tmp_path / "gone.yaml"
+
+    with pytest.raises(RegistryError) as caught:
+        load_registry(path)
+
+    assert str(caught.value) == f"There is no {path}; restore it or unset LOOM_MODELS."
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+    latin = tmp_path / "models.yaml"
+    latin.write_bytes("models: {né: 1}".encode("latin-1"))
+
+    for path in (latin, tmp_path):
+        with pytest.raises(RegistryError, match="cannot be read: ") as caught:
+            load_registry(path)
+        assert "\n" not in str(caught.value)
+
+
+# Which file, which profile
+
+
+def test_loom_models_names_the_file(tmp_path, monkeypatch):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(GOOD)
+    monkeypatch.setenv("LOOM_MODELS", str(mine))
+    assert registry_path() == mine
+    assert "stand-in" in load_registry().models
+
+    monkeypatch.setenv("LOOM_MODELS", "")
+    assert registry_path() == REPO_ROOT / "models.yaml"
+
+
+def test_loom_profile_names_the_profile_and_offline_needs_no_saying(monkeypatch):
+    monkeypatch.delenv("LOOM_PROFILE", raising=False)
+    assert active_profile() == "offline"
+
+    monkeypatch.setenv("LOOM_PROFILE", "paid")
+    assert active_profile() == "paid"

@@ -1,0 +1,138 @@
+"""A request's key: the same question is the same key, any other question another."""
+
+import base64
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.ids import canonical_json
+from methods.messages import Image, Message, Text
+from resources.llm.request import ChatRequest, request_key
+
+RED, BLUE = "a" * 64, "b" * 64
+REQUEST = ChatRequest(
+    model="careful",
+    messages=(
+        Message.of("system", "Role: expert."),
+        Message("user", (Text("Look:"), Image(RED), Text("and"), Image(BLUE), Text("Which?"))),
+    ),
+    prompt_version="mmdu/answers@12345678",
+    params={"temperature": 0.0, "max_tokens": 100},
+)
+
+
+def key(request: ChatRequest = REQUEST, provider: str = "openai", model: str = "gpt") -> str:
+    return request_key(request.canonical(provider, model))
+
+
+def with_user_parts(*parts) -> ChatRequest:
+    return replace(REQUEST, messages=(REQUEST.messages[0], Message("user", parts)))
+
+
+def test_a_key_is_64_hex_digits_and_the_same_in_every_run():
+    assert key() == "8913dc75a45d6afd12fb2a3e71959460602728c7c0bcc20e0111f8a754cdb060"
+
+
+def test_the_same_question_made_again_has_the_same_key():
+    again = ChatRequest(
+        REQUEST.model,
+        tuple(Message(each.role, tuple(each.parts)) for each in REQUEST.messages),
+        REQUEST.prompt_version,
+        dict(REQUEST.params),
+    )
+
+    assert key(again) == key()
+
+
+@given(st.permutations(["temperature", "max_tokens", "seed", "top_p"]))
+def test_the_order_of_the_parameters_does_not_matter(order):
+    values = {"temperature": 0.5, "max_tokens": 7, "seed": 1, "top_p": 0.9}
+
+    assert key(replace(REQUEST, params={name: values[name] for name in order})) == key(
+        replace(REQUEST, params=values)
+    )
+
+
+def test_what_the_registry_calls_the_model_does_not_matter():
+    assert key(replace(REQUEST, model="another name for it")) == key()
+
+
+@pytest.mark.parametrize(
+    ("other", "asked_of"),
+    [
+        (REQUEST, {"model": "gpt-mini"}),
+        (REQUEST, {"provider": "offline"}),
+        (replace(REQUEST, prompt_version="mmdu/answers@87654321"), {}),
+        (replace(REQUEST, params={"temperature": 0.1, "max_tokens": 100}), {}),
+        (replace(REQUEST, params={"temperature": 0.0}), {}),
+        (replace(REQUEST, messages=REQUEST.messages[::-1]), {}),
+        (replace(REQUEST, messages=REQUEST.messages[1:]), {}),
+        (
+            replace(REQUEST, messages=(Message.of("user", "Role: expert."), REQUEST.messages[1])),
+            {},
+        ),
+        (with_user_parts(*REQUEST.messages[1].parts[:-1], Text("Where?")), {}),
+        (with_user_parts(*REQUEST.messages[1].parts[:3], Image(RED), Text("Which?")), {}),
+        (
+            with_user_parts(Text("Look:"), Image(BLUE), Text("and"), Image(RED), Text("Which?")),
+            {},
+        ),
+        (
+            with_user_parts(Image(RED), Text("Look:"), Text("and"), Image(BLUE), Text("Which?")),
+            {},
+        ),
+        (with_user_parts(Text("Look:"), Text(RED), Text("and"), Text(BLUE), Text("Which?")), {}),
+    ],
+    ids=[
+        "model",
+        "provider",
+        "prompt version",
+        "parameter's value",
+        "parameter less",
+        "order of messages",
+        "message less",
+        "role",
+        "text",
+        "image",
+        "order of images",
+        "place of an image",
+        "text that looks like an image",
+    ],
+)
+def test_another_question_has_another_key(other, asked_of):
+    assert key(other, **asked_of) != key()
+
+
+def test_a_canonical_request_holds_images_by_their_hash_and_survives_json():
+    canonical = REQUEST.canonical("openai", "gpt")
+
+    assert canonical["messages"][1] == {
+        "role": "user",
+        "parts": ["Look:", {"image": RED}, "and", {"image": BLUE}, "Which?"],
+    }
+    back = json.loads(canonical_json(canonical))
+    assert back == canonical and request_key(back) == key()
+    assert "base64" not in canonical_json(canonical)
+
+
+def test_a_canonical_request_stays_small_however_large_its_images_are():
+    n_images = 50
+    many = with_user_parts(*[Image(f"{number:064x}") for number in range(n_images)])
+
+    text = canonical_json(many.canonical("openai", "gpt"))
+
+    assert len(text) < n_images * 100 + 500
+    assert base64.b64encode(b"\xff\xd8\xff").decode() not in text, "how a JPEG would begin"
+
+
+def test_images_are_listed_in_the_order_they_are_given():
+    assert REQUEST.image_ids == [RED, BLUE]
+    assert with_user_parts(Image(BLUE), Image(RED), Image(BLUE)).image_ids == [BLUE, RED, BLUE]
+
+
+def test_a_parameter_that_json_cannot_say_is_refused():
+    with pytest.raises(ValueError):
+        key(replace(REQUEST, params={"temperature": float("nan")}))

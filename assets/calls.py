@@ -123,7 +123,12 @@ def write_buckets(
     )
     return report(
         rows,
-        {"failed": len(reading.failed), **reasons(reading.failed), **(details or {})},
+        {
+            "buckets in this run": len(buckets),
+            "failed": len(reading.failed),
+            **reasons(reading.failed),
+            **(details or {}),
+        },
         usage=reading.usage,
         images=image_store,
     )

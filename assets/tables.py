@@ -13,6 +13,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from methods.image_sets import SetSizeError
 from resources.embedder import EmbedderError
 from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
@@ -40,6 +41,7 @@ PLAIN_ERRORS = (
     ImageSourceError,
     PromptError,
     RegistryError,
+    SetSizeError,
     WarehouseError,
     WitSourceError,
 )
@@ -156,10 +158,17 @@ def _cell(column: str, value: object, images: ImageStore | None) -> str:
         return _thumbnail(images, str(value))
     if images is not None and column == "image_ids" and isinstance(value, list):
         return " ".join(_thumbnail(images, image_id) for image_id in value[:5])
-    text = "" if value is None else " ".join(str(value).split())
+    if isinstance(value, list):
+        value = " · ".join(_plain(each) for each in value)
+    text = "" if value is None else " ".join(_plain(value).split())
     if len(text) > PREVIEW_CHARACTERS:
         text = text[: PREVIEW_CHARACTERS - 1] + "…"
     return html.escape(text, quote=False).replace("|", "\\|")
+
+
+def _plain(value: object) -> str:
+    """A value as people would write it: a record by its texts, not by its names."""
+    return " / ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
 
 def _thumbnail(images: ImageStore, image_id: str) -> str:

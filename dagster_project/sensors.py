@@ -62,9 +62,8 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     if not review_path().exists():
         return dg.SkipReason("Nobody has decided anything yet.")
     last = int(context.cursor or 0)
-    new = [
-        event for event in ReviewStore(review_path()).decisions() if (event.event_id or 0) > last
-    ]
+    decisions = ReviewStore(review_path()).decisions()
+    new = [event for event in decisions if (event.event_id or 0) > last]
     if not new:
         return dg.SkipReason("No new decisions.")
     return dg.SensorResult(
@@ -72,6 +71,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
             dg.AssetMaterialization(
                 asset_key=["review", "decisions"],
                 metadata={
+                    "dagster/row_count": len(decisions),
                     "new decisions": len(new),
                     "reviewers": ", ".join(sorted({event.reviewer for event in new})),
                 },

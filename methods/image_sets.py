@@ -16,6 +16,10 @@ MAX_IMAGES: dict[Kind, int] = {"benchmark": 20, "instruction": 5}
 MIN_IMAGES = 2
 
 
+class SetSizeError(ValueError):
+    """Wanted set sizes that the paper's bounds do not allow."""
+
+
 @dataclass(frozen=True)
 class Member:
     """One entry of a cluster, with what must not repeat inside a set."""
@@ -43,10 +47,10 @@ def draw_sets(
     Order and sizes follow from the seed, the kind and which page and image a member is, not from its
     text or its cluster's other members: when one entry's text changes, only the sets it stands in do.
     What remains, when less than a set, is left out. `sizes` must be given and lie between 2 and the
-    kind's maximum (ValueError).
+    kind's maximum (SetSizeError).
     """
     if not sizes or not all(MIN_IMAGES <= size <= MAX_IMAGES[kind] for size in sizes):
-        raise ValueError(
+        raise SetSizeError(
             f"Sizes of {kind} sets must be {MIN_IMAGES} to {MAX_IMAGES[kind]}, got {list(sizes)}."
         )
 

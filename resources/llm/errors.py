@@ -68,8 +68,15 @@ def retry_after(error: openai.APIStatusError) -> float | None:
     try:
         return max(0.0, float(value))
     except ValueError:
-        parsed = email.utils.parsedate_tz(value)
+        return _until(value)
+
+
+def _until(date: str) -> float | None:
+    parsed = email.utils.parsedate_tz(date)
+    try:
         return None if parsed is None else max(0.0, email.utils.mktime_tz(parsed) - time.time())
+    except (ValueError, OverflowError):
+        return None  # a date no calendar has
 
 
 def failure_kind(error: BaseException) -> FailureKind:

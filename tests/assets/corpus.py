@@ -12,7 +12,7 @@ from resources.home import REPO_ROOT
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 TOPICS = ("balloon", "butterfly")
-"""Beginnings of picture names: five balloons (the sixth is cut in half) and six butterflies."""
+"""Beginnings of picture names; six sound pictures each."""
 
 WitLine = dict[str, str]
 
@@ -77,7 +77,7 @@ def raw(row: WitLine) -> bytes:
 
 
 def mini_corpus(folder: Path) -> Corpus:
-    """Eleven entries on two topics in one shard, `mini`, with pictures and categories."""
+    """Twelve entries on two topics in one shard, `mini`, with pictures and categories."""
     corpus = Corpus(folder)
     corpus.write_shard("mini", sample_rows(*TOPICS))
     corpus.write_categories()

@@ -5,6 +5,8 @@ from the environment as ever, models are asked over HTTP. Only the embedder is s
 loads once.
 """
 
+import hashlib
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ import yaml
 from assets.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.jobs import RANGE_END, RANGE_START
+from dagster_project.progress import SHOW_PROGRESS
 from resources.embedder import Embedder
 from resources.image_store import ImageStore
 from resources.llm.ledger import Ledger
@@ -36,6 +39,8 @@ SMALL_SETS = {
 """Run config: sets of three images for the benchmark, of two to instruct."""
 BUCKETS = buckets.get_partition_keys()
 ALL_BUCKETS = {RANGE_START: BUCKETS[0], RANGE_END: BUCKETS[-1]}
+MAX_SIDE = 1024
+"""Pixels; the registry's default."""
 MODELS = ("writer", "judge", "careful", "careless", "refuser")
 SETTINGS = ("LOOM_", "OPENAI_")
 
@@ -111,8 +116,6 @@ class World:
     @contextmanager
     def environment(self) -> Iterator[None]:
         """The environment of a run on this world, without the caller's own settings."""
-        import os
-
         with pytest.MonkeyPatch.context() as patch:
             for name in [name for name in os.environ if name.startswith(SETTINGS)]:
                 patch.delenv(name)
@@ -137,7 +140,7 @@ class World:
         with self.environment():
             return self.definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
-                run_config={"ops": dict(config or {})},
+                run_config={**SHOW_PROGRESS, "ops": dict(config or {})},
                 partition_key=partition,
                 tags=dict(tags or {}),
                 raise_on_error=False,
@@ -179,6 +182,12 @@ class World:
         ):
             sets.setdefault(row["set_id"], []).append(row)
         return sets
+
+
+def data_url_hash(world: World, image_id: str) -> str:
+    """What `Asked.images` has for an image of the store."""
+    url = world.images.jpeg_base64(image_id, MAX_SIDE)
+    return hashlib.sha256(url.encode()).hexdigest()
 
 
 def copy_of(base: Path, root: Path) -> None:

@@ -37,6 +37,15 @@ query ($id: String!) {
   }
 }
 """
+LAUNCH = """
+mutation ($params: ExecutionParams!) {
+  launchRun(executionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+  }
+}
+"""
 RUNS = """
 query ($filter: RunsFilter!) {
   runsOrError(filter: $filter) {
@@ -88,6 +97,32 @@ def test_the_asset_graph_and_an_assets_preview_with_thumbnails(
     assert thumbnails.count() >= 4
     # An image that could not be decoded has no width of its own.
     assert thumbnails.first.evaluate("image => image.naturalWidth") > 16
+
+
+def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(
+    ui: tuple[Run, str],
+) -> None:
+    run, address = ui
+    known = len(run.ledger)
+    job = {"repositoryName": "__repository__", "repositoryLocationName": "vlm-loom"}
+    params = {"selector": {**job, "jobName": "build"}, "runConfigData": {}}
+    launched = ask(address, LAUNCH, params=params)["launchRun"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    build = launched["run"]["runId"]
+
+    deadline = time.monotonic() + 200
+    while True:
+        found = ask(address, RUNS, filter={"runIds": [build]})["runsOrError"]["results"][0]
+        if found["status"] in ("SUCCESS", "FAILURE"):
+            break
+        assert time.monotonic() < deadline, found
+        time.sleep(1)
+
+    assert found["status"] == "SUCCESS"
+    wanted = {"tags": [{"key": "loom/build", "value": build}]}
+    stages = ask(address, RUNS, filter=wanted)["runsOrError"]["results"]
+    assert [each["status"] for each in stages] == ["SUCCESS"] * 5  # Two shards, three stages.
+    assert len(run.ledger) == known
 
 
 def test_backfills_of_shards_buckets_and_models_succeed_side_by_side(ui: tuple[Run, str]) -> None:

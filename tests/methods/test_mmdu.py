@@ -143,10 +143,12 @@ def test_nothing_the_judge_is_sent_can_hold_a_models_name():
 
 
 def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up():
-    scores = {dimension: 5 for dimension in DIMENSIONS} | {OVERALL: 9}
+    # Neither the best (9) nor the worst (2) nor the mean of the others: what the judge said.
+    scores = {dimension: 5 for dimension in DIMENSIONS}
+    scores |= {"Creativity": 9, "Richness": 2, OVERALL: 7}
     judgment = MMDU.parse_judgment("Sound.\n" + json.dumps(scores))
     assert judgment.scores == scores
-    assert (judgment.score, judgment.explanation) == (9, "Sound.")
+    assert (judgment.score, judgment.explanation) == (7, "Sound.")
     assert set(judgment.scores) == set(MMDU.dimensions)
 
 

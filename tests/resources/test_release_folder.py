@@ -72,6 +72,7 @@ def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_pat
     assert "字" in (folder / "dialogues.json").read_text(), "readable as it is"
     with (folder / "attribution.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
+    assert [row["image"] for row in rows] == sorted(row["image"] for row in rows)
     assert sorted(row["attribution"] for row in rows) == ["", "By A,\nCC BY-SA", "By A,\nCC BY-SA"]
     assert {row["image"] for row in rows} == {
         f"images/{path.name}" for path in (folder / "images").iterdir()

@@ -1,0 +1,282 @@
+"""Generation on a bad day: what cannot be used is lost by name, and nothing else is lost with it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.proxy import Asked, When
+from tests.assets.world import (
+    ANY_LOSS_IN_GENERATION,
+    Result,
+    Row,
+    World,
+    check,
+    copy_of,
+    data_url_hash,
+    made,
+    metadata,
+)
+
+
+@dataclass
+class BadDay:
+    """One run of generation in which five things went wrong, and then one without them."""
+
+    world: World
+    unnumbered: str
+    """Set whose questions on all images came without numbers."""
+    shortened: str
+    """Set in whose answers one of three is missing."""
+    unrewritten: str
+    """Set whose first question got two rewrites instead of five."""
+    astray: str
+    """Set of three images of which a question names the ninth."""
+    unsummarised: str
+    """Entry whose page the provider would not summarise."""
+    run: Result
+    failed: list[Row]
+    dialogues: dict[str, Row]
+    again: Result
+    asked_again: list[Asked]
+    failed_again: list[Row]
+
+    def failed_of(self, stage: str) -> list[Row]:
+        return [row for row in self.failed if row["stage"] == stage]
+
+
+def asked_of(world: World, role: str, images: list[Row]) -> When:
+    """Requests of a role about exactly these images."""
+    wanted = [data_url_hash(world, image["image_id"]) for image in images]
+    return lambda asked: asked.role == role and asked.images == wanted
+
+
+def without_block_two(reply: str) -> str:
+    return re.sub(r"\*\*A2\*\*.*?(?=\*\*A3\*\*)", "", reply, flags=re.DOTALL)
+
+
+def state(world: World) -> tuple[list[Row], dict[str, Row]]:
+    dialogues = world.rows("SELECT * FROM dialogue.dialogues")
+    return (
+        world.rows("SELECT * FROM dialogue.failed ORDER BY ALL"),
+        {row["set_id"]: row for row in dialogues},
+    )
+
+
+@pytest.fixture(scope="module")
+def bad_day(
+    clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> BadDay:
+    root = tmp_path_factory.mktemp("bad_day")
+    copy_of(clustered.root, root)
+    world = make_world(root, clustered.corpus)
+    sets = world.image_sets("benchmark")
+    unnumbered, shortened, unrewritten, astray = sets
+    lost = sets[shortened][0]
+    proxy = world.proxy
+    proxy.rewrite(
+        asked_of(world, "question designer", sets[unnumbered]),
+        "Some questions come to mind: what is red, and why?",
+    )
+    proxy.rewrite(asked_of(world, "answer expert", sets[shortened]), without_block_two)
+    proxy.rewrite(
+        asked_of(world, "question designer", sets[astray]),
+        lambda reply: reply.replace("<image-3>", "<image-9>"),
+    )
+    title = world.rows("SELECT title FROM ingest.entries WHERE entry_id = $e", e=lost["entry_id"])
+    proxy.refuse(
+        lambda asked: (
+            asked.role == "summary writer" and f"<title>{title[0]['title']}</title>" in asked.text
+        ),
+        400,
+        "the model is out of luck today",
+    )
+    first = sets[unrewritten][0]
+    known: dict[str, str] = {}
+
+    def note_first_question(reply: str) -> str:
+        known["question"] = reply.removeprefix("Q1: ")
+        return reply
+
+    proxy.rewrite(asked_of(world, "question designer", [first]), note_first_question)
+    proxy.rewrite(
+        lambda asked: asked.role == "prompt rewriter" and known["question"] in asked.text,
+        lambda reply: "\n".join(reply.splitlines()[:2]),
+    )
+
+    run = world.generate(ANY_LOSS_IN_GENERATION)
+    failed, dialogues = state(world)
+    proxy.heal()
+    again = world.generate(ANY_LOSS_IN_GENERATION)
+    return BadDay(
+        world,
+        unnumbered,
+        shortened,
+        unrewritten,
+        astray,
+        lost["entry_id"],
+        run,
+        failed,
+        dialogues,
+        again,
+        proxy.requests,
+        state(world)[0],
+    )
+
+
+# --- What is lost --------------------------------------------------------------------------------
+
+
+def test_a_run_goes_on_past_everything_that_went_wrong(bad_day: BadDay) -> None:
+    assert bad_day.run.success
+    assert {row["stage"] for row in bad_day.failed} == {
+        "summaries",
+        "questions",
+        "answers",
+        "dialogues",
+        "prompts",
+    }
+
+
+def test_a_reply_without_numbered_questions_is_no_questions(bad_day: BadDay) -> None:
+    (lost,) = bad_day.failed_of("questions")
+    assert (lost["set_id"], lost["subject"]) == (bad_day.unnumbered, bad_day.unnumbered)
+    assert (lost["reason"], lost["detail"]) == (
+        "wrong_numbering",
+        "Expected Q1 to Q3, the reply has none.",
+    )
+    # The call was answered and paid for: what it said is in the ledger.
+    call = bad_day.world.ledger.find([lost["call_key"]])[lost["call_key"]]
+    assert call.response.startswith("Some questions come to mind")
+
+
+def test_a_missing_answer_loses_its_block_and_shifts_no_other(bad_day: BadDay) -> None:
+    (lost,) = bad_day.failed_of("answers")
+    assert (lost["set_id"], lost["reason"]) == (bad_day.shortened, "wrong_numbering")
+    assert "A1, A3" in lost["detail"]
+    assert lost["call_key"] in bad_day.world.ledger.find([lost["call_key"]])
+    answers = bad_day.world.rows(
+        "SELECT q.scope FROM dialogue.answers JOIN dialogue.questions AS q USING (question_id) "
+        "WHERE q.set_id = $s",
+        s=bad_day.shortened,
+    )
+    assert [row["scope"] for row in answers] == ["single"] * 3
+
+
+def test_too_few_rewrites_are_no_rewrites(bad_day: BadDay) -> None:
+    lost = bad_day.failed_of("prompts")
+    of_set = next(row for row in lost if row["set_id"] == bad_day.unrewritten)
+    assert (of_set["reason"], of_set["detail"]) == (
+        "too_few_rewrites",
+        "2 usable rewrites of 5 asked for.",
+    )
+    assert of_set["subject"] == bad_day.dialogues[bad_day.unrewritten]["dialogue_id"]
+    written = {row["set_id"] for row in bad_day.world.rows("SELECT set_id FROM rewrite.prompts")}
+    assert written == bad_day.dialogues.keys() - {row["set_id"] for row in lost}
+
+
+def test_a_question_about_an_image_that_is_not_there_makes_no_dialogue(bad_day: BadDay) -> None:
+    (lost,) = bad_day.failed_of("dialogues")
+    assert (lost["set_id"], lost["reason"]) == (bad_day.astray, "unknown_image")
+    assert "<image-9>" in lost["detail"]
+    assert bad_day.astray not in bad_day.dialogues
+
+
+def test_a_call_that_failed_is_lost_for_each_set_that_needed_it(bad_day: BadDay) -> None:
+    lost = bad_day.failed_of("summaries")
+    sets = bad_day.world.rows(
+        "SELECT set_id FROM cluster.image_sets WHERE entry_id = $e ORDER BY set_id",
+        e=bad_day.unsummarised,
+    )
+    assert sorted(row["set_id"] for row in lost) == [row["set_id"] for row in sets]
+    assert {(row["subject"], row["reason"]) for row in lost} == {
+        (bad_day.unsummarised, "bad_request")
+    }
+    assert all("out of luck" in row["detail"] for row in lost)
+
+
+def test_what_was_lost_costs_a_dialogue_only_the_turns_that_needed_it(bad_day: BadDay) -> None:
+    n_turns = {set_id: row["n_turns"] for set_id, row in bad_day.dialogues.items()}
+    instruction = bad_day.world.image_sets("instruction")
+    assert n_turns == {
+        bad_day.unnumbered: 3,
+        bad_day.shortened: 3,
+        bad_day.unrewritten: 6,
+        **dict.fromkeys(instruction, 5),
+    }
+    for row in bad_day.dialogues.values():
+        text = " ".join(turn["question"] + turn["answer"] for turn in row["turns"])
+        assert "out of luck" not in text
+        assert text.count("<ImageHere>") == row["n_images"] == len(set(row["image_ids"]))
+
+
+@pytest.mark.parametrize("stage", ["summaries", "questions", "answers", "dialogues"])
+def test_losses_are_counted_where_people_look(bad_day: BadDay, stage: str) -> None:
+    told = metadata(bad_day.run, f"dialogue/{stage}")
+    lost = bad_day.failed_of(stage)
+    assert told["failed"] == len(lost) > 0
+    assert f"| {lost[0]['reason']} | {len(lost)} |" in told["reasons"]
+
+
+def test_calls_that_failed_are_counted_apart_from_those_that_were_answered(bad_day: BadDay) -> None:
+    told = metadata(bad_day.run, "dialogue/summaries")
+    assert told["calls"] == 11
+    assert told["failed calls"] == 2
+    assert told["cache hits"] == 11
+    assert metadata(bad_day.run, "dialogue/questions")["failed calls"] == 0
+
+
+# --- The next run --------------------------------------------------------------------------------
+
+
+def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day: BadDay) -> None:
+    assert bad_day.again.success
+    asked = [(request.role, len(request.images)) for request in bad_day.asked_again]
+    assert sorted(asked) == [
+        # Questions rest on the summary: on the image's own page, and on its two sets.
+        ("question designer", 1),
+        ("question designer", 2),
+        ("question designer", 3),
+        ("summary writer", 0),
+    ]
+
+
+def test_the_next_run_heals_failed_calls_and_reads_bad_replies_the_same(bad_day: BadDay) -> None:
+    left = [row for row in bad_day.failed if row["stage"] != "summaries"]
+    assert bad_day.failed_again == left
+    assert metadata(bad_day.again, "dialogue/summaries")["failed"] == 0
+
+
+# --- When it stops -------------------------------------------------------------------------------
+
+
+def test_too_many_losses_in_a_bucket_stop_what_stands_on_it_and_no_other_bucket(
+    clustered: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(clustered.root, tmp_path)
+    world = make_world(tmp_path, clustered.corpus)
+    bad, *others = world.image_sets("benchmark").values()
+    bucket = bad[0]["bucket"]
+    other = next(images[0]["bucket"] for images in others if images[0]["bucket"] != bucket)
+    world.proxy.rewrite(
+        lambda asked: (
+            asked.role == "question designer" and any(i["caption"] in asked.text for i in bad)
+        ),
+        "I would rather not.",
+    )
+
+    stopped = world.run("generate", partition=bucket)
+
+    assert not stopped.success
+    result = check(stopped, "dialogue/questions", "failed")
+    assert not result.passed
+    assert result.metadata["largest share"].value > 0.2
+    assert bucket in result.metadata["over the limit"].value[0]
+    assert made(stopped) == {"dialogue/summaries", "dialogue/questions"}
+
+    world.proxy.heal()
+    assert world.run("generate", partition=other).success
+    dialogues = world.rows("SELECT DISTINCT bucket FROM dialogue.dialogues")
+    assert dialogues == [{"bucket": other}]

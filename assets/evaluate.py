@@ -233,7 +233,12 @@ def _scores(benchmark: Benchmark, turns: list[Row], seed: int) -> list[Row]:
         "n_items": len(dialogues),
         "n_turns": len(turns),
         "n_judged": len(judged),
-        "n_failed": sum(turn["scores"] is None and turn["status"] != "refused" for turn in turns),
+        # A refusal in words is judged like any answer, so its judgment can be lost; one without
+        # a text is no loss.
+        "n_failed": sum(
+            turn["scores"] is None and (turn["status"] != "refused" or turn["has_text"])
+            for turn in turns
+        ),
         "n_refused": sum(turn["status"] == "refused" for turn in turns),
     }
     rows = []

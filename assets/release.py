@@ -141,6 +141,7 @@ def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
                 row["policy"],
                 tuple(content["image_ids"]),
                 tuple(content["turns"]),
+                tuple(json.loads(row["generated"])["turns"]),
             )
         )
     return dialogues

@@ -1,7 +1,8 @@
 """What every table asset has in common: its key, its columns, its group, its report, its errors.
 
-An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`. A third part of a key names
-the slice of the table that the asset owns (`evaluate/answers/mmdu`).
+An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`. Where several assets share a
+table, a key begins with the slice that its asset owns: `evaluate/mmdu_answers` is the rows of
+`evaluate.answers` whose benchmark is `mmdu`.
 """
 
 import base64
@@ -61,7 +62,7 @@ def table_spec(
         for column, kind, nullable in declared_columns()[table]
     ]
     return dg.AssetSpec(
-        key=[stage, name, *([slice_of] if slice_of else [])],
+        key=[stage, f"{slice_of}_{name}" if slice_of else name],
         group_name=stage,
         owners=[OWNERS[stage]],
         kinds={"duckdb", *kinds},

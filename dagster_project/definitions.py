@@ -36,15 +36,12 @@ def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.
         *(asset for evaluation in evaluations for asset in evaluation),
         *leaderboard_assets([evaluation[-1] for evaluation in evaluations]),
     ]
-    keys = [
-        key
-        for asset in assets
-        if isinstance(asset, dg.AssetsDefinition)
-        for key in sorted(asset.keys)
+    specs = [
+        spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
     definitions = dg.Definitions(
         assets=assets,
-        asset_checks=make_checks(keys),
+        asset_checks=make_checks(specs, [benchmark.name for benchmark in BENCHMARKS]),
         jobs=[*jobs.STAGES, jobs.build_job(lambda name: definitions.resolve_job_def(name))],
         schedules=SCHEDULES,
         sensors=SENSORS,

@@ -65,7 +65,7 @@ def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> lis
     for name in names:
         records = instance.fetch_materializations(
             dg.AssetRecordsFilter(
-                asset_key=dg.AssetKey(["evaluate", "scores", "mmdu"]),
+                asset_key=dg.AssetKey(["evaluate", "mmdu_scores"]),
                 asset_partitions=[name],
                 after_timestamp=released.timestamp,
             ),

@@ -31,6 +31,8 @@ class ApprovedDialogue:
     policy: str
     image_ids: tuple[str, ...]
     turns: tuple[Mapping[str, Any], ...]
+    generated: tuple[Mapping[str, Any], ...] | None = None
+    """The turns as they were before anyone edited them; None where nobody did."""
 
 
 @dataclass
@@ -91,9 +93,8 @@ def build_release(
         for number, (turn, entering) in enumerate(
             zip(dialogue.turns, positions, strict=True), start=1
         ):
-            question_id = turn.get("question_id", "")
-            asked = questions.get(question_id, Origin())
-            answered = answers.get(question_id, Origin())
+            asked = _origin(dialogue, turn, "question", questions)
+            answered = _origin(dialogue, turn, "answer", answers)
             rows["turns"].append(
                 {
                     **here,
@@ -117,3 +118,14 @@ def build_release(
         ]
     release.rows = rows
     return release
+
+
+def _origin(
+    dialogue: ApprovedDialogue, turn: Mapping[str, Any], text: str, origins: Mapping[str, Origin]
+) -> Origin:
+    """The call behind a turn's `text` (question or answer), if the text is still what it said."""
+    question_id = turn.get("question_id", "")
+    generated = dialogue.turns if dialogue.generated is None else dialogue.generated
+    # What a person changed is theirs: the call wrote another text.
+    said = [each[text] for each in generated if each.get("question_id") == question_id]
+    return origins.get(question_id, Origin()) if turn[text] in said else Origin()

@@ -33,9 +33,7 @@ from tests.assets.proxy import GarblingProxy
 Row = dict[str, Any]
 Result = dg.ExecuteInProcessResult
 
-SMALL_SETS = {
-    "cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}}
-}
+SMALL_SETS = {"cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}}}
 """Run config: sets of three images for the benchmark, of two to instruct."""
 BUCKETS = buckets.get_partition_keys()
 ALL_BUCKETS = {RANGE_START: BUCKETS[0], RANGE_END: BUCKETS[-1]}
@@ -57,7 +55,7 @@ ANY_LOSS_IN_GENERATION = limit(
     "dialogue__dialogues_failed",
     "rewrite__prompts_failed",
 )
-ANY_LOSS_IN_EVALUATION = limit("evaluate__answers__mmdu_failed", "evaluate__judgments__mmdu_failed")
+ANY_LOSS_IN_EVALUATION = limit("evaluate__mmdu_answers_failed", "evaluate__mmdu_judgments_failed")
 
 
 def models_yaml(base_url: str) -> Row:

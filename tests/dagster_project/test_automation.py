@@ -15,7 +15,7 @@ from resources.home import REPO_ROOT, review_path
 from resources.review_store import ReviewStore
 
 ENTRIES = dg.AssetKey(["ingest", "entries"])
-SCORES = dg.AssetKey(["evaluate", "scores", "mmdu"])
+SCORES = dg.AssetKey(["evaluate", "mmdu_scores"])
 ITEMS = dg.AssetKey(["release", "items"])
 
 

@@ -20,10 +20,11 @@ def specs() -> list[dg.AssetSpec]:
 
 def test_an_assets_key_is_its_table_and_its_group_the_stage(specs: list[dg.AssetSpec]) -> None:
     for spec in specs:
-        table = ".".join(spec.key.path[:2])
+        table = spec.metadata["dagster/table_name"]
         assert table in declared_columns(), table
-        assert spec.metadata["dagster/table_name"] == table
-        assert spec.group_name == spec.key.path[0]
+        stage, name = spec.key.path
+        assert table == f"{stage}.{name.removeprefix('mmdu_')}"
+        assert spec.group_name == stage
     assert {spec.group_name for spec in specs} == STAGES
 
 
@@ -35,7 +36,7 @@ def test_every_asset_has_description_owner_kinds_and_column_schema(
         assert spec.owners, spec.key
         assert "duckdb" in spec.kinds, spec.key
         schema = spec.metadata["dagster/column_schema"]
-        declared = declared_columns()[".".join(spec.key.path[:2])]
+        declared = declared_columns()[spec.metadata["dagster/table_name"]]
         assert [column.name for column in schema.columns] == [name for name, _, _ in declared]
 
 
@@ -99,9 +100,9 @@ def test_partitions_are_shards_buckets_and_models(specs: list[dg.AssetSpec]) -> 
         "rewrite",
     }
     assert {path for path, of in dimension.items() if of == "model"} == {
-        "evaluate/answers/mmdu",
-        "evaluate/judgments/mmdu",
-        "evaluate/scores/mmdu",
+        "evaluate/mmdu_answers",
+        "evaluate/mmdu_judgments",
+        "evaluate/mmdu_scores",
     }
 
 

@@ -12,10 +12,16 @@ from tests.e2e.running import Run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500)]
 
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 STAGES = ["ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate"]
 PATIENCE = 30_000
 """Milliseconds a page may take on a busy machine of two cores."""
@@ -146,7 +152,7 @@ def test_backfills_of_shards_buckets_and_models_succeed_side_by_side(ui: tuple[R
         launch(
             address,
             ["offline-careful", "offline-careless", "offline-refuser"],
-            "evaluate/answers/mmdu evaluate/judgments/mmdu evaluate/scores/mmdu",
+            "evaluate/mmdu_answers evaluate/mmdu_judgments evaluate/mmdu_scores",
         ),
     ]
 

@@ -121,6 +121,14 @@ def test_a_reference_has_the_call_that_answered_and_not_the_one_that_asked():
     ]
 
 
+def test_a_text_that_a_person_changed_has_no_call_behind_it_and_its_turns_other_text_keeps_its_own():
+    edited = dict(BRIDGES.turns[0], question="Image1: <ImageHere>. Which bridge is <image-1>?")
+    release = build(replace(BRIDGES, turns=(edited, *BRIDGES.turns[1:]), generated=BRIDGES.turns))
+    asked, answered = release.rows["turns"], release.rows["references"]
+    assert [row["call_key"] for row in asked] == [None, "call-2", None]
+    assert [row["call_key"] for row in answered] == ["call-3", None, None]
+
+
 def test_an_image_has_its_position_and_the_page_of_its_own_set():
     release = build(BRIDGES, MILLS)
     rows = release.rows["images"]

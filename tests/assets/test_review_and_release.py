@@ -1,0 +1,285 @@
+"""Review by file, from the queue to what is evaluated: people's words, names and rejections arrive."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from methods.review import QueueItem
+from review.__main__ import read_queue
+from review.jsonl import ImportResult, export_items, import_decisions
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import Result, Row, World, check, copy_of, made, metadata, sentence
+
+EDITED = "Both wings of <image-1> are as blue as ink; I have looked twice."
+REASON = "The reference speaks of another picture."
+TABLES = ("releases", "items", "turns", "references", "images")
+
+
+def export(world: World, round: int, out: Path) -> list[Row]:
+    """What awaits a decision, as the file says it."""
+    with world.environment():
+        queue = read_queue()
+    export_items(queue, world.review_store, round, out)
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def give_back(
+    world: World, lines: list[Row], path: Path, reviewer: str, round: int
+) -> ImportResult:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with world.environment():
+        queue: list[QueueItem] = read_queue()
+    return import_decisions(queue, world.review_store, path, reviewer, round)
+
+
+def accept(lines: list[Row]) -> list[Row]:
+    return [{**line, "verdict": "accept"} for line in lines]
+
+
+def current(world: World, name: str = "mmdu") -> str:
+    (row,) = world.rows("SELECT release_id FROM release.current WHERE name = $n", n=name)
+    return row["release_id"]
+
+
+def frozen(world: World, release_id: str) -> dict[str, list[Row]]:
+    """Every row of a release and every byte of its folder."""
+    tables: dict[str, list[Row]] = {
+        table: world.rows(
+            f"SELECT * FROM release.{table} WHERE release_id = $r ORDER BY ALL", r=release_id
+        )
+        for table in TABLES
+    }
+    folder = world.home / "releases" / release_id
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    tables["files"] = [{"name": str(path), "content": path.read_bytes()} for path in files]
+    return tables
+
+
+# --- The round trip ------------------------------------------------------------------------------
+
+
+@dataclass
+class Reviewed:
+    """Alice accepts all but two dialogues: one answer she rewrites, one dialogue she rejects. Bob,
+    the expert, accepts what is left."""
+
+    world: World
+    edited: str
+    """Item whose last answer alice put in her own words."""
+    question: str
+    """The question it answers."""
+    rejected: str
+    imports: list[ImportResult]
+    second_round: list[Row]
+    release_before: str
+    frozen_before: dict[str, list[Row]]
+    run: Result
+    release_after: str
+
+
+@pytest.fixture(scope="module")
+def reviewed(
+    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> Reviewed:
+    root = tmp_path_factory.mktemp("reviewed")
+    copy_of(released.root, root)
+    world = make_world(root, released.corpus)
+    before = current(world)
+    frozen_before = frozen(world, before)
+    assert world.evaluate("careful").success
+
+    edited, rejected, *_ = [row["item_id"] for row in frozen_before["items"]]
+    first_round = export(world, 1, root / "alice.jsonl")
+    filled = {line["item_id"]: line for line in accept(first_round)}
+    content = json.loads(json.dumps(filled[edited]["content"]))
+    content["turns"][-1]["answer"] = EDITED
+    filled[edited] |= {"verdict": "edit", "edits": content}
+    filled[rejected] |= {"verdict": "reject", "reason": REASON}
+    imports = [give_back(world, list(filled.values()), root / "alice.filled", "alice", 1)]
+    second_round = export(world, 2, root / "bob.jsonl")
+    imports.append(give_back(world, accept(second_round), root / "bob.filled", "bob", 2))
+
+    run = world.release(policy="require")
+    assert world.evaluate("careful").success
+    return Reviewed(
+        world,
+        edited,
+        content["turns"][-1]["question"],
+        rejected,
+        imports,
+        second_round,
+        before,
+        frozen_before,
+        run,
+        current(world),
+    )
+
+
+def test_every_line_of_both_files_is_taken(reviewed: Reviewed) -> None:
+    queued = len(reviewed.world.rows("SELECT * FROM review.queue"))
+    first, second = reviewed.imports
+    assert (first.added, first.problems) == (queued, [])
+    assert (second.added, second.problems) == (queued - 1, [])
+
+
+def test_the_expert_is_shown_what_the_reviewer_left(reviewed: Reviewed) -> None:
+    shown = {line["item_id"]: line["content"] for line in reviewed.second_round}
+    assert shown[reviewed.edited]["turns"][-1]["answer"] == EDITED
+    assert reviewed.rejected not in shown
+
+
+def test_items_stand_as_people_decided(reviewed: Reviewed) -> None:
+    assert reviewed.run.success
+    rows = reviewed.world.rows("SELECT * FROM review.approved")
+    standing = {row["item_id"]: row for row in rows}
+    assert (standing[reviewed.edited]["status"], standing[reviewed.edited]["revision"]) == (
+        "approved",
+        1,
+    )
+    rejected = standing[reviewed.rejected]
+    assert (rejected["status"], rejected["reason"], rejected["reviewers"]) == (
+        "rejected",
+        REASON,
+        ["alice"],
+    )
+    told = metadata(reviewed.run, "review/approved")
+    assert (told["approved"], told["rejected"]) == (len(rows) - 1, 1)
+    assert told["by people"] == len(rows)
+    assert told["decisions"] == len(reviewed.world.rows("SELECT * FROM review.decisions"))
+
+
+def test_an_edited_text_is_released_as_a_persons_own(reviewed: Reviewed) -> None:
+    where = {"r": reviewed.release_after, "i": reviewed.edited}
+    (item,) = reviewed.world.rows(
+        "SELECT * FROM release.items WHERE release_id = $r AND item_id = $i", **where
+    )
+    assert (item["revision"], item["reviewers"]) == (1, ["alice", "bob"])
+    *kept, edited = reviewed.world.rows(
+        "SELECT * FROM release.references WHERE release_id = $r AND item_id = $i ORDER BY turn",
+        **where,
+    )
+    assert edited["reference"] == EDITED
+    # No call said this: naming the one whose answer it replaced would be a false trail.
+    assert (edited["call_key"], edited["prompt_version"]) == (None, None)
+    assert all(row["call_key"] and row["prompt_version"] for row in kept)
+    # Its question stands as a model asked it.
+    asked = reviewed.world.rows(
+        "SELECT * FROM release.turns WHERE release_id = $r AND item_id = $i ORDER BY turn", **where
+    )
+    assert asked[-1]["question"] == reviewed.question
+    assert all(row["call_key"] for row in asked)
+
+
+def test_a_rejected_dialogue_is_not_released(reviewed: Reviewed) -> None:
+    for table in ("items", "turns", "references", "images"):
+        items = {
+            row["item_id"]
+            for row in reviewed.world.rows(
+                f"SELECT item_id FROM release.{table} WHERE release_id = $r",
+                r=reviewed.release_after,
+            )
+        }
+        assert reviewed.rejected not in items
+        assert reviewed.edited in items
+        assert len(items) == 3
+
+
+def test_other_content_is_another_release_and_the_earlier_one_stays_as_it_was(
+    reviewed: Reviewed,
+) -> None:
+    assert reviewed.release_after != reviewed.release_before
+    assert frozen(reviewed.world, reviewed.release_before) == reviewed.frozen_before
+    assert all(reviewed.frozen_before.values())
+    folder = reviewed.world.home / "releases" / reviewed.release_after
+    text = (folder / "dialogues.json").read_text()
+    assert EDITED in text
+    assert reviewed.rejected not in text
+
+
+def test_scores_rest_on_the_release_in_force_and_name_who_reviewed_it(reviewed: Reviewed) -> None:
+    rows = reviewed.world.rows("SELECT * FROM evaluate.provenance")
+    after = [row for row in rows if row["release"] == reviewed.release_after]
+    before = [row for row in rows if row["release"] == reviewed.release_before]
+    assert (len(before), len(after)) == (24, 18)
+    assert {tuple(row["reviewers"]) for row in after} == {("alice", "bob")}
+    assert {tuple(row["reviewers"]) for row in before} == {("policy:accept", "policy:accept")}
+    (edited,) = [row for row in after if row["reference"] == EDITED]
+    assert (edited["item"], edited["revision"]) == (reviewed.edited, 1)
+    assert edited["reference_call_key"] is None
+    judged = reviewed.world.proxy.asked("judge")
+    assert sum(f"<reference>{EDITED}</reference>" in asked.text for asked in judged) == 1
+
+
+def test_what_did_not_change_is_not_asked_again_on_the_new_release(reviewed: Reviewed) -> None:
+    # 24 answers and 24 judgments of the first release; of the second, the judgment of the edit.
+    judged = reviewed.world.proxy.asked("judge")
+    assert len(judged) == 24 + 1
+    assert len(reviewed.world.proxy.requests) - len(judged) == 24
+
+
+def test_importing_a_file_again_changes_nothing(reviewed: Reviewed, tmp_path: Path) -> None:
+    lines = (reviewed.world.root / "alice.filled").read_text().splitlines()
+    again = give_back(
+        reviewed.world, [json.loads(line) for line in lines], tmp_path / "again", "alice", 1
+    )
+    assert (again.added, again.problems) == (0, [])
+    assert again.known == len(lines)
+
+
+# --- Policies ------------------------------------------------------------------------------------
+
+
+def test_under_require_what_nobody_decided_waits_and_is_not_released(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    lines = export(world, 1, tmp_path / "out.jsonl")
+    benchmark = {row["item_id"] for row in frozen(world, current(world))["items"]}
+    chosen = next(line for line in lines if line["item_id"] in benchmark)
+    once = next(line for line in lines if line["item_id"] in benchmark - {chosen["item_id"]})
+    give_back(world, accept([chosen, once]), tmp_path / "first", "alice", 1)
+    again, _ = export(world, 2, tmp_path / "second.jsonl")
+    give_back(world, accept([again]), tmp_path / "second", "bob", 2)
+
+    run = world.release(policy="require")
+
+    assert run.success
+    rows = world.rows("SELECT * FROM review.approved")
+    status = {row["item_id"]: row["status"] for row in rows}
+    decided = again["item_id"]
+    assert status.pop(decided) == "approved"
+    assert set(status.values()) == {"pending"}
+    assert metadata(run, "review/approved")["pending"] == len(status)
+    assert [row["item_id"] for row in frozen(world, current(world))["items"]] == [decided]
+    # Nothing of the instruction set is approved, so no release of it is in force.
+    assert world.rows("SELECT name FROM release.current") == [{"name": "mmdu"}]
+
+
+def test_under_require_nothing_decided_is_nothing_released_and_the_check_says_so(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    before = current(world)
+    kept = frozen(world, before)
+    run = world.release(policy="require")
+    assert {row["status"] for row in world.rows("SELECT * FROM review.approved")} == {"pending"}
+    assert world.rows("SELECT * FROM release.current") == []
+    assert frozen(world, before) == kept
+    # The earlier release's rows are still there and must not pass for this one's.
+    assert not run.success
+    assert not check(run, "release/items", "not_empty").passed
+    assert "release/exports" not in made(run)
+
+
+def test_an_unknown_policy_is_one_sentence(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    run = make_world(tmp_path, released.corpus).release(policy="trust")
+    assert not run.success
+    assert sentence(run) == ("There is no review policy 'trust'; it is one of accept, require.")
+    assert made(run) == {"review/queue"}

@@ -1,0 +1,138 @@
+"""A provider with a key: the same assets run, rows say who answered, and the key is nowhere."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from resources.warehouse import declared_columns
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import (
+    ANY_LOSS_IN_EVALUATION,
+    ANY_LOSS_IN_GENERATION,
+    Result,
+    World,
+    copy_of,
+    made,
+    sentence,
+)
+
+KEY = "sk-test-4f1c2a9d7e8b6350-never-to-be-seen"
+MODELS = {"gpt-4o": "offline-writer", "gpt-4o-mini": "offline-careful"}
+
+
+def with_key(world: World) -> None:
+    """The profile `openai` as models.yaml ships it: address and key come from the environment."""
+    world.write_models(
+        {
+            "profiles": {
+                "openai": {"writer": "gpt-4o", "judge": "gpt-4o", "evaluate": ["gpt-4o-mini"]}
+            },
+            "models": {
+                name: {
+                    "provider": "openai",
+                    "model": model,
+                    "base_url_env": "OPENAI_BASE_URL",
+                    "api_key_env": "OPENAI_API_KEY",
+                    "price": {"prompt": 2.5, "completion": 10.0},
+                }
+                for name, model in MODELS.items()
+            },
+        }
+    )
+    world.settings = {
+        "LOOM_PROFILE": "openai",
+        "OPENAI_BASE_URL": world.proxy.base_url,
+        "OPENAI_API_KEY": KEY,
+    }
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(clustered.root, tmp_path)
+    # On disk, so that what Dagster keeps of a run can be searched.
+    (tmp_path / "dagster").mkdir()
+    instance = dg.DagsterInstance.local_temp(str(tmp_path / "dagster"))
+    made_world = make_world(tmp_path, clustered.corpus, instance)
+    with_key(made_world)
+    return made_world
+
+
+def everything_written(world: World, runs: list[Result]) -> dict[str, str]:
+    """All that is left of the runs: files, tables (DuckDB packs its texts), calls, events."""
+    written = {
+        str(path): path.read_bytes().decode("utf-8", "replace")
+        for path in world.root.rglob("*")
+        if path.is_file()
+    }
+    for table in declared_columns():
+        written[table] = str(world.rows(f"SELECT * FROM {table}"))
+    written["ledger"] = "\n".join(str(call) for call in world.ledger)
+    for run in runs:
+        logs = world.instance.all_logs(run.run_id)
+        written[run.run_id] = "\n".join(str(entry.to_json()) for entry in logs)
+        for event in run.get_asset_materialization_events():
+            written[f"{run.run_id} {event.asset_key}"] = str(event.materialization.metadata)
+    return written
+
+
+def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # Providers quote keys in their errors, and errors are kept.
+    quoting = f"Something about the key {KEY} is odd"
+    world.proxy.refuse(lambda asked: asked.role == "prompt rewriter", 400, quoting)
+    world.proxy.refuse(
+        lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, quoting
+    )
+    runs = [
+        world.generate(ANY_LOSS_IN_GENERATION),
+        world.release(),
+        world.evaluate("gpt-4o-mini", ANY_LOSS_IN_EVALUATION),
+        world.leaderboard(),
+    ]
+    assert all(run.success for run in runs)
+
+    assert {asked.authorization for asked in world.proxy.requests} == {f"Bearer {KEY}"}
+    for table in (
+        "dialogue.summaries",
+        "dialogue.questions",
+        "dialogue.answers",
+        "evaluate.answers",
+        "evaluate.judgments",
+        "evaluate.leaderboard",
+        "release.releases",
+    ):
+        providers = world.rows(f"SELECT DISTINCT provider FROM {table}")
+        assert providers == [{"provider": "openai"}], table
+    cost = [call.cost_usd for call in world.ledger]
+    assert min(cost) > 0
+
+    details = world.rows(
+        "SELECT detail FROM dialogue.failed UNION SELECT detail FROM evaluate.failed"
+    )
+    quoted = [row["detail"] for row in details if "is odd" in row["detail"]]
+    assert quoted and all("***" in detail for detail in quoted)
+    written = everything_written(world, runs)
+    assert len(written) > 40
+    assert [place for place, text in written.items() if KEY in text] == []
+    printed = capfd.readouterr()
+    assert KEY not in printed.out + printed.err
+
+
+def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: World) -> None:
+    world.proxy.refuse(lambda asked: True, 401, f"Incorrect API key provided: {KEY}")
+    run = world.generate()
+    assert not run.success
+    assert sentence(run).startswith("gpt-4o: ")
+    assert "Incorrect API key provided: ***" in sentence(run)
+    assert made(run) == set()
+    written = everything_written(world, [run])
+    assert [place for place, text in written.items() if KEY in text] == []
+
+
+def test_a_key_that_is_not_set_fails_the_run_before_anything_is_asked(world: World) -> None:
+    del world.settings["OPENAI_API_KEY"]
+    run = world.generate()
+    assert not run.success
+    assert world.proxy.requests == []

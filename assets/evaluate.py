@@ -6,38 +6,30 @@ and scores is its own (`methods/benchmark.py` and the folder of each).
 
 from collections.abc import Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import dagster as dg
 
+from assets.conversation import PARAMS, AnswerRun, converse_through
 from assets.ingest import reasons
 from assets.partitions import models
-from assets.release import releases
 from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
-from methods.benchmark import Benchmark, Item, Turn, is_refusal
+from methods.benchmark import Benchmark, Item, Turn
 from methods.parsing import ParseError
-from methods.scoring.clustered_mean import AGGREGATIONS, clustered_mean
+from methods.scoring.benchmark_scores import score_rows
 from resources.llm.gateway import Gateway, Session
-from resources.llm.request import ChatRequest, Completion, Failure
+from resources.llm.request import ChatRequest, Failure
 from resources.llm.usage import Usage
 from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
-PARAMS = {"temperature": 0.0, "max_tokens": 2048}
 
 
 class ScoresConfig(dg.Config):
     """The bootstrap's seed: the same judgments give the same intervals."""
 
     seed: int = 0
-
-
-class AnswerRun(NamedTuple):
-    """One model before one item."""
-
-    model: str
-    item: Item
 
 
 def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
@@ -47,7 +39,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
         "evaluate.answers",
         slice_of=benchmark.name,
         kinds={"openai"},
-        deps=list(releases.keys),
+        deps=[["release", name] for name in ("releases", "items", "turns", "images")],
         partitions_def=models,
         automation_condition=WHEN_READY,
     )
@@ -65,7 +57,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
         ]
 
         async def converse(session: Session, run: AnswerRun) -> list[Row]:
-            return await _converse(session, benchmark, run)
+            return await converse_through(session, benchmark, run)
 
         conversations, usage = llm.map("evaluate.answers", runs, converse, context.log.info)
         rows = [
@@ -95,7 +87,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
         "evaluate.judgments",
         slice_of=benchmark.name,
         kinds={"openai"},
-        deps=[answers],
+        deps=[answers, ["release", "references"]],
         partitions_def=models,
         automation_condition=WHEN_READY,
     )
@@ -172,6 +164,9 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
             "evaluate/turns_of",
             {"release_id": release_id, "judge": judge, "models": list(context.partition_keys)},
         ).to_pylist()
+        for turn in turns:
+            entries = turn["scores"]
+            turn["scores"] = entries and {entry["key"]: entry["value"] for entry in entries}
         rows = [
             {
                 **row,
@@ -181,86 +176,13 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
                 "judge": judge,
             }
             for model, group in groupby(turns, key=lambda turn: turn["model"])
-            for row in _scores(benchmark, list(group), config.seed)
+            for row in score_rows(benchmark, list(group), config.seed)
         ]
         table = rows_to_arrow("evaluate.scores", rows)
         warehouse.replace("evaluate.scores", table, _slice(context, benchmark, release_id))
         return report(table)
 
     return [answers, judgments, scores]
-
-
-async def _converse(session: Session, benchmark: Benchmark, run: AnswerRun) -> list[Row]:
-    """One dialogue with one model. A turn that fails ends it: what follows would stand on a history
-    that never was, and an error's text is nobody's answer."""
-    rows: list[Row] = []
-    history: list[str] = []
-    for turn in run.item.turns:
-        here = {"turn": turn.turn, "prompt_version": benchmark.answer_version}
-        if len(history) < turn.turn - 1:
-            unasked = {"reason": "not_asked", "detail": f"Turn {len(history) + 1} has no answer."}
-            rows.append({**here, "status": "failed", "answer": None, "call_key": None, **unasked})
-            continue
-        outcome = await session.complete(
-            ChatRequest(
-                model=run.model,
-                messages=benchmark.messages(run.item, turn.turn, history),
-                prompt_version=benchmark.answer_version,
-                params=PARAMS,
-            )
-        )
-        here["call_key"] = outcome.key
-        if isinstance(outcome, Completion):
-            status = "refused" if is_refusal(outcome.text) else "answered"
-            rows.append({**here, "status": status, "answer": outcome.text})
-            history.append(outcome.text)
-        else:
-            status = "refused" if outcome.kind == "refused" else "failed"
-            why = {"reason": outcome.kind, "detail": outcome.detail}
-            rows.append({**here, "status": status, "answer": None, **why})
-    return rows
-
-
-def _scores(benchmark: Benchmark, turns: list[Row], seed: int) -> list[Row]:
-    """Rows of `evaluate.scores` for one model, less the columns that are the same for all."""
-    dialogues = [list(group) for _, group in groupby(turns, key=lambda turn: turn["item_id"])]
-    judged = [turn for turn in turns if turn["scores"] is not None]
-    providers = sorted(
-        {turn["provider"] for turn in turns} | {turn["judge_provider"] for turn in judged}
-    )
-    counts = {
-        "provider": " + ".join(providers),
-        "n_items": len(dialogues),
-        "n_turns": len(turns),
-        "n_judged": len(judged),
-        # A refusal in words is judged like any answer, so its judgment can be lost; one without
-        # a text is no loss.
-        "n_failed": sum(
-            turn["scores"] is None and (turn["status"] != "refused" or turn["has_text"])
-            for turn in turns
-        ),
-        "n_refused": sum(turn["status"] == "refused" for turn in turns),
-    }
-    rows = []
-    for dimension in benchmark.dimensions:
-        values = [
-            [
-                dict(_pairs(turn["scores"]))[dimension] * benchmark.scale
-                for turn in dialogue
-                if turn["scores"] is not None
-            ]
-            for dialogue in dialogues
-        ]
-        for aggregation in AGGREGATIONS:
-            estimate = clustered_mean(values, aggregation, seed=seed)
-            rows.append(
-                {"dimension": dimension, "aggregation": aggregation, **vars(estimate), **counts}
-            )
-    return rows
-
-
-def _pairs(entries: list[Row]) -> list[tuple[str, int]]:
-    return [(entry["key"], entry["value"]) for entry in entries]
 
 
 def _slice(

@@ -14,6 +14,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.dialogue import answers, questions
+from assets.ingest import entries
 from assets.review import approved
 from assets.tables import WHEN_READY, plain_errors, report, rows_to_arrow, table_asset, table_spec
 from methods.mmdu.export import mmdu_record
@@ -24,13 +25,14 @@ from resources.release_folder import image_name, write_release
 from resources.warehouse import Warehouse, Write
 
 NAMES = {"benchmark": "mmdu", "instruction": "mmdu-instruct"}
-TABLES = {
-    "releases": "Frozen releases, named by a hash of their content.",
-    "items": "Dialogues of each release with their reviewers.",
-    "turns": "User turns of each release, with the call and the prompt that made them.",
-    "references": "Reference answers, with the call and the prompt that made them.",
-    "images": "Images of each dialogue in order, with page and attribution.",
+TABLES: dict[str, tuple[str, list[dg.AssetsDefinition]]] = {
+    "releases": ("Frozen releases, named by a hash of their content.", []),
+    "items": ("Dialogues of each release with their reviewers.", []),
+    "turns": ("User turns, each with the call and the prompt that made it.", [questions]),
+    "references": ("Reference answers, each with the call and the prompt that made it.", [answers]),
+    "images": ("Images of each dialogue in order, with page and attribution.", [entries]),
 }
+"""Tables of a release: what they hold, and what they are made of besides the approved items."""
 
 
 @dg.multi_asset(
@@ -39,10 +41,10 @@ TABLES = {
             f"release.{name}",
             kinds={"image"} if name == "images" else set(),
             description=description,
-            deps=[approved, questions, answers],
+            deps=[approved, *sources],
             automation_condition=WHEN_READY,
         )
-        for name, description in TABLES.items()
+        for name, (description, sources) in TABLES.items()
     ],
     name="release__tables",
 )

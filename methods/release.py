@@ -5,7 +5,7 @@ is a hash of its content, so the same content is the same release, and other con
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from methods.ids import content_id
@@ -35,12 +35,12 @@ class ApprovedDialogue:
     """The turns as they were before anyone edited them; None where nobody did."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Release:
     """Rows of the release tables, by table name."""
 
     release_id: str
-    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    rows: dict[str, list[dict[str, Any]]]
 
 
 def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
@@ -65,21 +65,11 @@ def build_release(
     `sources` has title, page_url and attribution by (set id, image id).
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
-    content = [
-        [
-            each.item_id,
-            list(each.reviewers),
-            list(each.image_ids),
-            [dict(turn) for turn in each.turns],
-        ]
-        for each in ordered
-    ]
-    release = Release(f"{name}-{content_id('release', name, content)[:10]}")
     rows: dict[str, list[dict[str, Any]]] = {
         table: [] for table in ("items", "turns", "references", "images")
     }
     for ordinal, dialogue in enumerate(ordered, start=1):
-        here = {"release_id": release.release_id, "item_id": dialogue.item_id}
+        here = {"item_id": dialogue.item_id}
         rows["items"].append(
             {
                 **here,
@@ -116,8 +106,13 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    release.rows = rows
-    return release
+    # The id is that of everything the release holds: who stands behind an item, which call made a
+    # text and whose picture it is are as frozen as the words.
+    release_id = f"{name}-{content_id('release', name, rows)[:10]}"
+    return Release(
+        release_id,
+        {table: [{"release_id": release_id, **row} for row in of] for table, of in rows.items()},
+    )
 
 
 def _origin(

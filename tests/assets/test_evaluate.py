@@ -68,6 +68,17 @@ def judging_of(world: World, model: str, item: str, turn: int) -> When:
     return lambda asked: asked.role == "judge" and all(text in asked.text for text in wanted)
 
 
+def judging_by_reference(world: World, item: str, turn: int) -> When:
+    """The requests to judge any answer to that turn."""
+    (row,) = world.rows(
+        "SELECT reference FROM release.references WHERE item_id = $i AND turn = $t",
+        i=item,
+        t=turn,
+    )
+    wanted = f"<reference>{as_data(row['reference'])}</reference>"
+    return lambda asked: asked.role == "judge" and wanted in asked.text
+
+
 def grades(score: object, *, without: str = "") -> str:
     """A judge's reply that gives every dimension this score."""
     given = {dimension: score for dimension in DIMENSIONS if dimension != without}
@@ -284,17 +295,7 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(
     first, second, *_ = items(world)
     rigged = {(first, 1): 4, (first, 2): 8, (second, 1): 9}
     for (item, turn), score in rigged.items():
-        reference = world.rows(
-            "SELECT reference FROM release.references WHERE item_id = $i AND turn = $t",
-            i=item,
-            t=turn,
-        )[0]["reference"]
-        world.proxy.rewrite(
-            lambda asked, mark=f"<reference>{as_data(reference)}</reference>": (
-                asked.role == "judge" and mark in asked.text
-            ),
-            grades(score),
-        )
+        world.proxy.rewrite(judging_by_reference(world, item, turn), grades(score))
     world.proxy.rewrite(lambda asked: asked.role == "judge", "No grades today.")
 
     assert world.evaluate("refuser", ANY_LOSS_IN_EVALUATION).success

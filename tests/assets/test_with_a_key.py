@@ -85,8 +85,10 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
     world.proxy.refuse(
         lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, quoting
     )
+    # One bucket is enough, and quick on an instance on disk.
+    bucket = next(iter(world.image_sets("benchmark").values()))[0]["bucket"]
     runs = [
-        world.generate(ANY_LOSS_IN_GENERATION),
+        world.run("generate", ANY_LOSS_IN_GENERATION, bucket),
         world.release(),
         world.evaluate("gpt-4o-mini", ANY_LOSS_IN_EVALUATION),
         world.leaderboard(),
@@ -122,7 +124,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
 
 def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: World) -> None:
     world.proxy.refuse(lambda asked: True, 401, f"Incorrect API key provided: {KEY}")
-    run = world.generate()
+    run = world.run("generate", partition="00")
     assert not run.success
     assert sentence(run).startswith("gpt-4o: ")
     assert "Incorrect API key provided: ***" in sentence(run)
@@ -133,6 +135,6 @@ def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: 
 
 def test_a_key_that_is_not_set_fails_the_run_before_anything_is_asked(world: World) -> None:
     del world.settings["OPENAI_API_KEY"]
-    run = world.generate()
+    run = world.run("generate", partition="00")
     assert not run.success
     assert world.proxy.requests == []

@@ -18,7 +18,8 @@ def score_rows(
     """Rows of dimension, aggregation, value, interval, counts and provider.
 
     `turns` are all turns the model was to answer, item by item: item_id, status (answered, refused or
-    failed), provider, judge_provider, and `scores` (dimension -> grade), None where nothing was judged.
+    failed), withheld (refused by a filter, without a text), provider, judge_provider, and `scores`
+    (dimension -> grade), None where nothing was judged.
     """
     dialogues = [list(group) for _, group in groupby(turns, key=lambda turn: turn["item_id"])]
     judged = [turn for turn in turns if turn["scores"] is not None]
@@ -28,7 +29,8 @@ def score_rows(
         "n_items": len(dialogues),
         "n_turns": len(turns),
         "n_judged": len(judged),
-        "n_failed": sum(turn["scores"] is None and turn["status"] != "refused" for turn in turns),
+        # A refusal in words is judged like any answer, so that its judgment can be lost as well.
+        "n_failed": sum(turn["scores"] is None and not turn["withheld"] for turn in turns),
         "n_refused": sum(turn["status"] == "refused" for turn in turns),
     }
     rows = []

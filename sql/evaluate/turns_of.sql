@@ -5,7 +5,7 @@ SELECT
     a.item_id,
     a.turn,
     a.status,
-    a.answer IS NOT NULL AS has_text,
+    a.status = 'refused' AND a.answer IS NULL AS withheld,
     j.judge,
     j.provider AS judge_provider,
     map_entries(j.scores) AS scores

@@ -12,12 +12,19 @@ class TwoDimensions:
     scale = 10.0
 
 
-def turn(item: str, status: str, accuracy: int | None = None, overall: int = 5) -> dict:
+def turn(
+    item: str,
+    status: str,
+    accuracy: int | None = None,
+    overall: int = 5,
+    withheld: bool = False,
+) -> dict:
     scores = None if accuracy is None else {"Accuracy": accuracy, "Overall": overall}
     judge = None if accuracy is None else "offline"
     return {
         "item_id": item,
         "status": status,
+        "withheld": withheld,
         "provider": "openai",
         "judge_provider": judge,
         "scores": scores,
@@ -29,7 +36,8 @@ TURNS = [
     turn("a", "answered", 6),
     turn("a", "answered"),  # The judge's reply could not be read.
     turn("b", "refused", 1),  # Declined in words: judged.
-    turn("b", "refused"),  # Withheld by a filter: nothing to judge.
+    turn("b", "refused", withheld=True),  # By a filter: nothing to judge.
+    turn("b", "refused"),  # Declined in words, and the judgment of that is lost.
     turn("c", "failed"),
 ]
 
@@ -57,9 +65,9 @@ def test_means_are_over_what_was_judged(rows) -> None:
 
 def test_failures_and_refusals_are_counted_beside_the_mean(rows) -> None:
     for row in rows.values():
-        assert (row["n_items"], row["n_turns"], row["n_judged"]) == (3, 6, 3)
-        assert row["n_failed"] == 2  # a's third turn and c's.
-        assert row["n_refused"] == 2  # b's two, one of them judged.
+        assert (row["n_items"], row["n_turns"], row["n_judged"]) == (3, 7, 3)
+        assert row["n_failed"] == 3  # a's third turn, b's third and c's.
+        assert row["n_refused"] == 3  # b's, one of them judged.
 
 
 def test_the_provider_names_both_sides_when_they_differ(rows) -> None:

@@ -1,6 +1,7 @@
 """The embedder: unit vectors from the published weights, and a sentence for everything else."""
 
 import importlib.util
+import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from resources import embedder as module
-from resources.embedder import PACKAGED, Embedder, EmbedderError, packaged_weights
+from resources.embedder import Embedder, EmbedderError, packaged_weights
 
 TEXTS = [
     "a lighthouse on a rocky shore",
@@ -169,8 +170,14 @@ def test_a_folder_that_is_no_model_is_one_sentence(embedder, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_any_sentence_transformers_folder_will_do_and_needs_no_hash_of_ours(embedder, vectors):
-    other = Embedder(str(packaged_weights()))
+def test_any_sentence_transformers_folder_will_do_also_one_that_does_not_normalise(
+    embedder, vectors, tmp_path
+):
+    folder = tmp_path / "model"
+    shutil.copytree(packaged_weights(), folder)
+    modules = json.loads((folder / "modules.json").read_text())
+    left = [each for each in modules if not each["type"].endswith("Normalize")]
+    assert len(left) == len(modules) - 1
+    (folder / "modules.json").write_text(json.dumps(left))
 
-    assert other.name != PACKAGED
-    np.testing.assert_allclose(other.encode(TEXTS), vectors, atol=1e-5)
+    np.testing.assert_allclose(Embedder(str(folder)).encode(TEXTS), vectors, atol=1e-5)

@@ -464,16 +464,15 @@ def test_what_was_answered_before_the_key_was_refused_is_kept(gateway, api):
     assert outcome.cached and api.calls() == before
 
 
-def test_an_answer_on_its_way_to_the_disk_when_the_key_is_refused_is_kept(gateway, api):
+def test_answers_on_their_way_to_the_disk_when_the_key_is_refused_are_kept(gateway, api):
     answered = threading.Event()
     writer = sqlite3.connect(gateway.ledger.path, isolation_level=None, check_same_thread=False)
 
     async def work(session, request):
         if request.model == "other":
-            before = api.stats()["by_model"].get("offline-careful", 0)
-            while api.stats()["by_model"].get("offline-careful", 0) == before:
+            while api.stats()["by_model"].get("offline-careful", 0) < before + 3:
                 await asyncio.sleep(0.01)
-            # By now the answer has come, and waits for the ledger, which somebody else holds.
+            # By now the answers have come, and wait for the ledger, which somebody else holds.
             await asyncio.sleep(0.3)
             answered.set()
         return await session.complete(request)
@@ -483,16 +482,19 @@ def test_an_answer_on_its_way_to_the_disk_when_the_key_is_refused_is_kept(gatewa
         time.sleep(0.3)
         writer.execute("ROLLBACK")
 
+    before = api.stats()["by_model"].get("offline-careful", 0)
     api.fail(status=401, model="offline-careless")
     writer.execute("BEGIN IMMEDIATE")
     holder = threading.Thread(target=let_go)
     holder.start()
     with pytest.raises(AuthError):
-        gateway.map("s", [question(0, "other"), question(0)], work)
+        gateway.map("s", [question(0, "other"), *questions(3)], work)
     holder.join()
     writer.close()
 
-    assert list(kept(gateway)) == [request_key(question(0).canonical("openai", "offline-careful"))]
+    assert kept(gateway).keys() == {
+        request_key(each.canonical("openai", "offline-careful")) for each in questions(3)
+    }
 
 
 @pytest.mark.parametrize("profile", ["paid", "free"])
@@ -620,7 +622,10 @@ def test_the_ledger_holds_no_image_data_and_no_key(strange, stranger, tmp_path):
         (b'"yes"', "application/json"),
         (b"{}", "application/json"),
         (b"\xff\xfe\xff", "application/json"),
-        (b'{"choices": [{"index": 0}], "usage": {"prompt_tokens": 1}}', "application/json"),
+        (
+            b'{"choices": [{"index": 0}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}',
+            "application/json",
+        ),
         (b'{"choices": [{"message": {"content": "x"}}]}', "application/json"),
         (b'{"choices": [{"message": {"content": "x"}}], "usage": {}}', "application/json"),
     ],
@@ -704,7 +709,7 @@ def test_the_providers_code_says_more_than_its_status(
     assert len(stranger.received) == n_calls
 
 
-@pytest.mark.parametrize("filler", [0, *range(225, 300, 5)])
+@pytest.mark.parametrize("filler", [0, 250, 255, 260, 265, 270])
 def test_a_key_that_an_error_quotes_is_in_no_failure_and_no_log(strange, stranger, caplog, filler):
     caplog.set_level(logging.DEBUG)
     stranger.refuses(f"{'x' * filler} wrong: {KEY}", 400)

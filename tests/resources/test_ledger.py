@@ -7,10 +7,12 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from contextlib import closing
 
 import pytest
+from filelock import FileLock
 
 from methods.messages import Image, Message, Text
 from resources.home import REPO_ROOT
@@ -207,8 +209,8 @@ def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
 # Many at once
 
 
-ARRIVALS = 60
-"""New ledgers that several processes come to at once: enough for a race to show."""
+ARRIVALS = 20
+"""New ledgers that several processes come to at once."""
 
 
 def _arrive_and_add(folder, first, barrier):
@@ -239,6 +241,19 @@ def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
     assert sorted(each.prompt_tokens - 1000 for each in ledger) == list(range(250))
     for number in range(ARRIVALS):
         assert len(Ledger(tmp_path / f"{number}" / "ledger.sqlite")) == 4
+
+
+def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    made = threading.Thread(target=Ledger, args=(path,))
+
+    with FileLock(f"{path}.lock"):
+        made.start()
+        made.join(0.3)
+        assert made.is_alive() and not path.exists()
+
+    made.join(30)
+    assert not made.is_alive() and path.exists()
 
 
 # What is not in it

@@ -121,7 +121,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
             where = {
                 key: row[key] for key in ("benchmark", "release_id", "model", "item_id", "turn")
             }
-            where["call_key"] = outcome.key
+            where |= {"call_key": outcome.key, "answer_call_key": row["call_key"]}
             if isinstance(outcome, Failure):
                 failed.append({**where, "reason": outcome.kind, "detail": outcome.detail})
                 continue

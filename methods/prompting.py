@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from jinja2 import Environment, StrictUndefined, Undefined
+from jinja2 import Environment, StrictUndefined, Template, Undefined
 
 from methods.messages import Image, Message, Part, Text
 
@@ -49,6 +49,10 @@ class PromptTemplate:
         """Name and the first 8 hex digits of the text's SHA-256: editing a prompt renames it."""
         return f"{self.name}@{hashlib.sha256(self.source.encode()).hexdigest()[:8]}"
 
+    @cached_property
+    def _template(self) -> Template:
+        return _ENVIRONMENT.from_string(self.source)
+
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
         """Messages with `data` filled in and `images` (SHA-256, in order) at their places.
 
@@ -61,9 +65,7 @@ class PromptTemplate:
                 raise IndexError(f"{self.name} asks for picture {position} of {len(images)}.")
             return f"\x00{position}\x00"
 
-        text = _ENVIRONMENT.from_string(self.source).render(
-            picture=picture, n_images=len(images), **data
-        )
+        text = self._template.render(picture=picture, n_images=len(images), **data)
         system, user = _DIVIDER.split(text, maxsplit=1)
         return (
             Message.of("system", system.strip()),

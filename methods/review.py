@@ -270,7 +270,7 @@ def _check_edits(edits: object, item: QueueItem) -> None:
     texts = _texts(edits, item["kind"])
     if not all(isinstance(text, str) and text.strip() for text in texts):
         raise ValueError(f"edits need {editable} with every text in place, and one is missing.")
-    _check_images(" ".join(texts), item)
+    _check_images(" ".join(texts), edits, item)
     if content_id(edits) == item["content_hash"]:
         raise ValueError("edits change nothing: the verdict would be accept.")
 
@@ -287,13 +287,21 @@ def _texts(content: dict[str, Any], kind: str) -> list[Any]:
     return [turn.get(key) for turn in turns for key in ("question", "answer")]
 
 
-def _check_images(text: str, item: QueueItem) -> None:
+def _check_images(text: str, edits: dict[str, Any], item: QueueItem) -> None:
     n_images = len(item["image_ids"])
     names = {str(number) for number in range(1, n_images + 1)}
     for reference in _IMAGE_REFERENCE.finditer(text):
         if reference[1] not in names:
             raise ValueError(f"edits name {reference[0]}, and the item has {n_images} images.")
     # A dialogue whose images no longer match their places cannot be sent to any model.
-    places = " ".join(_texts(item["content"], item["kind"])).count(IMAGE_HERE)
-    if text.count(IMAGE_HERE) != places:
-        raise ValueError(f"edits must keep the content's {places} places {IMAGE_HERE}.")
+    if _places(edits, item["kind"]) != _places(item["content"], item["kind"]):
+        raise ValueError(
+            f"edits must keep the {IMAGE_HERE} of the content's questions and add none to answers."
+        )
+
+
+def _places(content: dict[str, Any], kind: str) -> tuple[int, int]:
+    """How often an image enters in questions (or in a rewrite), and in answers, where none may."""
+    texts = _texts(content, kind)
+    asked, answered = (texts, []) if kind == "rewrite" else (texts[::2], texts[1::2])
+    return " ".join(asked).count(IMAGE_HERE), " ".join(answered).count(IMAGE_HERE)

@@ -18,6 +18,8 @@ CREATE TABLE IF NOT EXISTS evaluate.answers (
     CHECK (status <> 'failed' OR answer IS NULL)
 );
 
+-- A judgment is of one answer, by the call that gave it: once a model has answered anew, the judgment
+-- of its earlier answer belongs to nothing.
 CREATE TABLE IF NOT EXISTS evaluate.judgments (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -29,6 +31,7 @@ CREATE TABLE IF NOT EXISTS evaluate.judgments (
     scores MAP(VARCHAR, INTEGER) NOT NULL,
     score INTEGER NOT NULL,
     explanation VARCHAR NOT NULL,
+    answer_call_key VARCHAR NOT NULL,
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
     PRIMARY KEY (release_id, model, judge, item_id, turn)

@@ -15,6 +15,7 @@ LEFT JOIN evaluate.judgments AS j
     AND j.model = a.model
     AND j.item_id = a.item_id
     AND j.turn = a.turn
+    AND j.answer_call_key = a.call_key
     AND j.judge = $judge
 JOIN release.items AS i ON i.release_id = a.release_id AND i.item_id = a.item_id
 WHERE a.release_id = $release_id AND list_contains($models, a.model)

@@ -47,10 +47,17 @@ SELECT
     m.page_urls,
     j.provider
 FROM evaluate.judgments AS j
-JOIN evaluate.answers AS a USING (release_id, model, item_id, turn)
-JOIN release.items AS i USING (release_id, item_id)
-JOIN release.turns AS t USING (release_id, item_id, turn)
-JOIN release.references AS r USING (release_id, item_id, turn)
+JOIN evaluate.answers AS a
+    ON a.release_id = j.release_id
+    AND a.model = j.model
+    AND a.item_id = j.item_id
+    AND a.turn = j.turn
+    AND a.call_key = j.answer_call_key
+JOIN release.items AS i ON i.release_id = j.release_id AND i.item_id = j.item_id
+JOIN release.turns AS t
+    ON t.release_id = j.release_id AND t.item_id = j.item_id AND t.turn = j.turn
+JOIN release.references AS r
+    ON r.release_id = j.release_id AND r.item_id = j.item_id AND r.turn = j.turn
 JOIN (
     SELECT
         release_id,
@@ -59,4 +66,4 @@ JOIN (
         list(page_url ORDER BY position) AS page_urls
     FROM release.images
     GROUP BY release_id, item_id
-) AS m USING (release_id, item_id);
+) AS m ON m.release_id = j.release_id AND m.item_id = j.item_id;

@@ -203,7 +203,7 @@ class TestCheckDecision:
             (edit(turns=[TURN | {"answer": 5}]), "one is missing"),
             (edit(turns=[TURN | {"answer": "See <image-3>."}]), "name <image-3>"),
             (edit(turns=[TURN | {"answer": "See <image-0>."}]), "name <image-0>"),
-            (edit(turns=[TURN | {"answer": "<ImageHere> It."}]), "keep the content's 0 places"),
+            (edit(turns=[TURN | {"answer": "<ImageHere> It."}]), "add none to answers"),
             (edit(), "change nothing"),
         ],
     )

@@ -8,6 +8,7 @@ table, a key begins with the slice that its asset owns: `evaluate/mmdu_answers` 
 import base64
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,7 +54,7 @@ WHEN_READY = (
 
 
 def table_spec(
-    table: str, *, kinds: set[str], slice_of: str | None = None, **spec: Any
+    table: str, *, kinds: AbstractSet[str], slice_of: str | None = None, **spec: Any
 ) -> dg.AssetSpec:
     """Spec of the asset whose table is `table` (`stage.name`), with all that follows from the name."""
     stage, name = table.split(".")
@@ -86,7 +87,7 @@ def plain_errors() -> Iterator[None]:
 def table_asset(
     table: str,
     *,
-    kinds: set[str] = frozenset(),  # type: ignore[assignment]
+    kinds: AbstractSet[str] = frozenset(),
     slice_of: str | None = None,
     partitions_def: dg.PartitionsDefinition | None = None,
     **spec: Any,

@@ -9,7 +9,6 @@ thumbnails and data URLs made from it. What does not: whether bytes may enter
 import base64
 import hashlib
 import io
-import os
 import re
 import threading
 from collections import OrderedDict
@@ -17,11 +16,11 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
-from uuid import uuid4
 
 from PIL import Image, ImageOps
 
 from methods.image_check import EXTENSION_OF, read_header
+from resources.atomic_file import write_atomically
 
 JPEG_QUALITY = 90
 THUMBNAIL_CACHE_BYTES = 16_000_000
@@ -74,7 +73,7 @@ class ImageStore:
         target = self.root / relative
         # A file of another length was damaged by something else, and is replaced.
         if not (target.is_file() and target.stat().st_size == len(data)):
-            _write_atomically(target, data)
+            write_atomically(target, data)
         return StoredImage(
             image_id, relative, header.mime, header.width, header.height, header.n_bytes
         )
@@ -148,26 +147,6 @@ def _jpeg(image: Image.Image) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=JPEG_QUALITY)
     return buffer.getvalue()
-
-
-def _write_atomically(target: Path, data: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.parent / f".{target.name}.{uuid4().hex}.tmp"
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    # The rename itself is durable only once the folder is.
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 class _Cache(Generic[Sized]):

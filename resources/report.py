@@ -8,7 +8,6 @@ followed, text with its image tokens found) and the writing of the file. What do
 
 import base64
 import hashlib
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -24,6 +22,7 @@ from methods.messages import IMAGE_HERE
 from methods.mmdu.judging import DIMENSIONS, HIGHEST, OVERALL
 from methods.review import POLICY_PREFIX
 from methods.scoring.clustered_mean import AGGREGATIONS
+from resources.atomic_file import write_atomically
 from resources.image_store import ImageNotStored, ImageStore
 from resources.report_charts import BAR_AREA, Estimate, histogram
 
@@ -100,17 +99,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
 def write_report(path: Path, html: str) -> str:
     """Write the page, whole or not at all, and return the SHA-256 of the file."""
     content = html.encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.parent / f".{path.name}.{uuid4().hex}.tmp"
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    write_atomically(path, content)
     return hashlib.sha256(content).hexdigest()
 
 

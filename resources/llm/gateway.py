@@ -16,6 +16,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 from methods.messages import Image
 from resources.image_store import ImageStore
 from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger_writer import LedgerWriter
 from resources.llm.registry import ModelSpec, Registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome, request_key
 from resources.llm.usage import Progress, Usage
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
 
 MAX_ATTEMPTS = 6
 ATTEMPT_SECONDS = 180.0
-SILENT: Callable[[str], None] = lambda line: None  # noqa: E731
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def silent(_line: str) -> None:
+    """Progress that nobody wants to hear."""
 
 
 class AuthError(RuntimeError):
@@ -51,7 +55,7 @@ class Gateway:
         self.offline = OfflineServer()
 
     def ask(
-        self, stage: str, requests: Sequence[ChatRequest], say: Callable[[str], None] = SILENT
+        self, stage: str, requests: Sequence[ChatRequest], say: Callable[[str], None] = silent
     ) -> tuple[list[Outcome], Usage]:
         """Outcomes of `requests` in their order, and what they cost."""
         return self.map(stage, requests, Session.complete, say)
@@ -61,7 +65,7 @@ class Gateway:
         stage: str,
         items: Sequence[T],
         work: Callable[["Session", T], Awaitable[R]],
-        say: Callable[[str], None] = SILENT,
+        say: Callable[[str], None] = silent,
     ) -> tuple[list[R], Usage]:
         """`work` done on every item side by side, for work of several calls that build on each other.
 
@@ -108,7 +112,7 @@ class Session:
         self._limits: dict[str, asyncio.Semaphore] = {}
         self._in_flight: dict[str, asyncio.Future[Outcome]] = {}
         self._starting = asyncio.Lock()
-        self._writer = _LedgerWriter(gateway.ledger)
+        self._writer = LedgerWriter(gateway.ledger)
 
     async def __aenter__(self) -> "Session":
         await self._stack.enter_async_context(self._writer)
@@ -254,48 +258,6 @@ class Session:
                     content.append({"type": "text", "text": part.text})
             wire.append({"role": message.role, "content": content})
         return wire
-
-
-class _LedgerWriter:
-    """Commits calls off the event loop, as many at once as have come in; `add` returns when durable."""
-
-    def __init__(self, ledger: Ledger):
-        self._ledger = ledger
-        self._queue: asyncio.Queue[tuple[Call, asyncio.Future[None]]] = asyncio.Queue()
-
-    async def __aenter__(self) -> "_LedgerWriter":
-        self._task = asyncio.create_task(self._run())
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._queue.join()
-        self._task.cancel()
-
-    async def add(self, call: Call) -> None:
-        """Returns once `call` is committed."""
-        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait((call, durable))
-        # A caller that is cancelled must not take the paid-for answer with it.
-        await asyncio.shield(durable)
-
-    async def _run(self) -> None:
-        while True:
-            batch = [await self._queue.get()]
-            while not self._queue.empty():
-                batch.append(self._queue.get_nowait())
-            try:
-                await asyncio.to_thread(self._ledger.add, [call for call, _ in batch])
-            except Exception as error:
-                for _, durable in batch:
-                    if not durable.done():
-                        durable.set_exception(error)
-            else:
-                for _, durable in batch:
-                    if not durable.done():
-                        durable.set_result(None)
-            finally:
-                for _ in batch:
-                    self._queue.task_done()
 
 
 def _sentence(error: Exception, spec: ModelSpec) -> str:

@@ -382,7 +382,7 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("resources.report.os.fsync", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_report(path, "new")
     assert path.read_text() == "old"

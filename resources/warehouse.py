@@ -167,8 +167,10 @@ class Warehouse:
         except BaseException as error:
             connection.close()
             if isinstance(error, duckdb.Error):
+                reason = str(error).splitlines()[0]
                 raise WarehouseError(
-                    f"{self.path} cannot be given the tables of sql/: {error}"
+                    f"{self.path} was made by another version of sql/ ({reason}); move it away and "
+                    "materialize again: the ledger answers what was asked before."
                 ) from error
             raise
         return connection

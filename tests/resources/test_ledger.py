@@ -209,7 +209,7 @@ def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
 # Many at once
 
 
-ARRIVALS = 20
+ARRIVALS = 5
 """New ledgers that several processes come to at once."""
 
 

@@ -323,7 +323,7 @@ def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(war
     with duckdb.connect(str(warehouse.path)) as foreign:
         foreign.execute("CREATE SCHEMA evaluate; CREATE TABLE evaluate.leaderboard (x INTEGER)")
 
-    with pytest.raises(WarehouseError, match="tables of sql/.*leaderboard") as caught:
+    with pytest.raises(WarehouseError, match="another version of sql/.*leaderboard") as caught:
         warehouse.count("evaluate.leaderboard")
 
     # The error is still held, and with it everything its traceback knows.

@@ -22,6 +22,7 @@ from resources.image_store import ImageStore
 from resources.llm.gateway import AuthError
 from resources.llm.registry import RegistryError
 from resources.llm.usage import Usage
+from resources.offline.process import OfflineServerError
 from resources.prompts import PromptError
 from resources.warehouse import WarehouseError, declared_columns
 from resources.wit_source import WitSourceError
@@ -41,6 +42,7 @@ PLAIN_ERRORS = (
     AuthError,
     EmbedderError,
     ImageSourceError,
+    OfflineServerError,
     PromptError,
     RegistryError,
     SetSizeError,

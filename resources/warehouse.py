@@ -197,5 +197,13 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     connection.execute(f"DELETE FROM {write.table} WHERE {' AND '.join(where)}", values)
     if write.rows.num_rows:
         connection.register("incoming", write.rows)
+        stray = connection.execute(
+            f"SELECT count(*) FROM incoming WHERE NOT ({' AND '.join(where)})", values
+        ).fetchall()[0][0]
+        # A row outside the partition would not be replaced the next time, and stand twice.
+        if stray:
+            raise WarehouseError(
+                f"{stray} rows for {write.table} lie outside the partition they replace."
+            )
         connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
         connection.unregister("incoming")

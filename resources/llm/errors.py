@@ -5,7 +5,9 @@ import json
 import time
 
 import openai
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
+from openai.types.chat.chat_completion import Choice
 from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.request import FailureKind
@@ -27,20 +29,16 @@ _GARBAGE = (
 )
 
 
-def check_reply(reply: object) -> None:
-    """Raises BadResponse unless `reply` is a completion with a message and its count of tokens.
+def checked(reply: object) -> tuple[Choice, CompletionUsage]:
+    """The choice and the usage of a completion. Raises BadResponse unless both are there and whole.
 
     The client checks no shape: a proxy's HTML page comes as a string, a missing field as None.
     """
-    complete = (
-        isinstance(reply, ChatCompletion)
-        and reply.choices
-        and reply.choices[0].message
-        and reply.usage
-        and None not in (reply.usage.prompt_tokens, reply.usage.completion_tokens)
-    )
-    if not complete:
-        raise BadResponse("The reply holds no message or no usage.")
+    if isinstance(reply, ChatCompletion) and reply.choices and reply.usage:
+        choice, usage = reply.choices[0], reply.usage
+        if choice.message and None not in (usage.prompt_tokens, usage.completion_tokens):
+            return choice, usage
+    raise BadResponse("The reply holds no message or no usage.")
 
 
 def is_retryable(error: BaseException) -> bool:
@@ -56,8 +54,14 @@ def is_retryable(error: BaseException) -> bool:
 def wait_seconds(state: RetryCallState) -> float:
     """Retry-After where the server gave one (seconds or a date), else jittered exponential backoff."""
     error = state.outcome.exception() if state.outcome else None
-    told = retry_after(error) if isinstance(error, openai.APIStatusError) else None
-    return min(told, MAX_WAIT) if told is not None else _backoff(state)
+    told = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
+    return told if told is not None else _backoff(state)
+
+
+def pause_asked(error: openai.APIStatusError) -> float | None:
+    """Seconds of Retry-After, at most MAX_WAIT: no server parks a run; None without one."""
+    told = retry_after(error)
+    return None if told is None else min(told, MAX_WAIT)
 
 
 def retry_after(error: openai.APIStatusError) -> float | None:

@@ -17,13 +17,23 @@ from methods.messages import Image
 from resources.image_store import ImageStore
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger_writer import LedgerWriter
+from resources.llm.limits import ModelLimits, ProviderDown
 from resources.llm.registry import ModelSpec, Registry
-from resources.llm.request import ChatRequest, Completion, Failure, Outcome, request_key
+from resources.llm.request import (
+    ChatRequest,
+    Completion,
+    Failure,
+    Outcome,
+    estimated_tokens,
+    request_key,
+)
 from resources.llm.usage import Progress, Usage
 from resources.offline.process import OfflineServer
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai.types import CompletionUsage
+    from openai.types.chat.chat_completion import Choice
 
 MAX_ATTEMPTS = 6
 ATTEMPT_SECONDS = 180.0
@@ -53,6 +63,7 @@ class Gateway:
         self.ledger = ledger
         self.images = images
         self.offline = OfflineServer()
+        self._limits: dict[str, ModelLimits] = {}
 
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], say: Callable[[str], None] = silent
@@ -91,9 +102,18 @@ class Gateway:
             try:
                 async with asyncio.TaskGroup() as group:
                     tasks = [group.create_task(one(item)) for item in items]
-            except* AuthError as errors:
-                raise errors.exceptions[0] from None
+            except ExceptionGroup as group:
+                # What stops the stage is one thing, whatever else fell with it.
+                raise _first(group) from None
             return [task.result() for task in tasks], session.usage
+
+    def limits(self, spec: ModelSpec) -> ModelLimits:
+        """The limits of one model, the same for every stage that asks it."""
+        if spec.name not in self._limits:
+            self._limits[spec.name] = ModelLimits(
+                spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute
+            )
+        return self._limits[spec.name]
 
     def close(self) -> None:
         """Stop the offline model server if it was started."""
@@ -109,7 +129,6 @@ class Session:
         self.usage = Usage()
         self._stack = AsyncExitStack()
         self._clients: dict[str, AsyncOpenAI] = {}
-        self._limits: dict[str, asyncio.Semaphore] = {}
         self._in_flight: dict[str, asyncio.Future[Outcome]] = {}
         self._starting = asyncio.Lock()
         self._writer = LedgerWriter(gateway.ledger)
@@ -124,7 +143,7 @@ class Session:
     async def complete(self, request: ChatRequest) -> Outcome:
         """The outcome of one request; an identical one in flight is joined, not sent again."""
         spec = self.gateway.registry.model(request.model)
-        canonical = request.canonical(spec.provider, spec.model)
+        canonical = request.canonical(spec.provider, spec.model, spec.max_side)
         key = request_key(canonical)
         if key in self._in_flight:
             outcome = await asyncio.shield(self._in_flight[key])
@@ -154,9 +173,7 @@ class Session:
                 "too_long",
                 f"{len(request.image_ids)} images, {spec.name} takes {spec.max_images}.",
             )
-        limit = self._limits.setdefault(spec.name, asyncio.Semaphore(spec.concurrency))
-        async with limit:
-            outcome = await self._send(request, spec, canonical, key)
+        outcome = await self._send(request, spec, canonical, key)
         if isinstance(outcome, Failure):
             return outcome
         await self._writer.add(outcome)
@@ -169,7 +186,6 @@ class Session:
 
         from resources.llm.errors import (
             BadResponse,
-            check_reply,
             failure_kind,
             is_retryable,
             wait_seconds,
@@ -187,15 +203,9 @@ class Session:
             async for attempt in retrying:
                 with attempt:
                     attempts += 1
-                    response = await client.chat.completions.create(  # type: ignore[call-overload]
-                        model=spec.model,
-                        messages=self._wire_messages(request, spec),
-                        **request.params,
-                    )
-                    check_reply(response)
-        except (openai.OpenAIError, BadResponse, ValueError) as error:
+                    choice, usage = await self._attempt(client, request, spec)
+        except (openai.OpenAIError, BadResponse, ProviderDown, ValueError) as error:
             return Failure(key, failure_kind(error), _sentence(error, spec))
-        choice = response.choices[0]
         if choice.finish_reason == "content_filter" or choice.message.refusal:
             refusal = choice.message.refusal or "The provider's filter withheld the answer."
             return Failure(key, "refused", _storable(refusal))
@@ -212,13 +222,43 @@ class Session:
             request=canonical,
             response=_storable(choice.message.content),
             finish_reason=choice.finish_reason or "unknown",
-            prompt_tokens=response.usage.prompt_tokens,
-            completion_tokens=response.usage.completion_tokens,
-            cost_usd=spec.cost(response.usage.prompt_tokens, response.usage.completion_tokens),
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cost_usd=spec.cost(usage.prompt_tokens, usage.completion_tokens),
             seconds=round(time.monotonic() - started, 4),
             attempts=attempts,
             created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
+
+    async def _attempt(
+        self, client: "AsyncOpenAI", request: ChatRequest, spec: ModelSpec
+    ) -> "tuple[Choice, CompletionUsage]":
+        """One try within the model's limits, which learn from how it ends."""
+        import openai
+
+        from resources.llm.errors import BadResponse, checked, is_retryable, pause_asked
+
+        limits = self.gateway.limits(spec)
+        async with limits.attempt(estimated_tokens(request)) as lease:
+            try:
+                response = await client.chat.completions.create(  # type: ignore[call-overload]
+                    model=spec.model,
+                    messages=self._wire_messages(request, spec),
+                    **request.params,
+                )
+                choice, usage = checked(response)
+            except (openai.OpenAIError, BadResponse, ValueError) as error:
+                lease.settle(0)
+                if isinstance(error, openai.RateLimitError):
+                    limits.throttled(pause_asked(error))
+                elif is_retryable(error):
+                    limits.lost()
+                else:
+                    limits.answered()
+                raise
+            lease.settle(usage.prompt_tokens + usage.completion_tokens)
+            limits.answered()
+            return choice, usage
 
     async def _client(self, spec: ModelSpec) -> "AsyncOpenAI":
         async with self._starting:
@@ -258,6 +298,13 @@ class Session:
                     content.append({"type": "text", "text": part.text})
             wire.append({"role": message.role, "content": content})
         return wire
+
+
+def _first(error: BaseException) -> BaseException:
+    """What stands first inside nested groups of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _sentence(error: Exception, spec: ModelSpec) -> str:

@@ -40,6 +40,8 @@ class ModelSpec(BaseModel):
     max_side: int = Field(1024, ge=64)
     price: Price = Price()
     concurrency: int = Field(16, ge=1)
+    requests_per_minute: int | None = Field(None, ge=1)
+    tokens_per_minute: int | None = Field(None, ge=1)
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """US dollars for one call."""

@@ -35,8 +35,12 @@ class ChatRequest:
     prompt_version: str
     params: Mapping[str, float | int | str] = field(default_factory=dict)
 
-    def canonical(self, provider: str, provider_model: str) -> dict[str, object]:
-        """JSON form that is hashed and kept; `provider_model` is the name the provider knows."""
+    def canonical(self, provider: str, provider_model: str, max_side: int) -> dict[str, object]:
+        """JSON form that is hashed and kept; `provider_model` is the name the provider knows.
+
+        `max_side` is the longest side images are sent with: the same picture in another size is another
+        question. It stands in the form only where there are images.
+        """
         return {
             "provider": provider,
             "model": provider_model,
@@ -52,6 +56,7 @@ class ChatRequest:
             ],
             "params": dict(self.params),
             "prompt_version": self.prompt_version,
+            **({"max_side": max_side} if self.image_ids else {}),
         }
 
     @cached_property
@@ -68,6 +73,27 @@ class ChatRequest:
 def request_key(canonical: Mapping[str, object]) -> str:
     """SHA-256 of a canonical request, 64 hex digits: the ledger's key."""
     return hashlib.sha256(canonical_json(canonical).encode()).hexdigest()
+
+
+CHARACTERS_PER_TOKEN = 4
+TOKENS_PER_IMAGE = 765
+"""An image of 1024 pixels a side in four tiles, as OpenAI counts it."""
+COMPLETION_TOKENS = 500
+
+
+def estimated_tokens(request: ChatRequest) -> int:
+    """Tokens a request may cost, prompt and completion: what a limit is asked for before the answer."""
+    n_characters = sum(
+        len(part.text)
+        for message in request.messages
+        for part in message.parts
+        if not isinstance(part, Image)
+    )
+    return (
+        n_characters // CHARACTERS_PER_TOKEN
+        + len(request.image_ids) * TOKENS_PER_IMAGE
+        + COMPLETION_TOKENS
+    )
 
 
 @dataclass(frozen=True)

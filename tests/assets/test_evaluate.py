@@ -320,3 +320,12 @@ def test_without_a_release_evaluation_says_what_to_do_first(
     assert sentence(run) == (
         "There is no release of mmdu to evaluate on; run the job `build` first."
     )
+
+
+def test_an_unknown_model_is_one_sentence_that_names_those_there_are(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    run = make_world(tmp_path, released.corpus).evaluate("nobody")
+    assert not run.success
+    assert sentence(run).startswith("There is no model 'nobody' in models.yaml; it has ")

@@ -140,7 +140,7 @@ def test_answers_come_in_the_order_of_their_questions_each_under_its_key(gateway
     outcomes, _ = gateway.ask("dialogue.answers", questions(20))
 
     assert [outcome.key for outcome in outcomes] == [
-        request_key(each.canonical("openai", "offline-careful")) for each in questions(20)
+        request_key(each.canonical("openai", "offline-careful", 1024)) for each in questions(20)
     ]
     assert all(isinstance(outcome, Completion) and outcome.text for outcome in outcomes)
     assert {outcome.key: outcome.text for outcome in outcomes} == kept(gateway)
@@ -493,7 +493,7 @@ def test_answers_on_their_way_to_the_disk_when_the_key_is_refused_are_kept(gatew
     writer.close()
 
     assert kept(gateway).keys() == {
-        request_key(each.canonical("openai", "offline-careful")) for each in questions(3)
+        request_key(each.canonical("openai", "offline-careful", 1024)) for each in questions(3)
     }
 
 
@@ -770,7 +770,7 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway):
         "offline-careful",
         "dialogue.answers",
     )
-    assert call.request == question().canonical("openai", "offline-careful")
+    assert call.request == question().canonical("openai", "offline-careful", 1024)
     assert (call.prompt_version, call.finish_reason) == ("test/question@12345678", "stop")
     assert call.attempts == 1 and call.seconds >= 0 and call.created_at.endswith("+00:00")
 

@@ -27,7 +27,7 @@ def call(number: int = 0, **changes) -> Call:
         messages=(Message("user", (Image("a" * 64), Text(f"Question {number}, où 字?"))),),
         prompt_version="mmdu/answers@12345678",
         params={"temperature": 0.0},
-    ).canonical("openai", "gpt")
+    ).canonical("openai", "gpt", 1024)
     fields = {
         "key": request_key(request),
         "provider": "openai",

@@ -24,8 +24,13 @@ REQUEST = ChatRequest(
 )
 
 
-def key(request: ChatRequest = REQUEST, provider: str = "openai", model: str = "gpt") -> str:
-    return request_key(request.canonical(provider, model))
+def key(
+    request: ChatRequest = REQUEST,
+    provider: str = "openai",
+    model: str = "gpt",
+    max_side: int = 1024,
+) -> str:
+    return request_key(request.canonical(provider, model, max_side))
 
 
 def with_user_parts(*parts) -> ChatRequest:
@@ -33,7 +38,7 @@ def with_user_parts(*parts) -> ChatRequest:
 
 
 def test_a_key_is_64_hex_digits_and_the_same_in_every_run():
-    assert key() == "8913dc75a45d6afd12fb2a3e71959460602728c7c0bcc20e0111f8a754cdb060"
+    assert key() == "2977a6f86194b4608ae5454e6d343f2589e108e29ebe0fd22fe0e0a01936dbb0"
 
 
 def test_the_same_question_made_again_has_the_same_key():
@@ -106,8 +111,14 @@ def test_another_question_has_another_key(other, asked_of):
     assert key(other, **asked_of) != key()
 
 
+def test_the_size_of_images_is_part_of_the_question_where_there_are_images():
+    assert key(max_side=512) != key()
+    text_alone = with_user_parts(Text("Which?"))
+    assert key(text_alone, max_side=512) == key(text_alone)
+
+
 def test_a_canonical_request_holds_images_by_their_hash_and_survives_json():
-    canonical = REQUEST.canonical("openai", "gpt")
+    canonical = REQUEST.canonical("openai", "gpt", 1024)
 
     assert canonical["messages"][1] == {
         "role": "user",
@@ -122,7 +133,7 @@ def test_a_canonical_request_stays_small_however_large_its_images_are():
     n_images = 50
     many = with_user_parts(*[Image(f"{number:064x}") for number in range(n_images)])
 
-    text = canonical_json(many.canonical("openai", "gpt"))
+    text = canonical_json(many.canonical("openai", "gpt", 1024))
 
     assert len(text) < n_images * 100 + 500
     assert base64.b64encode(b"\xff\xd8\xff").decode() not in text, "how a JPEG would begin"

@@ -146,6 +146,17 @@ def test_replacing_twice_is_replacing_once(warehouse):
     assert warehouse.count("dialogue.failed") == 4
 
 
+def test_rows_outside_the_partition_they_replace_are_refused_and_nothing_is_written(warehouse):
+    warehouse.replace("dialogue.failed", failures(1), {"bucket": "a", "stage": "summaries"})
+
+    with pytest.raises(WarehouseError, match="2 rows for dialogue.failed lie outside"):
+        warehouse.replace(
+            "dialogue.failed", failures(2, "b"), {"bucket": "a", "stage": "summaries"}
+        )
+
+    assert warehouse.count("dialogue.failed") == 1
+
+
 def test_rows_come_back_as_they_went_in(warehouse):
     rows = summaries("a", 2, "Où ? “Here” 字 'quoted' $1 -- ; DROP")
     warehouse.replace(TABLE, rows, {"bucket": "a"})
@@ -238,7 +249,7 @@ def test_a_partitions_value_is_bound_never_read_as_sql(warehouse):
         (pa.concat_tables([summaries("a", 1)] * 2), "duplicate key"),
         (summaries("a", 2).drop_columns(["provider"]), "NOT NULL"),
         (summaries("a", 2).append_column("colour", pa.array(["red"] * 2)), "colour"),
-        (summaries("other", 1), "[Dd]uplicate key"),
+        (summaries("other", 1).set_column(0, "bucket", pa.array(["a"])), "[Dd]uplicate key"),
     ],
     ids=["check", "key", "missing column", "unknown column", "key of another partition"],
 )

@@ -10,6 +10,7 @@ from openai.types.chat import ChatCompletion
 from openai.types.chat.chat_completion import Choice
 from tenacity import RetryCallState, wait_random_exponential
 
+from resources.llm.limits import ProviderDown
 from resources.llm.request import FailureKind
 
 MAX_WAIT = 60.0
@@ -87,7 +88,7 @@ def failure_kind(error: BaseException) -> FailureKind:
     """The typed name of an error that ended a request."""
     if isinstance(error, openai.APITimeoutError):
         return "timeout"
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, (openai.APIConnectionError, ProviderDown)):
         return "unreachable"
     if isinstance(error, openai.APIStatusError):
         return _status_kind(error)

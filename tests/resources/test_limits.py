@@ -1,0 +1,205 @@
+"""One model's limits: a sliding minute, a concurrency that learns, a breaker that gives up."""
+
+import asyncio
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resources.llm import limits as module
+from resources.llm.limits import ModelLimits, ProviderDown, SlidingMinute
+
+WINDOW = 0.2
+"""Seconds that stand for a minute here."""
+
+
+def model_limits(
+    concurrency: int = 4, rpm: int | None = None, tpm: int | None = None
+) -> ModelLimits:
+    return ModelLimits(concurrency, rpm, tpm)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    limit=st.integers(1, 20),
+    units=st.lists(st.integers(1, 25), min_size=1, max_size=25),
+)
+def test_no_window_ever_holds_more_than_the_limit(limit: int, units: list[int]) -> None:
+    window = 0.02
+    taken: list[tuple[float, float]] = []
+
+    async def take_all() -> None:
+        minute = SlidingMinute(limit, window)
+
+        async def take(n: int) -> None:
+            entry = await minute.take(n)
+            taken.append((entry[0], entry[1]))
+
+        await asyncio.gather(*(take(n) for n in units))
+
+    asyncio.run(take_all())
+    assert len(taken) == len(units)
+    for start, _ in taken:
+        inside = sum(n for at, n in taken if start <= at < start + window)
+        assert inside <= limit + 1e-6
+
+
+def test_a_limit_that_binds_is_used_to_the_full() -> None:
+    # 30 at 10 a window: the first ten at once, then ten at each end of a window, so two windows.
+    async def take_all() -> float:
+        minute = SlidingMinute(10, WINDOW)
+        started = time.monotonic()
+        await asyncio.gather(*(minute.take(1) for _ in range(30)))
+        return time.monotonic() - started
+
+    took = asyncio.run(take_all())
+    assert 2 * WINDOW <= took < 5 * WINDOW
+
+
+def test_more_than_the_limit_takes_the_whole_of_it_instead_of_waiting_for_ever() -> None:
+    async def take() -> float:
+        return (await SlidingMinute(10, WINDOW).take(1000))[1]
+
+    assert asyncio.run(asyncio.wait_for(take(), 5)) == 10
+
+
+def test_what_an_estimate_had_too_much_is_given_back() -> None:
+    async def third_waits(settled: int) -> bool:
+        minute = SlidingMinute(100, WINDOW)
+        first = await minute.take(50)
+        await minute.take(50)
+        minute.correct(first, settled)
+        try:
+            await asyncio.wait_for(minute.take(50), WINDOW / 4)
+        except TimeoutError:
+            return True
+        return False
+
+    assert not asyncio.run(third_waits(settled=0))
+    assert asyncio.run(third_waits(settled=40))
+
+
+def test_a_minute_outlives_the_event_loop_it_began_in() -> None:
+    minute = SlidingMinute(2, WINDOW)
+
+    async def take(n: int) -> None:
+        await asyncio.gather(*(minute.take(1) for _ in range(n)))
+
+    started = time.monotonic()
+    asyncio.run(take(2))
+    asyncio.run(take(2))
+    assert time.monotonic() - started >= WINDOW
+
+
+def most_in_flight(limits: ModelLimits, n: int) -> int:
+    most = 0
+
+    async def one() -> None:
+        nonlocal most
+        async with limits.attempt(1):
+            most = max(most, limits.in_flight)
+            await asyncio.sleep(0.002)
+
+    async def run() -> None:
+        await asyncio.gather(*(one() for _ in range(n)))
+
+    asyncio.run(run())
+    return most
+
+
+def test_no_more_are_in_flight_than_allowed() -> None:
+    assert most_in_flight(model_limits(concurrency=4), 40) == 4
+
+
+def test_a_refusal_halves_what_is_in_flight_once_however_many_say_it_at_once() -> None:
+    limits = model_limits(concurrency=16)
+    for _ in range(10):
+        limits.throttled(None)
+    assert limits.allowed == 8
+    assert most_in_flight(limits, 40) == 8
+
+
+def test_the_floor_is_one_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BACKED_OFF_SECONDS", 0.0)
+    limits = model_limits(concurrency=16)
+    for _ in range(20):
+        limits.throttled(None)
+    assert limits.allowed == 1
+    assert most_in_flight(limits, 5) == 1
+
+
+def test_answers_bring_it_back_to_the_ceiling_and_no_further() -> None:
+    limits = model_limits(concurrency=4)
+    limits.throttled(None)
+    # 2 + 1/2 + 1/2.5 + ... : about one more for each round of answers.
+    limits.answered()
+    assert limits.allowed == pytest.approx(2.5)
+    for _ in range(100):
+        limits.answered()
+    assert limits.allowed == 4
+
+
+def test_nothing_is_sent_before_the_time_the_server_gave() -> None:
+    async def run() -> float:
+        limits = model_limits()
+        limits.throttled(0.2)
+        started = time.monotonic()
+        async with limits.attempt(1):
+            return time.monotonic() - started
+
+    assert asyncio.run(run()) >= 0.19
+
+
+def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(module, "LONGEST_PAUSE", 0.004)
+    limits = model_limits()
+
+    async def attempt() -> None:
+        async with limits.attempt(1):
+            limits.lost()
+
+    for _ in range(module.BREAK_AFTER * (module.MAX_BREAKS + 1)):
+        asyncio.run(attempt())
+    with pytest.raises(ProviderDown):
+        asyncio.run(attempt())
+    assert limits.in_flight == 0
+
+
+def test_one_answer_closes_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.0)
+    limits = model_limits()
+    for _ in range(module.MAX_BREAKS):
+        for _ in range(module.BREAK_AFTER):
+            limits.lost()
+        limits.answered()
+    assert most_in_flight(limits, 4) == 4
+
+
+def test_a_cancelled_wait_leaves_its_place_to_the_next() -> None:
+    async def run() -> int:
+        limits = model_limits(concurrency=1)
+        entered = asyncio.Event()
+
+        async def hold() -> None:
+            async with limits.attempt(1):
+                entered.set()
+                await asyncio.sleep(0.05)
+
+        async def wait() -> str:
+            async with limits.attempt(1):
+                return "served"
+
+        holder = asyncio.create_task(hold())
+        await entered.wait()
+        gone, stays = asyncio.create_task(wait()), asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert await asyncio.wait_for(stays, 5) == "served"
+        await holder
+        return limits.in_flight
+
+    assert asyncio.run(run()) == 0

@@ -1,0 +1,36 @@
+"""What the automation sensor would do on a finished build, once somebody turns it on."""
+
+import dagster as dg
+import pytest
+
+from dagster_project.definitions import defs
+from tests.e2e.running import Run
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(200),
+    pytest.mark.filterwarnings("ignore::dagster.BetaWarning"),
+]
+
+
+def requested(result: dg.EvaluateAutomationConditionsResult) -> set[str]:
+    return {
+        each.key.to_user_string() for each in result.results if result.get_num_requested(each.key)
+    }
+
+
+def test_nothing_is_due_then_decisions_reach_the_release_and_a_new_model_is_asked(
+    copied: Run,
+) -> None:
+    with dg.DagsterInstance.from_config(str(copied.home / "dagster")) as instance:
+        settled = dg.evaluate_automation_conditions(defs, instance)
+        assert requested(settled) == set()
+
+        instance.report_runless_asset_event(dg.AssetMaterialization(["review", "decisions"]))
+        decided = dg.evaluate_automation_conditions(defs, instance, cursor=settled.cursor)
+        assert requested(decided) >= {"review/approved", "release/items", "release/exports"}
+        assert not any(key.startswith(("ingest", "dialogue")) for key in requested(decided))
+
+        instance.add_dynamic_partitions("model", ["newcomer"])
+        arrived = dg.evaluate_automation_conditions(defs, instance, cursor=decided.cursor)
+        assert requested(arrived) == {"evaluate/mmdu_answers"}

@@ -50,11 +50,8 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
     ) -> dg.MaterializeResult:
         """What the model answers, turn by turn over its own history, images at their turn."""
         release_id = _current_release(warehouse, benchmark)
-        runs = [
-            AnswerRun(model, item)
-            for model in context.partition_keys
-            for item in _items(warehouse, release_id)
-        ]
+        items = _items(warehouse, release_id)
+        runs = [AnswerRun(model, item) for model in context.partition_keys for item in items]
 
         async def converse(session: Session, run: AnswerRun) -> list[Row]:
             return await converse_through(session, benchmark, run)

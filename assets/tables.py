@@ -91,7 +91,6 @@ def table_asset(
     *,
     kinds: AbstractSet[str] = frozenset(),
     slice_of: str | None = None,
-    partitions_def: dg.PartitionsDefinition | None = None,
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
     """Decorator for an asset that fills one table; its docstring is what the UI shows."""
@@ -100,7 +99,6 @@ def table_asset(
         asset_spec = table_spec(
             table, kinds=kinds, slice_of=slice_of, description=function.__doc__, **spec
         )
-        asset_spec = asset_spec.replace_attributes(partitions_def=partitions_def)
         return dg.multi_asset(specs=[asset_spec], name="__".join(asset_spec.key.path))(
             plain_errors()(function)
         )

@@ -15,7 +15,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui offline-server test check lock clean
+.PHONY: help setup demo ui offline-server test check bench-gateway lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -47,6 +47,9 @@ check: setup ## Lint, types, import direction
 
 test: check ## All checks and tests
 	@$(BIN)/python -m pytest
+
+bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 3 minutes)
+	@$(BIN)/python -m tests.bench.gateway
 
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-from methods.messages import Image
 from resources.image_store import ImageStore
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger_writer import LedgerWriter
@@ -28,6 +27,7 @@ from resources.llm.request import (
     request_key,
 )
 from resources.llm.usage import Progress, Usage
+from resources.llm.wire import wire_messages
 from resources.offline.process import OfflineServer
 
 if TYPE_CHECKING:
@@ -173,15 +173,11 @@ class Session:
                 "too_long",
                 f"{len(request.image_ids)} images, {spec.name} takes {spec.max_images}.",
             )
-        outcome = await self._send(request, spec, canonical, key)
-        if isinstance(outcome, Failure):
-            return outcome
-        await self._writer.add(outcome)
-        return outcome.completion(cached=False)
+        return await self._send(request, spec, canonical, key)
 
     async def _send(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Call | Failure:
+    ) -> Outcome:
         import openai
 
         from resources.llm.errors import (
@@ -193,6 +189,33 @@ class Session:
 
         client = await self._client(spec)
         started, attempts = time.monotonic(), 0
+
+        async def keep(choice: "Choice", usage: "CompletionUsage") -> Outcome:
+            if choice.finish_reason == "content_filter" or choice.message.refusal:
+                refusal = choice.message.refusal or "The provider's filter withheld the answer."
+                return Failure(key, "refused", _storable(refusal))
+            if not choice.message.content:
+                empty = f"Empty answer, finished by {choice.finish_reason}."
+                return Failure(key, "bad_response", empty)
+            call = Call(
+                key=key,
+                provider=spec.provider,
+                model=spec.model,
+                prompt_version=request.prompt_version,
+                stage=self.stage,
+                request=canonical,
+                response=_storable(choice.message.content),
+                finish_reason=choice.finish_reason or "unknown",
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                cost_usd=spec.cost(usage.prompt_tokens, usage.completion_tokens),
+                seconds=round(time.monotonic() - started, 4),
+                attempts=attempts,
+                created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            )
+            await self._writer.add(call)
+            return call.completion(cached=False)
+
         retrying = AsyncRetrying(
             stop=stop_after_attempt(MAX_ATTEMPTS),
             wait=wait_seconds,
@@ -203,37 +226,23 @@ class Session:
             async for attempt in retrying:
                 with attempt:
                     attempts += 1
-                    choice, usage = await self._attempt(client, request, spec)
+                    return await self._attempt(client, request, spec, keep)
         except (openai.OpenAIError, BadResponse, ProviderDown, ValueError) as error:
             return Failure(key, failure_kind(error), _sentence(error, spec))
-        if choice.finish_reason == "content_filter" or choice.message.refusal:
-            refusal = choice.message.refusal or "The provider's filter withheld the answer."
-            return Failure(key, "refused", _storable(refusal))
-        if not choice.message.content:
-            return Failure(
-                key, "bad_response", f"Empty answer, finished by {choice.finish_reason}."
-            )
-        return Call(
-            key=key,
-            provider=spec.provider,
-            model=spec.model,
-            prompt_version=request.prompt_version,
-            stage=self.stage,
-            request=canonical,
-            response=_storable(choice.message.content),
-            finish_reason=choice.finish_reason or "unknown",
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            cost_usd=spec.cost(usage.prompt_tokens, usage.completion_tokens),
-            seconds=round(time.monotonic() - started, 4),
-            attempts=attempts,
-            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
+        raise AssertionError("retrying ends with an outcome or an error")
 
     async def _attempt(
-        self, client: "AsyncOpenAI", request: ChatRequest, spec: ModelSpec
-    ) -> "tuple[Choice, CompletionUsage]":
-        """One try within the model's limits, which learn from how it ends."""
+        self,
+        client: "AsyncOpenAI",
+        request: ChatRequest,
+        spec: ModelSpec,
+        keep: "Callable[[Choice, CompletionUsage], Awaitable[Outcome]]",
+    ) -> Outcome:
+        """One try within the model's limits, which learn from how it ends.
+
+        Its place in flight is given up once `keep` has the answer durable: what a crash can cost is
+        never more than may be in flight.
+        """
         import openai
 
         from resources.llm.errors import BadResponse, checked, is_retryable, pause_asked
@@ -243,7 +252,7 @@ class Session:
             try:
                 response = await client.chat.completions.create(  # type: ignore[call-overload]
                     model=spec.model,
-                    messages=self._wire_messages(request, spec),
+                    messages=wire_messages(request, self.gateway.images, spec.max_side),
                     **request.params,
                 )
                 choice, usage = checked(response)
@@ -258,7 +267,7 @@ class Session:
                 raise
             lease.settle(usage.prompt_tokens + usage.completion_tokens)
             limits.answered()
-            return choice, usage
+            return await keep(choice, usage)
 
     async def _client(self, spec: ModelSpec) -> "AsyncOpenAI":
         async with self._starting:
@@ -280,24 +289,6 @@ class Session:
                     )
                 )
         return self._clients[spec.name]
-
-    def _wire_messages(self, request: ChatRequest, spec: ModelSpec) -> list[dict[str, object]]:
-        """The messages as they go over the wire: images inlined, each encoded once by the store."""
-        wire: list[dict[str, object]] = []
-        for message in request.messages:
-            texts = [part.text for part in message.parts if not isinstance(part, Image)]
-            if len(texts) == len(message.parts):
-                wire.append({"role": message.role, "content": "".join(texts)})
-                continue
-            content: list[dict[str, object]] = []
-            for part in message.parts:
-                if isinstance(part, Image):
-                    url = self.gateway.images.jpeg_base64(part.image_id, spec.max_side)
-                    content.append({"type": "image_url", "image_url": {"url": url}})
-                else:
-                    content.append({"type": "text", "text": part.text})
-            wire.append({"role": message.role, "content": content})
-        return wire
 
 
 def _first(error: BaseException) -> BaseException:

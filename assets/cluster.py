@@ -13,7 +13,7 @@ from assets.ingest import entries
 from assets.partitions import bucket_key
 from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
 from methods.clustering import place_entries
-from methods.image_sets import Member, draw_sets
+from methods.image_sets import Kind, Member, draw_sets
 from resources.embedder import Embedder
 from resources.image_store import ImageStore
 from resources.warehouse import Warehouse
@@ -101,14 +101,15 @@ def image_sets(
 ) -> dg.MaterializeResult:
     """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set."""
     members = warehouse.read("cluster/members").to_pylist()
+    sizes_of: dict[Kind, list[int]] = {
+        "benchmark": config.benchmark_sizes,
+        "instruction": config.instruction_sizes,
+    }
     sets = []
     for cluster_id, rows in groupby(members, key=lambda row: row["cluster_id"]):
         of_cluster = [Member(row["entry_id"], row["image_id"], row["page_id"]) for row in rows]
-        for kind, sizes in (
-            ("benchmark", config.benchmark_sizes),
-            ("instruction", config.instruction_sizes),
-        ):
-            sets += draw_sets(cluster_id, of_cluster, kind, sizes, config.seed)  # type: ignore[arg-type]
+        for kind, sizes in sizes_of.items():
+            sets += draw_sets(cluster_id, of_cluster, kind, sizes, config.seed)
     table = rows_to_arrow(
         "cluster.image_sets",
         [
@@ -128,10 +129,7 @@ def image_sets(
     warehouse.replace("cluster.image_sets", table)
     return report(
         table,
-        {
-            f"{kind} sets": sum(each.kind == kind for each in sets)
-            for kind in ("benchmark", "instruction")
-        },
+        {f"{kind} sets": sum(each.kind == kind for each in sets) for kind in sizes_of},
         images=image_store,
     )
 

@@ -13,7 +13,7 @@ import dagster as dg
 from assets.conversation import PARAMS, AnswerRun, converse_through
 from assets.ingest import reasons
 from assets.partitions import models
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.tables import WHEN_READY, map_of, report, rows_to_arrow, table_asset
 from methods.benchmark import Benchmark, Item, Turn
 from methods.parsing import ParseError
 from methods.scoring.benchmark_scores import score_rows
@@ -162,8 +162,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
             {"release_id": release_id, "judge": judge, "models": list(context.partition_keys)},
         ).to_pylist()
         for turn in turns:
-            entries = turn["scores"]
-            turn["scores"] = entries and {entry["key"]: entry["value"] for entry in entries}
+            turn["scores"] = map_of(turn["scores"])
         rows = [
             {
                 **row,

@@ -11,7 +11,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.tables import WHEN_READY, map_of, report, rows_to_arrow, table_asset
 from resources.home import reports_path
 from resources.image_store import ImageStore
 from resources.llm.gateway import Gateway
@@ -105,7 +105,6 @@ def _example(rows: list[Row]) -> Row:
     for _, group in groupby(rows, key=lambda row: row["turn"]):
         answers = list(group)
         for answer in answers:
-            entries = answer["scores"]
-            answer["scores"] = entries and {entry["key"]: entry["value"] for entry in entries}
+            answer["scores"] = map_of(answer["scores"])
         turns.append({**answers[0], "answers": answers})
     return {**{key: rows[0][key] for key in ("item_id", "reviewers", "revision")}, "turns": turns}

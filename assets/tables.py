@@ -120,6 +120,11 @@ def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     return pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
 
 
+def map_of(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
+    """A MAP column's entries (key, value) as a dict; None for NULL."""
+    return None if entries is None else {entry["key"]: entry["value"] for entry in entries}
+
+
 def report(
     rows: pa.Table,
     details: Mapping[str, Any] | None = None,

@@ -12,6 +12,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.ingest import reasons
+from assets.progress import show_progress
 from assets.tables import report, rows_to_arrow
 from methods.parsing import ParseError
 from methods.prompting import PromptTemplate
@@ -72,7 +73,7 @@ def ask_and_read(
         for ask in asks
     ]
     provider = llm.registry.model(llm.profile.writer).provider
-    outcomes, usage = llm.ask(stage, requests, context.log.info)
+    outcomes, usage = llm.ask(stage, requests, show_progress(context))
     reading = Reading([], [], usage)
     for ask, outcome in zip(asks, outcomes, strict=True):
         where = {"bucket": ask.bucket, "set_id": ask.set_id, "call_key": outcome.key}

@@ -7,8 +7,8 @@ benchmark's, sending them the gateway's.
 from typing import Any, NamedTuple
 
 from methods.benchmark import Benchmark, Item, is_refusal
-from resources.llm.gateway import Session
 from resources.llm.request import ChatRequest, Completion
+from resources.llm.session import Session
 
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
 """Sampling of models under evaluation and of judges: as repeatable as the provider allows."""

@@ -13,12 +13,14 @@ import dagster as dg
 from assets.conversation import PARAMS, AnswerRun, converse_through
 from assets.ingest import reasons
 from assets.partitions import models
+from assets.progress import show_progress
 from assets.tables import WHEN_READY, map_of, report, rows_to_arrow, table_asset
 from methods.benchmark import Benchmark, Item, Turn
 from methods.parsing import ParseError
 from methods.scoring.benchmark_scores import score_rows
-from resources.llm.gateway import Gateway, Session
+from resources.llm.gateway import Gateway
 from resources.llm.request import ChatRequest, Failure
+from resources.llm.session import Session
 from resources.llm.usage import Usage
 from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
@@ -56,7 +58,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
         async def converse(session: Session, run: AnswerRun) -> list[Row]:
             return await converse_through(session, benchmark, run)
 
-        conversations, usage = llm.map("evaluate.answers", runs, converse, context.log.info)
+        conversations, usage = llm.map("evaluate.answers", runs, converse, show_progress(context))
         rows = [
             {
                 **row,
@@ -111,7 +113,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
             )
             for row in answered
         ]
-        outcomes, usage = llm.ask("evaluate.judgments", requests, context.log.info)
+        outcomes, usage = llm.ask("evaluate.judgments", requests, show_progress(context))
         rows: list[Row] = []
         failed: list[Row] = []
         for row, outcome in zip(answered, outcomes, strict=True):

@@ -19,8 +19,9 @@ from methods.image_sets import SetSizeError
 from resources.embedder import EmbedderError
 from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
-from resources.llm.gateway import AuthError
+from resources.llm.budget import BudgetReached
 from resources.llm.registry import RegistryError
+from resources.llm.session import AuthError
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServerError
 from resources.prompts import PromptError
@@ -40,6 +41,7 @@ OWNERS = {
 }
 PLAIN_ERRORS = (
     AuthError,
+    BudgetReached,
     EmbedderError,
     ImageSourceError,
     OfflineServerError,
@@ -140,14 +142,7 @@ def report(
         **(details or {}),
     }
     if usage is not None:
-        shown |= {
-            "calls": usage.calls,
-            "cache hits": usage.cache_hits,
-            "failed calls": usage.failures.total(),
-            "prompt tokens": usage.prompt_tokens,
-            "completion tokens": usage.completion_tokens,
-            "cost (USD)": round(usage.cost_usd, 6),
-        }
+        shown |= usage.metadata()
     return dg.MaterializeResult(asset_key=key, metadata=shown)
 
 

@@ -13,6 +13,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -157,19 +158,32 @@ class _Cache(Generic[Sized]):
         self._n_bytes = 0
         self._values: OrderedDict[Hashable, Sized] = OrderedDict()
         self._lock = threading.Lock()
+        self._making: dict[Hashable, Future[Sized]] = {}
 
     def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
+        """The value of `key`, made by the first who asks; who asks meanwhile waits for it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-        # Made outside the lock: two threads may make one value, none waits for another's.
-        value = make()
+            making = self._making.get(key)
+            mine = None if making else self._making.setdefault(key, Future())
+        if making:
+            return making.result()
+        assert mine is not None
+        try:
+            value = make()
+        except BaseException as error:
+            mine.set_exception(error)
+            with self._lock:
+                del self._making[key]
+            raise
         with self._lock:
-            if key not in self._values:
-                self._values[key] = value
-                self._n_bytes += len(value)
+            del self._making[key]
+            self._values[key] = value
+            self._n_bytes += len(value)
             while self._n_bytes > self._max_bytes:
                 _, dropped = self._values.popitem(last=False)
                 self._n_bytes -= len(dropped)
+        mine.set_result(value)
         return value

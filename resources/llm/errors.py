@@ -1,45 +1,23 @@
 """Which API errors are worth another try, how long to wait, and what the rest are called."""
 
 import email.utils
-import json
 import time
+from collections.abc import Iterator
 
+import aiohttp
 import openai
-from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion
-from openai.types.chat.chat_completion import Choice
 from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.limits import ProviderDown
+from resources.llm.registry import ModelSpec
+from resources.llm.reply import BadResponse, storable
 from resources.llm.request import FailureKind
 
 MAX_WAIT = 60.0
+ANY_TROUBLE = (openai.OpenAIError, aiohttp.ClientError, BadResponse, TimeoutError)
+"""What an exchange may raise: the provider's word, the network's, a reply that is none, no reply."""
 _RETRIED_STATUS = {408, 409, 429}
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
-
-
-class BadResponse(Exception):
-    """A reply with status 200 that holds no completion."""
-
-
-_GARBAGE = (
-    openai.APIResponseValidationError,
-    json.JSONDecodeError,
-    UnicodeDecodeError,
-    BadResponse,
-)
-
-
-def checked(reply: object) -> tuple[Choice, CompletionUsage]:
-    """The choice and the usage of a completion. Raises BadResponse unless both are there and whole.
-
-    The client checks no shape: a proxy's HTML page comes as a string, a missing field as None.
-    """
-    if isinstance(reply, ChatCompletion) and reply.choices and reply.usage:
-        choice, usage = reply.choices[0], reply.usage
-        if choice.message and None not in (usage.prompt_tokens, usage.completion_tokens):
-            return choice, usage
-    raise BadResponse("The reply holds no message or no usage.")
 
 
 def is_retryable(error: BaseException) -> bool:
@@ -49,7 +27,12 @@ def is_retryable(error: BaseException) -> bool:
         return error.code != "insufficient_quota" and (
             error.status_code in _RETRIED_STATUS or error.status_code >= 500
         )
-    return isinstance(error, (openai.APIConnectionError, *_GARBAGE))
+    return isinstance(error, ANY_TROUBLE)
+
+
+def may_have_cost(error: BaseException) -> bool:
+    """Whether the provider may have answered, and billed, what never came here whole."""
+    return not isinstance(error, openai.APIStatusError) and not _never_sent(error)
 
 
 def wait_seconds(state: RetryCallState) -> float:
@@ -86,13 +69,26 @@ def _until(date: str) -> float | None:
 
 def failure_kind(error: BaseException) -> FailureKind:
     """The typed name of an error that ended a request."""
-    if isinstance(error, openai.APITimeoutError):
+    # The client calls a lost connection a timeout too; what is behind it tells.
+    if any(isinstance(each, TimeoutError) for each in _causes(error)):
         return "timeout"
     if isinstance(error, (openai.APIConnectionError, ProviderDown)):
         return "unreachable"
     if isinstance(error, openai.APIStatusError):
         return _status_kind(error)
     return "bad_response"
+
+
+def _never_sent(error: BaseException) -> bool:
+    return any(
+        isinstance(each, (aiohttp.ClientConnectorError, ProviderDown)) for each in _causes(error)
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
 
 
 def _status_kind(error: openai.APIStatusError) -> FailureKind:
@@ -105,3 +101,14 @@ def _status_kind(error: openai.APIStatusError) -> FailureKind:
     if error.status_code == 429:
         return "rate_limited"
     return "server_error" if error.status_code >= 500 else "bad_request"
+
+
+def sentence(error: BaseException, spec: ModelSpec) -> str:
+    """One line about an error, without the key it may quote."""
+    if isinstance(error, TimeoutError):
+        return "The request timed out."
+    text, key = str(error), spec.api_key()
+    if len(key) > 8:
+        # Before the cut, which could leave a part of it.
+        text = text.replace(key, "***")
+    return storable(" ".join(text.split())[:300])

@@ -1,14 +1,17 @@
 """The ledger: every model call that was answered, by the hash of what was asked.
 
 It is the cache, the resume point, the cost account and the audit trail in one SQLite file (WAL).
-A response is committed and flushed before anyone sees it. What belongs here: that table. Images are
-in it by SHA-256 inside the request, never as base64; keys and secrets never come near it.
+A response is committed and flushed before anyone sees it. What belongs here: its tables of calls and
+of charges (the state of batches stands in `batch_state.py`, in the same file). Images are in it by
+SHA-256 inside the request, never as base64; keys and secrets never come near it.
 """
 
 import json
+import os
 import sqlite3
+import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -18,23 +21,14 @@ from filelock import FileLock
 from methods.ids import canonical_json
 from resources.llm.request import Completion
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS calls (
-    key TEXT PRIMARY KEY,
-    provider TEXT NOT NULL,
-    model TEXT NOT NULL,
-    prompt_version TEXT NOT NULL,
-    stage TEXT NOT NULL,
-    request BLOB NOT NULL,
-    response TEXT NOT NULL,
-    finish_reason TEXT NOT NULL,
-    prompt_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL,
-    cost_usd REAL NOT NULL,
-    seconds REAL NOT NULL,
-    attempts INTEGER NOT NULL,
-    created_at TEXT NOT NULL
-) WITHOUT ROWID
+_TABLES = Path(__file__).with_name("ledger.sql")
+_VERSION = 2
+_FROM_VERSION_1 = """
+INSERT INTO calls (key, provider, model, prompt_version, stage, run, via, finish_reason,
+    prompt_tokens, completion_tokens, cost_usd, seconds, attempts, created_at, response, request)
+SELECT key, provider, model, prompt_version, stage, '', 'live', finish_reason,
+    prompt_tokens, completion_tokens, cost_usd, seconds, attempts, created_at, response, request
+FROM calls_1 ORDER BY created_at, key
 """
 _LOOKUP_CHUNK = 500
 BUSY_TIMEOUT = 60.0
@@ -42,15 +36,18 @@ BUSY_TIMEOUT = 60.0
 
 
 class Call(NamedTuple):
-    """One answered call as it is kept; `request` is the canonical request."""
+    """One answered call as it is kept; `request` is the canonical request.
+
+    `run` names the run that paid for it, `via` is `live` or `batch`.
+    """
 
     key: str
     provider: str
     model: str
     prompt_version: str
     stage: str
-    request: dict[str, object]
-    response: str
+    run: str
+    via: str
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
@@ -58,6 +55,8 @@ class Call(NamedTuple):
     seconds: float
     attempts: int
     created_at: str
+    response: str
+    request: dict[str, object]
 
     def completion(self, *, cached: bool) -> Completion:
         """The call as its asker sees it."""
@@ -72,60 +71,142 @@ class Call(NamedTuple):
         )
 
 
+class Charge(NamedTuple):
+    """Tokens paid for that brought no answer: a withheld one, an empty one. Never reused."""
+
+    key: str
+    provider: str
+    model: str
+    prompt_version: str
+    stage: str
+    run: str
+    via: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
+    created_at: str
+
+
 class Ledger:
-    """Reads and adds calls; safe among threads and processes, a connection a use."""
+    """Reads and adds calls; safe among threads and processes: each thread has a connection."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
+        self._threads = threading.local()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Turning WAL on does not wait for other connections as a transaction does, so the first
         # processes to arrive take turns.
         with FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT), self._connection() as connection:
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute(_SCHEMA)
+            if connection.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
+                _make_tables(connection)
 
-    def find(self, keys: Sequence[str]) -> dict[str, Call]:
-        """The calls among `keys` that were answered."""
-        found: dict[str, Call] = {}
-        with self._connection() as connection:
-            for start in range(0, len(keys), _LOOKUP_CHUNK):
-                chunk = keys[start : start + _LOOKUP_CHUNK]
-                marks = ",".join("?" * len(chunk))
-                for row in connection.execute(f"SELECT * FROM calls WHERE key IN ({marks})", chunk):
-                    found[row[0]] = _call(row)
+    def find(self, keys: Sequence[str]) -> dict[str, Completion]:
+        """The answers there are to the requests `keys`, as their askers see them: cached."""
+        found: dict[str, Completion] = {}
+        for start in range(0, len(keys), _LOOKUP_CHUNK):
+            chunk = keys[start : start + _LOOKUP_CHUNK]
+            rows = self.connection.execute(
+                "SELECT key, response, finish_reason, prompt_tokens, completion_tokens, cost_usd, 1 "
+                f"FROM calls WHERE key IN ({','.join('?' * len(chunk))})",
+                chunk,
+            )
+            found |= {row[0]: Completion(*row) for row in rows}
         return found
 
-    def add(self, calls: Iterable[Call]) -> None:
-        """Keep `calls`, durable on return. The first answer to a request stands, not a second."""
-        rows = [
-            call._replace(request=zlib.compress(canonical_json(call.request).encode()))  # type: ignore[arg-type]
-            for call in calls
-        ]
-        marks = ",".join("?" * len(Call._fields))
-        with self._connection() as connection, connection:
+    def add(self, calls: Sequence[Call | Charge]) -> None:
+        """Keep calls and charges, durable on return. The first answer to a request stands."""
+        answered = [call for call in calls if isinstance(call, Call)]
+        with self.connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
             # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
             connection.executemany(
-                f"INSERT INTO calls VALUES ({marks}) ON CONFLICT (key) DO NOTHING", rows
+                f"{_insert('calls', Call._fields)} ON CONFLICT (key) DO NOTHING",
+                [call._replace(request=pack(call.request)) for call in answered],  # type: ignore[arg-type]
+            )
+            connection.executemany(
+                _insert("charges", Charge._fields),
+                [charge for charge in calls if isinstance(charge, Charge)],
             )
 
     def __iter__(self) -> Iterator[Call]:
         """Every call, by key."""
         with self._connection() as connection:
-            for row in connection.execute("SELECT * FROM calls ORDER BY key"):
-                yield _call(row)
+            for row in connection.execute(
+                f"SELECT {', '.join(Call._fields)} FROM calls ORDER BY key"
+            ):
+                call = Call(*row)
+                yield call._replace(request=unpack(row[-1]))
+
+    def charges(self) -> list[Charge]:
+        """Every charge, in the order they were made."""
+        rows = self.connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges")
+        return [Charge(*row) for row in rows]
+
+    def accounts(self) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Columns and rows of what every call and charge cost, without what was said."""
+        rows = self.connection.execute("SELECT * FROM accounts ORDER BY created_at, key")
+        return [column[0] for column in rows.description], rows.fetchall()
 
     def __len__(self) -> int:
-        with self._connection() as connection:
-            return int(connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+        return int(self.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection, opened when first used: opening one takes 50 times a look-up."""
+        # A child process must not go on with its parent's.
+        if getattr(self._threads, "process", None) != os.getpid():
+            self._threads.connection = self._open()
+            self._threads.process = os.getpid()
+        connection: sqlite3.Connection = self._threads.connection
+        return connection
+
+    def close(self) -> None:
+        """Close this thread's connection; the next use opens another."""
+        if getattr(self._threads, "process", None) == os.getpid():
+            self._threads.connection.close()
+            del self._threads.connection, self._threads.process
+
+    def _open(self) -> sqlite3.Connection:
+        # Transactions are begun where they are wanted, not by the module.
+        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None)
+        # WAL alone may lose the last commits with the power, and they were paid for.
+        connection.execute("PRAGMA synchronous=FULL")
+        return connection
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=BUSY_TIMEOUT)) as connection:
-            # WAL alone may lose the last commits with the power, and they were paid for.
-            connection.execute("PRAGMA synchronous=FULL")
+        with closing(self._open()) as connection:
             yield connection
 
 
-def _call(row: Sequence[object]) -> Call:
-    call = Call(*row)  # type: ignore[arg-type]
-    return call._replace(request=json.loads(zlib.decompress(call.request)))  # type: ignore[arg-type]
+def pack(request: Mapping[str, object]) -> bytes:
+    """A canonical request as it is kept: pages repeat in it, so it packs well."""
+    return zlib.compress(canonical_json(request).encode())
+
+
+def unpack(packed: bytes) -> dict[str, object]:
+    """The canonical request that was packed."""
+    request: dict[str, object] = json.loads(zlib.decompress(packed))
+    return request
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """The tables of this version; what an older one held was paid for, and is taken along."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        older = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone()
+        if older:
+            connection.execute("ALTER TABLE calls RENAME TO calls_1")
+        for statement in _TABLES.read_text().split(";\n"):
+            connection.execute(statement)
+        if older:
+            connection.execute(_FROM_VERSION_1)
+            connection.execute("DROP TABLE calls_1")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")

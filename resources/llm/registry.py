@@ -19,11 +19,12 @@ class RegistryError(RuntimeError):
 
 
 class Price(BaseModel):
-    """US dollars per million tokens."""
+    """US dollars per million tokens, and the part of them that a request in a batch costs."""
 
     model_config = ConfigDict(extra="forbid")
     prompt: float = Field(default=0.0, ge=0)
     completion: float = Field(default=0.0, ge=0)
+    batch: float = Field(default=0.5, ge=0)
 
 
 class ModelSpec(BaseModel):
@@ -38,16 +39,19 @@ class ModelSpec(BaseModel):
     api_key_env: str | None = None
     max_images: int = Field(50, ge=1)
     max_side: int = Field(1024, ge=64)
+    detail: Literal["auto", "low", "high"] = "auto"
+    structured_output: bool = False
+    mode: Literal["live", "batch"] = "live"
     price: Price = Price()
     concurrency: int = Field(16, ge=1)
     requests_per_minute: int | None = Field(None, ge=1)
     tokens_per_minute: int | None = Field(None, ge=1)
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """US dollars for one call."""
-        return (
-            prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
-        ) / 1_000_000
+    def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
+        """US dollars for one call, by itself or in a batch."""
+        part = self.price.batch if via == "batch" else 1.0
+        in_full = prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
+        return in_full * part / 1_000_000
 
     def address(self) -> str | None:
         """Base URL from the entry or its environment variable; None for the client's default."""

@@ -12,6 +12,7 @@ from typing import Literal
 
 from methods.ids import canonical_json
 from methods.messages import Image, Message
+from resources.llm.registry import ModelSpec
 
 FailureKind = Literal[
     "refused",
@@ -23,27 +24,35 @@ FailureKind = Literal[
     "server_error",
     "timeout",
     "bad_response",
+    "unreadable",
 ]
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One chat completion: a model of the registry, messages, parameters, the prompt's version."""
+    """One chat completion: a model of the registry, messages, parameters, the prompt's version.
+
+    `schema` is the JSON schema the reply is to follow, where the model's endpoint can be held to one.
+    """
 
     model: str
     messages: tuple[Message, ...]
     prompt_version: str
     params: Mapping[str, float | int | str] = field(default_factory=dict)
+    schema: Mapping[str, object] | None = None
 
-    def canonical(self, provider: str, provider_model: str, max_side: int) -> dict[str, object]:
-        """JSON form that is hashed and kept; `provider_model` is the name the provider knows.
+    def canonical(self, spec: ModelSpec) -> dict[str, object]:
+        """JSON form that is hashed and kept: all that the answer may depend on, and nothing else.
 
-        `max_side` is the longest side images are sent with: the same picture in another size is another
-        question. It stands in the form only where there are images.
+        The same picture in another size or detail is another question; what is said of images stands
+        in the form only where there are images, the schema where the endpoint is given it.
         """
+        pictures: dict[str, object] = {"max_side": spec.max_side}
+        if spec.detail != "auto":
+            pictures["detail"] = spec.detail
         return {
-            "provider": provider,
-            "model": provider_model,
+            "provider": spec.provider,
+            "model": spec.model,
             "messages": [
                 {
                     "role": message.role,
@@ -56,7 +65,8 @@ class ChatRequest:
             ],
             "params": dict(self.params),
             "prompt_version": self.prompt_version,
-            **({"max_side": max_side} if self.image_ids else {}),
+            **(pictures if self.image_ids else {}),
+            **({"schema": self.schema} if self.schema and spec.structured_output else {}),
         }
 
     @cached_property
@@ -75,28 +85,7 @@ def request_key(canonical: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical_json(canonical).encode()).hexdigest()
 
 
-CHARACTERS_PER_TOKEN = 4
-TOKENS_PER_IMAGE = 765
-"""An image of 1024 pixels a side in four tiles, as OpenAI counts it."""
-COMPLETION_TOKENS = 500
-
-
-def estimated_tokens(request: ChatRequest) -> int:
-    """Tokens a request may cost, prompt and completion: what a limit is asked for before the answer."""
-    n_characters = sum(
-        len(part.text)
-        for message in request.messages
-        for part in message.parts
-        if not isinstance(part, Image)
-    )
-    return (
-        n_characters // CHARACTERS_PER_TOKEN
-        + len(request.image_ids) * TOKENS_PER_IMAGE
-        + COMPLETION_TOKENS
-    )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Completion:
     """An answer that is in the ledger; `cached` when it was there before it was asked for."""
 
@@ -109,16 +98,20 @@ class Completion:
     cached: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Failure:
     """No answer, and why: counted and shown, never mixed with answers, asked again next time.
 
-    A refusal by the provider's filter is a failure of kind `refused`: there is no text to keep.
+    A refusal by the provider's filter is a failure of kind `refused`: there is no text to keep. What
+    a loss cost all the same stands in the last three.
     """
 
     key: str
     kind: FailureKind
     detail: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
 
 
 Outcome = Completion | Failure

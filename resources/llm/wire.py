@@ -1,28 +1,39 @@
 """Requests as they go over the wire, in the form of the OpenAI protocol."""
 
-from methods.messages import Image
+from methods.messages import Image, Message
 from resources.image_store import ImageStore
+from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest
 
+Json = dict[str, object]
 
-def wire_messages(
-    request: ChatRequest, images: ImageStore, max_side: int
-) -> list[dict[str, object]]:
-    """Messages with text and images in their order; an image is inlined, encoded once by the store.
+
+def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
+    """The body of a chat completion, live or a line of a batch.
 
     Raises resources.image_store.ImageNotStored.
     """
-    wire: list[dict[str, object]] = []
-    for message in request.messages:
-        content: list[dict[str, object]] = []
-        for part in message.parts:
-            if isinstance(part, Image):
-                url = images.jpeg_base64(part.image_id, max_side)
-                content.append({"type": "image_url", "image_url": {"url": url}})
-            else:
-                content.append({"type": "text", "text": part.text})
-        # A text alone goes as a string: some servers take nothing else outside user messages.
-        text = "".join(str(part["text"]) for part in content if part["type"] == "text")
-        has_images = any(part["type"] == "image_url" for part in content)
-        wire.append({"role": message.role, "content": content if has_images else text})
-    return wire
+    body: Json = {
+        "model": spec.model,
+        "messages": [_message(message, spec, images) for message in request.messages],
+        **request.params,
+    }
+    if request.schema and spec.structured_output:
+        shape = {"name": "reply", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": shape}
+    return body
+
+
+def _message(message: Message, spec: ModelSpec, images: ImageStore) -> Json:
+    """Text and images in their order; an image is inlined, encoded once by the store."""
+    content: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Image):
+            url = images.jpeg_base64(part.image_id, spec.max_side)
+            content.append({"type": "image_url", "image_url": {"url": url, "detail": spec.detail}})
+        else:
+            content.append({"type": "text", "text": part.text})
+    # A text alone goes as a string: some servers take nothing else outside user messages.
+    text = "".join(str(part["text"]) for part in content if part["type"] == "text")
+    has_images = any(part["type"] == "image_url" for part in content)
+    return {"role": message.role, "content": content if has_images else text}

@@ -26,14 +26,15 @@ from tenacity import Future, RetryCallState, wait_none
 from methods.messages import Image, Message, Text
 from resources.home import REPO_ROOT
 from resources.image_store import ImageStore
-from resources.llm import errors, usage
-from resources.llm import gateway as module
-from resources.llm.gateway import AuthError, Gateway
+from resources.llm import attempt, errors, session, usage
+from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.registry import RegistryError, load_registry
+from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
+from resources.llm.session import AuthError
 from resources.offline.process import OfflineServer
 
+SPEC = ModelSpec(name="careful", provider="openai", model="offline-careful")
 KEY = "sk-secret-4f9a1c7e2b8d"
 MODELS = """
 profiles:
@@ -140,7 +141,7 @@ def test_answers_come_in_the_order_of_their_questions_each_under_its_key(gateway
     outcomes, _ = gateway.ask("dialogue.answers", questions(20))
 
     assert [outcome.key for outcome in outcomes] == [
-        request_key(each.canonical("openai", "offline-careful", 1024)) for each in questions(20)
+        request_key(each.canonical(SPEC)) for each in questions(20)
     ]
     assert all(isinstance(outcome, Completion) and outcome.text for outcome in outcomes)
     assert {outcome.key: outcome.text for outcome in outcomes} == kept(gateway)
@@ -304,7 +305,7 @@ def test_a_passing_trouble_is_tried_again_until_it_passes(gateway, api, fault):
 
 
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(gateway, api, monkeypatch):
-    monkeypatch.setattr(module, "ATTEMPT_SECONDS", 0.5)
+    monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.5)
     api.fail("timeout")
 
     (outcome,), _ = gateway.ask("s", [question()])
@@ -367,9 +368,9 @@ def test_no_server_can_park_a_run(gateway, api, monkeypatch, value):
 def test_a_trouble_that_stays_is_a_typed_failure_and_is_asked_again_next_time(
     gateway, api, monkeypatch, fault, kind
 ):
-    monkeypatch.setattr(module, "MAX_ATTEMPTS", 3)
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 3)
     if kind == "timeout":
-        monkeypatch.setattr(module, "ATTEMPT_SECONDS", 0.3)
+        monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.3)
     before = api.calls()
     api.fail(**fault, count=3)
 
@@ -380,13 +381,13 @@ def test_a_trouble_that_stays_is_a_typed_failure_and_is_asked_again_next_time(
     assert api.calls() - before == 3
     assert counted.failures == {kind: 1} and kept(gateway) == {}
 
-    monkeypatch.setattr(module, "ATTEMPT_SECONDS", 30)
+    monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 30)
     (outcome,), _ = gateway.ask("s", [question()])
     assert isinstance(outcome, Completion) and not outcome.cached
 
 
 def test_a_server_that_is_not_there_is_a_failure_not_a_crash(gateway, monkeypatch):
-    monkeypatch.setattr(module, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
 
     (outcome,), _ = gateway.ask("s", [question(model="nowhere")])
 
@@ -492,9 +493,7 @@ def test_answers_on_their_way_to_the_disk_when_the_key_is_refused_are_kept(gatew
     holder.join()
     writer.close()
 
-    assert kept(gateway).keys() == {
-        request_key(each.canonical("openai", "offline-careful", 1024)) for each in questions(3)
-    }
+    assert kept(gateway).keys() == {request_key(each.canonical(SPEC)) for each in questions(3)}
 
 
 @pytest.mark.parametrize("profile", ["paid", "free"])
@@ -564,7 +563,7 @@ def stranger():
 @pytest.fixture
 def strange(tmp_path, stranger, monkeypatch) -> Gateway:
     """A gateway whose provider is the stranger."""
-    monkeypatch.setattr(module, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
     return make_gateway(tmp_path, stranger.url)
 
 
@@ -626,10 +625,10 @@ def test_the_ledger_holds_no_image_data_and_no_key(strange, stranger, tmp_path):
             b'{"choices": [{"index": 0}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}',
             "application/json",
         ),
-        (b'{"choices": [{"message": {"content": "x"}}]}', "application/json"),
-        (b'{"choices": [{"message": {"content": "x"}}], "usage": {}}', "application/json"),
+        (b'{"choices": [{"message": {"content": 7}}]}', "application/json"),
+        (b'{"choices": [{"message": "x"}], "usage": {}}', "application/json"),
     ],
-    ids=["html", "empty", "null", "list", "string", "object", "bytes", "bare", "unpaid", "no sum"],
+    ids=["html", "empty", "null", "list", "string", "object", "bytes", "bare", "number", "flat"],
 )
 def test_a_reply_that_is_no_completion_is_tried_again_and_stops_nothing(strange, stranger, reply):
     data, kind = reply
@@ -640,6 +639,19 @@ def test_a_reply_that_is_no_completion_is_tried_again_and_stops_nothing(strange,
     assert {(type(each), each.kind) for each in outcomes} == {(Failure, "bad_response")}
     assert len(stranger.received) == 4 and counted.failures == {"bad_response": 2}
     assert kept(strange) == {}
+
+
+@pytest.mark.parametrize("usage", [b"", b', "usage": {}', b', "usage": {"prompt_tokens": "many"}'])
+def test_an_answer_whose_tokens_nobody_counted_is_kept_with_an_estimate(strange, stranger, usage):
+    # Asked again, a server that does not count would not count again, and be paid again.
+    stranger.replies(b'{"choices": [{"message": {"content": "North, I think."}}]' + usage + b"}")
+
+    (outcome,), _ = strange.ask("s", [question(0)])
+
+    assert isinstance(outcome, Completion) and len(stranger.received) == 1
+    # Four characters a token, rounded up: "Question 0: which way is north?" has 31, the answer 15.
+    assert (outcome.prompt_tokens, outcome.completion_tokens) == (8, 4)
+    assert kept(strange) == {outcome.key: "North, I think."}
 
 
 @pytest.mark.parametrize("content", [None, ""])
@@ -770,7 +782,7 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway):
         "offline-careful",
         "dialogue.answers",
     )
-    assert call.request == question().canonical("openai", "offline-careful", 1024)
+    assert call.request == question().canonical(SPEC)
     assert (call.prompt_version, call.finish_reason) == ("test/question@12345678", "stop")
     assert call.attempts == 1 and call.seconds >= 0 and call.created_at.endswith("+00:00")
 
@@ -778,20 +790,21 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway):
 def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway, api, monkeypatch):
     gateway.ask("s", [question(0)])
     api.fail(status=400, model="offline-careless")
-    lines: list[str] = []
+    moments: list[usage.Moment] = []
     requests = [*questions(3), question(0, "other")]
 
-    gateway.ask("dialogue.answers", requests, lines.append)
-    assert lines == [], "quicker than PROGRESS_SECONDS"
+    gateway.ask("dialogue.answers", requests, moments.append)
+    assert moments == [], "quicker than PROGRESS_SECONDS"
 
     monkeypatch.setattr(usage, "PROGRESS_SECONDS", 0)
     api.fail(status=400, model="offline-careless")
-    gateway.ask("dialogue.answers", requests, lines.append)
+    gateway.ask("dialogue.answers", requests, moments.append)
+    lines = [moment.line() for moment in moments]
     assert [line.split(" done")[0] for line in lines] == [
         f"dialogue.answers: {number}/4" for number in range(1, 5)
     ]
     assert "0 calls, 3 from the ledger, 1 failed" in lines[-1]
-    assert lines[-1].endswith("$0.0000, about 0 s left")
+    assert lines[-1].endswith(" tokens, $0.0000, about 0 s left")
 
 
 # The embedded default

@@ -46,8 +46,9 @@ models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, conc
 # is its name, by which the API knows it.
 FORKER = """
     import json, os, signal, sys
+    from dataclasses import asdict
     from pathlib import Path
-    import openai
+    import aiohttp, openai
     import resources.llm.errors
     from methods.messages import Message
     from resources.image_store import ImageStore
@@ -68,7 +69,7 @@ FORKER = """
             for i in range(n)
         ]
         outcomes, usage = gateway.ask("stage", requests)
-        told = {"outcomes": [vars(outcome) for outcome in outcomes], "calls": usage.calls}
+        told = {"outcomes": [asdict(outcome) for outcome in outcomes], "calls": usage.calls}
         (folder / "told.json").write_text(json.dumps(told))
 
     for line in sys.stdin:

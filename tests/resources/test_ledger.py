@@ -17,6 +17,7 @@ from filelock import FileLock
 from methods.messages import Image, Message, Text
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
+from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest, Completion, request_key
 
 
@@ -27,13 +28,15 @@ def call(number: int = 0, **changes) -> Call:
         messages=(Message("user", (Image("a" * 64), Text(f"Question {number}, où 字?"))),),
         prompt_version="mmdu/answers@12345678",
         params={"temperature": 0.0},
-    ).canonical("openai", "gpt", 1024)
+    ).canonical(ModelSpec(name="careful", provider="openai", model="gpt"))
     fields = {
         "key": request_key(request),
         "provider": "openai",
         "model": "gpt",
         "prompt_version": "mmdu/answers@12345678",
         "stage": "dialogue.answers",
+        "run": "run-1",
+        "via": "live",
         "request": request,
         "response": f"Answer {number}: “here” 字 \x00 …",
         "finish_reason": "stop",
@@ -57,17 +60,25 @@ def file_bytes(ledger: Ledger) -> bytes:
     return b"".join(path.read_bytes() for path in ledger.path.parent.iterdir())
 
 
+def in_order(calls: list[Call]) -> list[Call]:
+    """Calls in the order the ledger tells them."""
+    return sorted(calls, key=lambda each: each.key)
+
+
+def answers(calls: list[Call]) -> dict[str, Completion]:
+    """What the ledger finds where these calls are in it."""
+    return {each.key: each.completion(cached=True) for each in calls}
+
+
 # Adding and finding
 
 
 def test_a_call_comes_back_as_it_was_added(ledger):
     ledger.add([call(0), call(1)])
 
-    assert ledger.find([call(1).key]) == {call(1).key: call(1)}
-    assert Ledger(ledger.path).find([call(0).key, call(1).key]) == {
-        call(0).key: call(0),
-        call(1).key: call(1),
-    }
+    assert list(ledger) == list(Ledger(ledger.path)) == in_order([call(0), call(1)])
+    assert ledger.find([call(1).key]) == answers([call(1)])
+    assert Ledger(ledger.path).find([call(0).key, call(1).key]) == answers([call(0), call(1)])
 
 
 def test_what_was_not_asked_is_not_found(ledger):
@@ -84,7 +95,7 @@ def test_any_number_of_keys_can_be_looked_up_at_once(ledger):
 
     found = ledger.find([each.key for each in calls] + [call(9999).key])
 
-    assert found == {each.key: each for each in calls}
+    assert found == answers(calls)
 
 
 def test_the_first_answer_stands(ledger):
@@ -93,10 +104,7 @@ def test_the_first_answer_stands(ledger):
     ledger.add([call(0, response="another answer", cost_usd=9.0), call(1)])
     ledger.add([call(2), call(2, response="another answer")])
 
-    assert ledger.find([call(number).key for number in range(3)]) == {
-        call(number).key: call(number) for number in range(3)
-    }
-    assert len(ledger) == 3
+    assert list(ledger) == in_order([call(number) for number in range(3)])
 
 
 def test_every_call_is_there_once_in_the_order_of_the_keys(ledger):
@@ -105,12 +113,12 @@ def test_every_call_is_there_once_in_the_order_of_the_keys(ledger):
 
     ledger.add(calls)
 
-    assert list(ledger) == sorted(calls, key=lambda each: each.key)
+    assert list(ledger) == in_order(calls)
     assert len(ledger) == 20
 
 
 def test_what_is_added_meanwhile_does_not_disturb_who_reads_through(ledger):
-    ledger.add(call(number) for number in range(20))
+    ledger.add([call(number) for number in range(20)])
 
     seen = 0
     for each in ledger:
@@ -143,7 +151,7 @@ def test_an_answer_outlives_its_writer_killed_right_after_add(ledger):
         assert writer.stdout.readline() == "added\n"
         os.kill(writer.pid, signal.SIGKILL)
 
-    assert list(Ledger(ledger.path)) == sorted([call(0), call(1)], key=lambda each: each.key)
+    assert list(Ledger(ledger.path)) == in_order([call(0), call(1)])
 
 
 def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
@@ -269,12 +277,13 @@ def test_images_are_in_the_file_by_their_hash_alone(ledger):
 
 
 def test_requests_are_packed_since_pages_repeat_in_them(ledger):
-    long = {"messages": ["the same page " * 5000]}
+    longs = [{"messages": [f"{number}: " + "the same page " * 5000]} for number in range(20)]
 
-    ledger.add([call(0, request=long)])
+    ledger.add([call(number, request=long) for number, long in enumerate(longs)])
 
-    assert next(iter(ledger)).request == long
-    assert len(file_bytes(ledger)) < 70_000
+    assert sorted(str(each.request) for each in ledger) == sorted(map(str, longs))
+    # 20 requests of 70,000 characters are 1.4 MB as they are said.
+    assert len(file_bytes(ledger)) < 200_000
 
 
 def start(script, *arguments, **options) -> subprocess.Popen:

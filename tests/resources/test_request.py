@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from methods.ids import canonical_json
 from methods.messages import Image, Message, Text
+from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest, request_key
 
 RED, BLUE = "a" * 64, "b" * 64
@@ -24,13 +25,13 @@ REQUEST = ChatRequest(
 )
 
 
-def key(
-    request: ChatRequest = REQUEST,
-    provider: str = "openai",
-    model: str = "gpt",
-    max_side: int = 1024,
-) -> str:
-    return request_key(request.canonical(provider, model, max_side))
+def asked_of(**entry) -> ModelSpec:
+    """The entry of the model that is asked."""
+    return ModelSpec(**{"name": "careful", "provider": "openai", "model": "gpt"} | entry)
+
+
+def key(request: ChatRequest = REQUEST, **entry) -> str:
+    return request_key(request.canonical(asked_of(**entry)))
 
 
 def with_user_parts(*parts) -> ChatRequest:
@@ -66,7 +67,7 @@ def test_what_the_registry_calls_the_model_does_not_matter():
 
 
 @pytest.mark.parametrize(
-    ("other", "asked_of"),
+    ("other", "entry"),
     [
         (REQUEST, {"model": "gpt-mini"}),
         (REQUEST, {"provider": "offline"}),
@@ -107,8 +108,8 @@ def test_what_the_registry_calls_the_model_does_not_matter():
         "text that looks like an image",
     ],
 )
-def test_another_question_has_another_key(other, asked_of):
-    assert key(other, **asked_of) != key()
+def test_another_question_has_another_key(other, entry):
+    assert key(other, **entry) != key()
 
 
 def test_the_size_of_images_is_part_of_the_question_where_there_are_images():
@@ -117,8 +118,30 @@ def test_the_size_of_images_is_part_of_the_question_where_there_are_images():
     assert key(text_alone, max_side=512) == key(text_alone)
 
 
+def test_the_detail_of_images_is_part_of_the_question_where_there_are_images():
+    assert len({key(), key(detail="low"), key(detail="high")}) == 3
+    text_alone = with_user_parts(Text("Which?"))
+    assert key(text_alone, detail="low") == key(text_alone)
+
+
+def test_a_schema_is_part_of_the_question_where_the_endpoint_is_held_to_it():
+    shaped = replace(REQUEST, schema={"type": "object"})
+
+    assert key(shaped, structured_output=True) != key(REQUEST, structured_output=True)
+    assert key(shaped) == key(), "an endpoint that is not given it is asked the same"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"mode": "batch"}, {"concurrency": 2}, {"price": {"prompt": 1}}, {"base_url": "http://x"}],
+    ids=str,
+)
+def test_how_and_at_what_price_it_is_asked_does_not_matter(entry):
+    assert key(**entry) == key()
+
+
 def test_a_canonical_request_holds_images_by_their_hash_and_survives_json():
-    canonical = REQUEST.canonical("openai", "gpt", 1024)
+    canonical = REQUEST.canonical(asked_of())
 
     assert canonical["messages"][1] == {
         "role": "user",
@@ -133,7 +156,7 @@ def test_a_canonical_request_stays_small_however_large_its_images_are():
     n_images = 50
     many = with_user_parts(*[Image(f"{number:064x}") for number in range(n_images)])
 
-    text = canonical_json(many.canonical("openai", "gpt", 1024))
+    text = canonical_json(many.canonical(asked_of()))
 
     assert len(text) < n_images * 100 + 500
     assert base64.b64encode(b"\xff\xd8\xff").decode() not in text, "how a JPEG would begin"

@@ -28,18 +28,18 @@ class Budget:
 
     async def set_aside(self, usd: float) -> None:
         """Wait until `usd` fit beside what is under way. Raises BudgetReached if they never will."""
-        while (
-            self.limit_usd is not None and self.spent_usd + self._set_aside + usd > self.limit_usd
-        ):
+        while not self._fits(usd):
             if self._set_aside <= 1e-12:
-                raise BudgetReached(
-                    f"The run has spent ${self.spent_usd:.4f} of its budget of "
-                    f"${self.limit_usd:.4f}, and the next call may cost ${usd:.4f}: raise "
-                    "budget_usd and run again; what was answered is kept and costs nothing."
-                )
+                raise BudgetReached(self._sentence(usd))
             self._changed = self._changed or asyncio.Event()
             await self._changed.wait()
         self._set_aside += usd
+
+    def spend(self, usd: float) -> None:
+        """Spend `usd` at once, for what nobody waits for. Raises BudgetReached if they do not fit."""
+        if not self._fits(usd):
+            raise BudgetReached(self._sentence(usd))
+        self.spent_usd += usd
 
     def settle(self, set_aside_usd: float, cost_usd: float) -> None:
         """What was set aside is free again, and `cost_usd` of it is spent."""
@@ -48,6 +48,16 @@ class Budget:
         if self._changed is not None:
             self._changed.set()
             self._changed = None
+
+    def _fits(self, usd: float) -> bool:
+        return self.limit_usd is None or self.spent_usd + self._set_aside + usd <= self.limit_usd
+
+    def _sentence(self, usd: float) -> str:
+        return (
+            f"The run has spent ${self.spent_usd:.4f} of its budget of ${self.limit_usd:.4f}, and "
+            f"the next call may cost ${usd:.4f}: raise budget_usd and run again; what was answered "
+            "is kept and costs nothing."
+        )
 
 
 class Retries:

@@ -23,11 +23,14 @@ _backoff = wait_random_exponential(multiplier=0.5, max=30)
 def is_retryable(error: BaseException) -> bool:
     """Whether the same request may succeed later: 408, 409, 429, 5xx, connection trouble, garbage."""
     if isinstance(error, openai.APIStatusError):
-        # An exhausted account answers 429 too, and waiting does not fill it.
-        return error.code != "insufficient_quota" and (
-            error.status_code in _RETRIED_STATUS or error.status_code >= 500
-        )
+        return is_passing(error.status_code, error.code)
     return isinstance(error, ANY_TROUBLE)
+
+
+def is_passing(status: int, code: str | None) -> bool:
+    """Whether what a status and a code say passes by itself."""
+    # An exhausted account answers 429 too, and waiting does not fill it.
+    return code != "insufficient_quota" and (status in _RETRIED_STATUS or status >= 500)
 
 
 def may_have_cost(error: BaseException) -> bool:
@@ -75,7 +78,7 @@ def failure_kind(error: BaseException) -> FailureKind:
     if isinstance(error, (openai.APIConnectionError, ProviderDown)):
         return "unreachable"
     if isinstance(error, openai.APIStatusError):
-        return _status_kind(error)
+        return status_kind(error.status_code, error.code)
     return "bad_response"
 
 
@@ -91,16 +94,17 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-def _status_kind(error: openai.APIStatusError) -> FailureKind:
-    if error.status_code in (401, 403):
+def status_kind(status: int, code: str | None) -> FailureKind:
+    """The typed name of what a status and a code say."""
+    if status in (401, 403):
         return "auth"
-    if error.code == "context_length_exceeded" or error.status_code == 413:
+    if code == "context_length_exceeded" or status == 413:
         return "too_long"
-    if error.code == "content_filter":
+    if code == "content_filter":
         return "refused"
-    if error.status_code == 429:
+    if status == 429:
         return "rate_limited"
-    return "server_error" if error.status_code >= 500 else "bad_request"
+    return "server_error" if status >= 500 else "bad_request"
 
 
 def sentence(error: BaseException, spec: ModelSpec) -> str:

@@ -46,14 +46,14 @@ def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     return prompt_tokens(request, spec) + COMPLETION_TOKENS
 
 
-def highest_cost(request: ChatRequest, spec: ModelSpec) -> float:
+def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
     """US dollars that an attempt cannot pass: a token is a byte at least, an answer has its limit."""
     n_bytes = sum(len(text.encode("utf-8", "replace")) for text in _texts(request))
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS
     prompt += len(request.image_ids) * image_tokens(spec)
     if request.schema:
         prompt += len(canonical_json(request.schema))
-    return spec.cost(prompt, int(request.params.get("max_tokens", LONGEST_COMPLETION)))
+    return spec.cost(prompt, int(request.params.get("max_tokens", LONGEST_COMPLETION)), via)
 
 
 def _texts(request: ChatRequest) -> list[str]:

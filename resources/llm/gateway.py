@@ -7,6 +7,7 @@ answer, is the assets'.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from resources.image_store import ImageStore
@@ -15,7 +16,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
 from resources.llm.registry import ModelSpec, Registry
 from resources.llm.request import ChatRequest, Outcome
-from resources.llm.session import Session
+from resources.llm.session import Session, Waits
 from resources.llm.usage import Progress, Say, Usage, silent
 from resources.offline.process import OfflineServer
 
@@ -69,7 +70,8 @@ class Gateway:
         """`work` done on every item side by side, for work of several calls that build on each other.
 
         Raises AuthError as soon as a provider refuses a key, BudgetReached when the run's money may
-        not do for the next call; what was answered by then is kept.
+        not do for the next call, WaitingForBatch when work waits for a batch, BatchError when one
+        cannot be handed over; what was answered by then is kept.
         """
         return asyncio.run(self._map(stage, items, work, say))
 
@@ -87,7 +89,9 @@ class Gateway:
 
             async def work_on() -> None:
                 for index, item in todo:
-                    results[index] = await work(session, item)
+                    # What waits for a batch goes as far as it can, so that the batch is as large.
+                    with suppress(Waits):
+                        results[index] = await work(session, item)
                     progress.step()
 
             try:
@@ -97,6 +101,7 @@ class Gateway:
             except ExceptionGroup as group:
                 # What stops the stage is one thing, whatever else fell with it.
                 raise _first(group) from None
+            await session.hand_over(len(items) - len(results))
             return [results[index] for index in range(len(items))], session.usage
 
     def _workers(self) -> int:

@@ -117,18 +117,15 @@ class Ledger:
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""
-        answered = [call for call in calls if isinstance(call, Call)]
+        with self.transaction() as connection:
+            insert(connection, calls)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection inside a transaction, durable when the block ends."""
         with self.connection as connection:
             connection.execute("BEGIN IMMEDIATE")
-            # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
-            connection.executemany(
-                f"{_insert('calls', Call._fields)} ON CONFLICT (key) DO NOTHING",
-                [call._replace(request=pack(call.request)) for call in answered],  # type: ignore[arg-type]
-            )
-            connection.executemany(
-                _insert("charges", Charge._fields),
-                [charge for charge in calls if isinstance(charge, Charge)],
-            )
+            yield connection
 
     def __iter__(self) -> Iterator[Call]:
         """Every call, by key."""
@@ -192,7 +189,21 @@ def unpack(packed: bytes) -> dict[str, object]:
     return request
 
 
-def _insert(table: str, columns: Sequence[str]) -> str:
+def insert(connection: sqlite3.Connection, calls: Sequence[Call | Charge]) -> None:
+    """Put calls and charges into their tables, inside a transaction."""
+    answered = [call for call in calls if isinstance(call, Call)]
+    # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
+    connection.executemany(
+        f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING",
+        [call._replace(request=pack(call.request)) for call in answered],  # type: ignore[arg-type]
+    )
+    connection.executemany(
+        _insert_into("charges", Charge._fields),
+        [charge for charge in calls if isinstance(charge, Charge)],
+    )
+
+
+def _insert_into(table: str, columns: Sequence[str]) -> str:
     marks = ", ".join("?" * len(columns))
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from resources.home import REPO_ROOT
 
@@ -46,6 +46,19 @@ class ModelSpec(BaseModel):
     concurrency: int = Field(16, ge=1)
     requests_per_minute: int | None = Field(None, ge=1)
     tokens_per_minute: int | None = Field(None, ge=1)
+
+    @model_validator(mode="after")
+    def _batches_outlive_runs(self) -> "ModelSpec":
+        if (
+            self.mode == "batch"
+            and self.provider == "offline"
+            and not (self.base_url or self.base_url_env)
+        ):
+            raise ValueError(
+                f"{self.name} cannot take batches: a run's own offline server ends with the run; "
+                "give it the base_url of one started with 'make offline-server'"
+            )
+        return self
 
     def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
         """US dollars for one call, by itself or in a batch."""

@@ -24,7 +24,7 @@ FailureKind = Literal[
     "server_error",
     "timeout",
     "bad_response",
-    "unreadable",
+    "expired",
 ]
 
 

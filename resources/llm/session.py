@@ -8,15 +8,16 @@ import asyncio
 import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from resources.llm.attempt import attempt
+from resources.llm.batches import Batches, Wanted
 from resources.llm.clients import Clients
+from resources.llm.estimate import highest_cost
 from resources.llm.flights import Flights
-from resources.llm.ledger import Call, Charge
+from resources.llm.keeping import call_of, charge_of, loss, why_no_answer
 from resources.llm.ledger_writer import LedgerWriter
 from resources.llm.limits import ProviderDown
 from resources.llm.registry import ModelSpec
@@ -25,7 +26,6 @@ from resources.llm.request import (
     ChatRequest,
     Completion,
     Failure,
-    FailureKind,
     Outcome,
     request_key,
 )
@@ -41,6 +41,14 @@ class AuthError(RuntimeError):
     """The provider does not accept the key: the run stops, since every further call would fail."""
 
 
+class WaitingForBatch(RuntimeError):
+    """Requests of a stage are in batches: the stage is to run again when they are back."""
+
+
+class Waits(Exception):
+    """This request has no outcome in this run: it is in a batch, or is to go into one."""
+
+
 class Session:
     """The asking side of one stage, for one event loop; entered and left as a block."""
 
@@ -49,14 +57,17 @@ class Session:
         self.stage = stage
         self.usage = Usage()
         self._stack = AsyncExitStack()
-        self._in_flight: dict[str, asyncio.Future[Outcome]] = {}
+        self._in_flight: dict[str, asyncio.Future[Outcome | None]] = {}
+        self._wanted: dict[str, dict[str, Wanted]] = {}
+        self._told: list[str] = []
 
     async def __aenter__(self) -> "Session":
-        ledger = self.gateway.ledger
-        self._flights = Flights(ledger.path)
+        gateway = self.gateway
+        self._flights = Flights(gateway.ledger.path)
         self._stack.callback(self._flights.close)
-        self._writer = await self._stack.enter_async_context(LedgerWriter(ledger))
-        self._clients = await self._stack.enter_async_context(Clients(self.gateway.offline))
+        self._writer = await self._stack.enter_async_context(LedgerWriter(gateway.ledger))
+        self._clients = await self._stack.enter_async_context(Clients(gateway.offline))
+        self._batches = Batches(gateway.registry, gateway.ledger, self._clients, self._flights)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -65,7 +76,8 @@ class Session:
     async def complete(self, request: ChatRequest) -> Outcome:
         """The outcome of one request; an identical one in flight is joined, not sent again.
 
-        Raises AuthError, BudgetReached: what makes every further request pointless.
+        Raises AuthError, BudgetReached: what makes every further request pointless. Raises Waits,
+        which the gateway catches, where the outcome is up to a batch.
         """
         spec = self.gateway.registry.model(request.model)
         canonical = request.canonical(spec)
@@ -74,16 +86,37 @@ class Session:
             outcome = _joined(await asyncio.shield(self._in_flight[key]))
         else:
             outcome = await self._fly(request, spec, canonical, key)
+        if outcome is None:
+            raise Waits
         self.usage.count(outcome)
         if isinstance(outcome, Failure) and outcome.kind == "auth":
             raise AuthError(f"{spec.name}: {outcome.detail}")
         return outcome
 
+    async def hand_over(self, n_waiting: int) -> None:
+        """Put what is wanted into batches, when all that can be done without them is done.
+
+        Raises WaitingForBatch if `n_waiting` pieces of work wait for one, BatchError.
+        """
+        for name, wanted in self._wanted.items():
+            spec = self.gateway.registry.model(name)
+            await self._batches.hand_over(
+                spec, self.stage, self.gateway.run, list(wanted.values()), self.gateway.images
+            )
+        if n_waiting:
+            raise WaitingForBatch(
+                f"{self.stage} waits for batches with {n_waiting} of its pieces of work; they are "
+                "looked after, and what waits is run again, by the sensor model_batches, or by "
+                "running this again later."
+            )
+        if self._told:
+            self._batches.state.told(self._told)
+
     async def _fly(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Outcome:
-        """The outcome, which who asks the same meanwhile is given too."""
-        landing: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+    ) -> Outcome | None:
+        """The outcome, which who asks the same meanwhile is given too; None where it is to wait."""
+        landing: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._in_flight[key] = landing
         try:
             async with self._flights.one(key):
@@ -97,16 +130,36 @@ class Session:
 
     async def _settle(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Outcome:
-        known = self.gateway.ledger.find([key]).get(key)
+    ) -> Outcome | None:
+        ledger, state = self.gateway.ledger, self._batches.state
+        known = ledger.find([key]).get(key)
+        item = None if known else state.item(key)
+        if item and item.state == "waiting":
+            await self._batches.look_after(item.batch)
+            known, item = ledger.find([key]).get(key), state.item(key)
         if known:
             return known
+        if item and item.state == "waiting":
+            return None
+        if item and item.state == "failed":
+            self._told.append(key)
+            return Failure(key, item.kind or "expired", item.detail or "")
         if len(request.image_ids) > spec.max_images:
             n_images = len(request.image_ids)
             return Failure(
                 key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}."
             )
-        return await self._send(request, spec, canonical, key)
+        if spec.mode == "batch":
+            wanted = self._wanted.setdefault(spec.name, {})
+            if key not in wanted:
+                self.gateway.budget.spend(highest_cost(request, spec, "batch"))
+                wanted[key] = Wanted(request, canonical, key)
+            return None
+        outcome = await self._send(request, spec, canonical, key)
+        if item:
+            # It was to go into a batch again, and was asked live instead.
+            self._told.append(key)
+        return outcome
 
     async def _send(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
@@ -124,24 +177,23 @@ class Session:
         gateway.retries.earn()
 
         async def keep(reply: Reply) -> Outcome:
-            paid = Charge(
+            charge = charge_of(
+                reply,
+                spec,
                 key=key,
-                provider=spec.provider,
-                model=spec.model,
                 prompt_version=request.prompt_version,
                 stage=self.stage,
                 run=gateway.run,
                 via="live",
-                finish_reason=reply.finish_reason,
-                prompt_tokens=reply.prompt_tokens,
-                completion_tokens=reply.completion_tokens,
-                cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens),
-                created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             )
+            why = why_no_answer(reply)
+            if why:
+                await self._writer.add(charge)
+                return loss(charge, why)
             seconds = round(time.monotonic() - started, 4)
-            entry, outcome = entry_of(paid, reply, canonical, seconds, attempts)
-            await self._writer.add(entry)
-            return outcome
+            call = call_of(charge, reply, canonical, seconds, attempts)
+            await self._writer.add(call)
+            return call.completion(cached=False)
 
         def used_up(state: RetryCallState) -> bool:
             return stop_after_attempt(MAX_ATTEMPTS)(state) or not gateway.retries.take()
@@ -161,28 +213,8 @@ class Session:
         raise AssertionError("retrying ends with an outcome or an error")
 
 
-def entry_of(
-    paid: Charge, reply: Reply, canonical: dict[str, object], seconds: float, attempts: int
-) -> tuple[Call | Charge, Outcome]:
-    """What the ledger keeps of a reply, and its outcome: an answer, or a loss that cost something."""
-    if reply.finish_reason == "content_filter" or reply.refusal:
-        said = reply.refusal or "The provider's filter withheld the answer."
-        return paid, _loss(paid, "refused", said)
-    if not reply.text:
-        said = f"Empty answer, finished by {reply.finish_reason}."
-        return paid, _loss(paid, "bad_response", said)
-    call = Call(
-        **paid._asdict(), seconds=seconds, attempts=attempts, response=reply.text, request=canonical
-    )
-    return call, call.completion(cached=False)
-
-
-def _loss(paid: Charge, kind: FailureKind, said: str) -> Failure:
-    return Failure(paid.key, kind, said, paid.prompt_tokens, paid.completion_tokens, paid.cost_usd)
-
-
-def _joined(outcome: Outcome) -> Outcome:
+def _joined(outcome: Outcome | None) -> Outcome | None:
     """An outcome as it is for who did not pay for it."""
     if isinstance(outcome, Completion):
         return replace(outcome, cached=True)
-    return Failure(outcome.key, outcome.kind, outcome.detail)
+    return outcome and Failure(outcome.key, outcome.kind, outcome.detail)

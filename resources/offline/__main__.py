@@ -1,12 +1,15 @@
 """`python -m resources.offline`: start the offline model server.
 
 Belongs here: the command line only; the server's libraries are imported once it was read. The
-server stands in for a model and never calls one.
+server stands in for a model and never calls one. What it is sent it keeps in memory only: files
+and batches are gone when it stops.
 """
 
 from __future__ import annotations
 
 import argparse
+
+from resources.offline.files import Limits
 
 
 def main() -> None:
@@ -18,12 +21,22 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="port to bind; 0 takes a free one")
     parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every chat answer")
     parser.add_argument("--parent", type=int, help="exit when the process of this id is gone")
+    parser.add_argument(
+        "--batch-seconds", type=float, default=0.0, help="how long a batch stays in progress"
+    )
+    parser.add_argument(
+        "--batch-max-requests", type=int, default=Limits.requests, help="most requests of a batch"
+    )
+    parser.add_argument(
+        "--batch-max-bytes", type=int, default=Limits.bytes, help="largest file of a batch"
+    )
     options = parser.parse_args()
 
     from resources.offline.serve import serve
 
     try:
-        serve(options.port, options.latency_ms, options.parent)
+        limits = Limits(options.batch_max_requests, options.batch_max_bytes)
+        serve(options.port, options.latency_ms, options.parent, options.batch_seconds, limits)
     except OSError as error:
         parser.exit(1, f"The offline model server cannot bind port {options.port}: {error}.\n")
 

@@ -1,7 +1,8 @@
 """The offline server's web application.
 
-Belongs here: the routes and how a chat call runs through them. The application answers in the
-OpenAI protocol, marks every answer with `x-offline: true`, and never calls a model.
+Belongs here: the routes, and how a chat call runs through them. The application answers in the
+OpenAI protocol, marks every answer with `x-offline: true`, keeps files and batches in memory, and
+never calls a model.
 """
 
 from __future__ import annotations
@@ -12,31 +13,39 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from resources.offline import faults
-from resources.offline.completion import MODELS, completion, model_list
-from resources.offline.conversation import model_name, read_body, read_chat
-from resources.offline.errors import ApiError, UnknownModel
-from resources.offline.roles import answer
+from resources.offline.batches import Batches
+from resources.offline.completion import MODELS, chat_body, model_list
+from resources.offline.conversation import model_name, read_body
+from resources.offline.errors import ApiError, BadRequest, UnknownModel
+from resources.offline.files import Files, Limits, read_upload
 
 HEADERS = {"x-offline": "true"}
 _LONGEST_SILENCE = 600.0
 _WORKERS = 4
+_PAGE = "20"
 
 Reset = Callable[[Request], None]
 
 
 class Application:
-    """The handlers of the routes, with the ledger they share."""
+    """The handlers of the routes, with the ledger, the files and the batches they share."""
 
-    def __init__(self, latency_ms: float, reset: Reset) -> None:
+    def __init__(
+        self, latency_ms: float, batch_seconds: float, limits: Limits, reset: Reset
+    ) -> None:
         self._latency = latency_ms / 1000.0
         self._reset = reset
         self._ledger = faults.Ledger()
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="offline")
+        self._limits = limits
+        self._files = Files()
+        self._batches = Batches(self._files, self._ledger, self._pool, batch_seconds)
 
     async def health(self, request: Request) -> Response:
         """Say that the server is up."""
@@ -51,7 +60,7 @@ class Application:
         return JSONResponse(self._ledger.stats(), headers=HEADERS)
 
     async def queue_fault(self, request: Request) -> Response:
-        """Queue a fault for the next chat calls."""
+        """Queue a fault for the next chat calls or batches."""
         fault = faults.read_fault(read_body(await request.body()))
         self._ledger.queue(fault)
         return JSONResponse({"queued": fault.left, "kind": fault.kind}, headers=HEADERS)
@@ -75,6 +84,50 @@ class Application:
         finally:
             self._ledger.end()
 
+    async def upload(self, request: Request) -> Response:
+        """Take in a file."""
+        if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+            raise BadRequest("A file must be sent as multipart/form-data.")
+        try:
+            async with request.form() as form:
+                file = await read_upload(form, self._limits)
+        except HTTPException as error:
+            raise BadRequest(f"The form cannot be read: {error.detail}") from None
+        return JSONResponse(self._files.keep(file).body(), headers=HEADERS)
+
+    async def file(self, request: Request) -> Response:
+        """Describe a file."""
+        return JSONResponse(self._files.get(request.path_params["id"]).body(), headers=HEADERS)
+
+    async def content(self, request: Request) -> Response:
+        """Give a file's content."""
+        file = self._files.get(request.path_params["id"])
+        return Response(file.content, media_type="application/octet-stream", headers=HEADERS)
+
+    async def delete_file(self, request: Request) -> Response:
+        """Forget a file."""
+        return JSONResponse(self._files.delete(request.path_params["id"]), headers=HEADERS)
+
+    async def create_batch(self, request: Request) -> Response:
+        """Take in a batch."""
+        batch = await self._batches.create(read_body(await request.body()))
+        return JSONResponse(batch.body(), headers=HEADERS)
+
+    async def list_batches(self, request: Request) -> Response:
+        """List the batches."""
+        asked = request.query_params
+        page = self._batches.page(asked.get("after"), asked.get("limit", _PAGE))
+        return JSONResponse(page, headers=HEADERS)
+
+    async def batch(self, request: Request) -> Response:
+        """Describe a batch."""
+        return JSONResponse(self._batches.get(request.path_params["id"]).body(), headers=HEADERS)
+
+    async def cancel_batch(self, request: Request) -> Response:
+        """Cancel a batch."""
+        batch = self._batches.cancel(request.path_params["id"])
+        return JSONResponse(batch.body(), headers=HEADERS)
+
     async def _fail(self, request: Request, fault: faults.Fault) -> Response:
         """Suffer a fault that gives no answer at all."""
         if fault.kind == faults.RESET:
@@ -82,20 +135,26 @@ class Application:
         if fault.kind == faults.TIMEOUT:
             await _silence(request)
         headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
-        kind = "rate_limit_error" if fault.status == 429 else "server_error"
-        error = ApiError(fault.status, "This fault was asked for at /faults.", kind, fault.kind)
-        return JSONResponse(error.body(), fault.status, headers={**HEADERS, **headers})
+        return JSONResponse(fault.error().body(), fault.status, headers={**HEADERS, **headers})
 
 
-def create_app(latency_ms: float, reset: Reset) -> Starlette:
+def create_app(latency_ms: float, batch_seconds: float, limits: Limits, reset: Reset) -> Starlette:
     """Return the application; `reset` must break the connection a request came on."""
-    handlers = Application(latency_ms, reset)
+    handlers = Application(latency_ms, batch_seconds, limits, reset)
     routes: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
         ("/health", "GET", handlers.health),
         ("/stats", "GET", handlers.stats),
         ("/faults", "POST", handlers.queue_fault),
         ("/v1/models", "GET", handlers.models),
         ("/v1/chat/completions", "POST", handlers.chat),
+        ("/v1/files", "POST", handlers.upload),
+        ("/v1/files/{id}", "GET", handlers.file),
+        ("/v1/files/{id}", "DELETE", handlers.delete_file),
+        ("/v1/files/{id}/content", "GET", handlers.content),
+        ("/v1/batches", "POST", handlers.create_batch),
+        ("/v1/batches", "GET", handlers.list_batches),
+        ("/v1/batches/{id}", "GET", handlers.batch),
+        ("/v1/batches/{id}/cancel", "POST", handlers.cancel_batch),
     ]
     return Starlette(
         routes=[Route(path, handler, methods=[method]) for path, method, handler in routes],
@@ -110,14 +169,7 @@ async def _error_response(request: Request, error: Exception) -> Response:
 
 def _answer_body(payload: dict[str, object], fault: str | None) -> bytes:
     """Read the request and write its answer; runs in a worker thread."""
-    request = read_chat(payload)
-    if fault == faults.CONTENT_FILTER:
-        body = completion(request, None, "content_filter")
-    else:
-        body = completion(request, answer(request), "stop")
-    if fault == faults.EMPTY_CHOICES:
-        body["choices"] = []
-    encoded = json.dumps(body).encode()
+    encoded = json.dumps(chat_body(payload, fault)).encode()
     return encoded[: len(encoded) // 2] if fault == faults.TRUNCATED_JSON else encoded
 
 

@@ -1,6 +1,7 @@
 """A chat answer, written.
 
-Belongs here: the JSON of a completion, the estimate of its usage, and the list of models served.
+Belongs here: the JSON of a completion, of live calls and of batches alike, the estimate of its
+usage, and the list of models served.
 Part of the offline stand-in, which never calls a model: the text it wraps was made by rule.
 """
 
@@ -8,7 +9,9 @@ from __future__ import annotations
 
 import math
 
-from resources.offline.conversation import ChatRequest, Picture
+from resources.offline import faults
+from resources.offline.conversation import ChatRequest, Picture, read_chat
+from resources.offline.roles import answer
 
 MODELS = (
     "offline-writer",
@@ -20,6 +23,17 @@ MODELS = (
     "offline-rambler",
 )
 _TILE = 512
+
+
+def chat_body(payload: dict[str, object], fault: str | None) -> dict[str, object]:
+    """Read a chat request, and return the completion that answers it or suffers a fault."""
+    request = read_chat(payload)
+    if fault == faults.CONTENT_FILTER:
+        return completion(request, None, "content_filter")
+    body = completion(request, answer(request), "stop")
+    if fault == faults.EMPTY_CHOICES:
+        body["choices"] = []
+    return body
 
 
 def completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:

@@ -10,23 +10,43 @@ from __future__ import annotations
 class ApiError(Exception):
     """A request that ends with an HTTP error."""
 
-    def __init__(self, status: int, message: str, kind: str, code: str | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str,
+        code: str | None = None,
+        param: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.kind = kind
         self.code = code
+        self.param = param
 
     def body(self) -> dict[str, object]:
         """Return the error in the form OpenAI's API gives it."""
-        error = {"message": str(self), "type": self.kind, "param": None, "code": self.code}
+        error = {
+            "message": str(self),
+            "type": self.kind,
+            "param": self.param,
+            "code": self.code,
+        }
         return {"error": error}
 
 
 class BadRequest(ApiError):
     """The request itself is wrong."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(400, message, "invalid_request_error")
+    def __init__(self, message: str, code: str | None = None, param: str | None = None) -> None:
+        super().__init__(400, message, "invalid_request_error", code, param)
+
+
+class NotFound(ApiError):
+    """What the request names is not kept here."""
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        super().__init__(404, message, "invalid_request_error", param=param)
 
 
 class UnknownModel(ApiError):

@@ -1,7 +1,8 @@
 """Faults on demand, and counts of what was asked.
 
-Belongs here: the queue of faults that the next chat calls suffer, and the server's statistics.
-They let callers of the stand-in practise what a paid API does on bad days; no model is called.
+Belongs here: the queue of faults that the next chat calls and batches suffer, and the server's
+statistics. They let callers of the stand-in practise what a paid API does on bad days; no model is
+called.
 """
 
 from __future__ import annotations
@@ -9,23 +10,40 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from resources.offline.errors import BadRequest
+from resources.offline.errors import ApiError, BadRequest
 
 STATUS, TRUNCATED_JSON, EMPTY_CHOICES = "status", "truncated_json", "empty_choices"
 CONTENT_FILTER, TIMEOUT, RESET = "content_filter", "timeout", "reset"
-KINDS = (STATUS, TRUNCATED_JSON, EMPTY_CHOICES, CONTENT_FILTER, TIMEOUT, RESET)
+BATCH_ITEM_STATUS = "batch_item_status"
+BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST = "batch_expire", "batch_fail", "batch_lost"
+# An answer can be empty or filtered in a batch too; a connection of its own it does not have.
+_ANSWER_KINDS = (EMPTY_CHOICES, CONTENT_FILTER)
+_CALL_KINDS = (STATUS, TRUNCATED_JSON, TIMEOUT, RESET, *_ANSWER_KINDS)
+_ITEM_KINDS = (BATCH_ITEM_STATUS, *_ANSWER_KINDS)
+_BATCH_KINDS = (BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST)
+KINDS = (*_CALL_KINDS, BATCH_ITEM_STATUS, *_BATCH_KINDS)
 _FIELDS = {"kind", "status", "retry_after", "count", "model"}
 
 
 @dataclass
 class Fault:
-    """One kind of fault, and how many more calls, of which model, are to suffer it."""
+    """One kind of fault, and how many more calls, of which model, are to suffer it.
+
+    What is left of `batch_expire` is how many requests the next batch leaves unanswered; of
+    `batch_item_status`, how many requests of the next batches fail; of `batch_fail` and
+    `batch_lost`, how many batches.
+    """
 
     kind: str
     status: int
     retry_after: str | None
     model: str | None
     left: int
+
+    def error(self) -> ApiError:
+        """Return the error that a call which suffers this fault ends with."""
+        kind = "rate_limit_error" if self.status == 429 else "server_error"
+        return ApiError(self.status, "This fault was asked for at /faults.", kind, self.kind)
 
 
 def read_fault(payload: dict[str, object]) -> Fault:
@@ -57,12 +75,13 @@ class Ledger:
     def __init__(self) -> None:
         self._faults: list[Fault] = []
         self._by_model: Counter[str] = Counter()
+        self._batched = 0
         self._suffered = 0
         self._in_flight = 0
         self._max_in_flight = 0
 
     def queue(self, fault: Fault) -> None:
-        """Let the next matching calls suffer a fault."""
+        """Let the next matching calls or batches suffer a fault."""
         self._faults.append(fault)
 
     def begin(self, model: str) -> Fault | None:
@@ -70,13 +89,16 @@ class Ledger:
         self._by_model[model] += 1
         self._in_flight += 1
         self._max_in_flight = max(self._max_in_flight, self._in_flight)
-        for fault in self._faults:
-            if fault.model in (None, model):
-                fault.left -= 1
-                self._faults = [other for other in self._faults if other.left > 0]
-                self._suffered += 1
-                return fault
-        return None
+        return self._take(_CALL_KINDS, model)
+
+    def begin_item(self, model: str | None) -> Fault | None:
+        """Count a batch's request that starts, and return the fault it suffers, if any."""
+        self._batched += 1
+        return self._take(_ITEM_KINDS, model)
+
+    def begin_batch(self, model: str | None) -> Fault | None:
+        """Return the fault that a whole batch suffers, if any."""
+        return self._take(_BATCH_KINDS, model)
 
     def end(self) -> None:
         """Count a call that ended."""
@@ -86,7 +108,22 @@ class Ledger:
         """Return the body of `GET /stats`."""
         return {
             "calls": sum(self._by_model.values()),
+            "batched": self._batched,
             "by_model": dict(sorted(self._by_model.items())),
             "faults": self._suffered,
             "max_in_flight": self._max_in_flight,
         }
+
+    def _take(self, kinds: tuple[str, ...], model: str | None) -> Fault | None:
+        """Use up one of the first fault of these kinds that concerns this model."""
+        for fault in self._faults:
+            if fault.kind in kinds and fault.model in (None, model):
+                self._suffered += 1
+                if fault.kind == BATCH_EXPIRE:
+                    # Its count is of one batch's requests, so that batch takes it whole.
+                    self._faults.remove(fault)
+                else:
+                    fault.left -= 1
+                    self._faults = [other for other in self._faults if other.left > 0]
+                return fault
+        return None

@@ -20,6 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from resources.offline.files import Limits
+
 ROOT = Path(__file__).resolve().parents[2]
 _LINE = "offline model server on "
 _TAIL = 600
@@ -34,11 +36,23 @@ class OfflineServer:
 
     `start` may be called again at any time and returns the running server's base URL; `stop` may
     be called again too. Both may be called from any thread. The server stops at interpreter exit,
-    and by itself when this process dies.
+    and by itself when this process dies; the files and batches it was sent go with it.
     """
 
-    def __init__(self, latency_ms: float = 0.0, start_seconds: float = 30.0) -> None:
-        self._latency_ms = latency_ms
+    def __init__(
+        self,
+        latency_ms: float = 0.0,
+        start_seconds: float = 30.0,
+        batch_seconds: float = 0.0,
+        batch_max_requests: int = Limits.requests,
+        batch_max_bytes: int = Limits.bytes,
+    ) -> None:
+        self._options = {
+            "--latency-ms": latency_ms,
+            "--batch-seconds": batch_seconds,
+            "--batch-max-requests": batch_max_requests,
+            "--batch-max-bytes": batch_max_bytes,
+        }
         self._start_seconds = start_seconds
         self._lock = threading.RLock()
         self._process: subprocess.Popen[str] | None = None
@@ -109,7 +123,9 @@ class OfflineServer:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
         command = [sys.executable, "-m", "resources.offline", "--port", "0"]
-        command += ["--parent", str(os.getpid()), "--latency-ms", str(self._latency_ms)]
+        command += ["--parent", str(os.getpid())]
+        for name, value in self._options.items():
+            command += [name, str(value)]
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,

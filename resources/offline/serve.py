@@ -18,6 +18,7 @@ from starlette.requests import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from resources.offline.app import create_app
+from resources.offline.files import Limits
 
 HOST = "127.0.0.1"
 _WATCH_SECONDS = 0.25
@@ -39,14 +40,16 @@ class TrackedProtocol(H11Protocol):
         super().connection_lost(exc)
 
 
-def serve(port: int, latency_ms: float, parent: int | None) -> None:
+def serve(
+    port: int, latency_ms: float, parent: int | None, batch_seconds: float, limits: Limits
+) -> None:
     """Serve on the loopback interface until stopped; on a free port when the port is 0."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((HOST, port))
     listener.listen(256)
     config = uvicorn.Config(
-        create_app(latency_ms, _break_connection),
+        create_app(latency_ms, batch_seconds, limits, _break_connection),
         http=TrackedProtocol,
         ws="none",
         lifespan="off",

@@ -1,0 +1,214 @@
+"""Requests handed to a provider in batches: cheaper, within a day, across restarts.
+
+A batch is written down before it is sent and carries its own id to the provider, so that one whose
+creation was cut short is found again instead of being sent, and paid for, twice. What belongs here:
+handing over, looking after, finding again. What came back is read by `batch_results.py`, the rows are
+`batch_state.py`'s.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from uuid import uuid4
+
+from resources.image_store import ImageStore
+from resources.llm.batch_results import loss_of_batch, results
+from resources.llm.batch_state import Batch, BatchState, Item, Lost
+from resources.llm.clients import Clients
+from resources.llm.flights import Flights
+from resources.llm.ledger import Ledger
+from resources.llm.registry import ModelSpec, Registry
+from resources.llm.request import ChatRequest
+from resources.llm.wire import wire_body
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types import Batch as RemoteBatch
+
+ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+MOST_REQUESTS = 50_000
+MOST_BYTES = 100_000_000
+"""OpenAI takes 200 MB; half of it is what is held in memory."""
+_RESULTS_AT_ONCE = 1_000
+_IN_WORK = ("validating", "in_progress", "finalizing", "cancelling")
+_MARK = "vlm_loom_batch"
+_CLOCKS_DIFFER = 3600.0
+"""Seconds by which the provider's clock may be behind ours."""
+
+
+class BatchError(RuntimeError):
+    """A batch could not be handed over; the message says what became of it."""
+
+
+class Wanted(NamedTuple):
+    """A request that is to go into a batch."""
+
+    request: ChatRequest
+    canonical: dict[str, object]
+    key: str
+
+
+class Batches:
+    """The batches of one ledger, seen from one event loop."""
+
+    def __init__(self, registry: Registry, ledger: Ledger, clients: Clients, flights: Flights):
+        self.state = BatchState(ledger)
+        self._registry = registry
+        self._clients = clients
+        self._flights = flights
+        self._looked_at: dict[str, asyncio.Task[None]] = {}
+
+    async def hand_over(
+        self, spec: ModelSpec, stage: str, run: str, wanted: Sequence[Wanted], images: ImageStore
+    ) -> int:
+        """Hand requests to the model's provider; how many batches they made. Raises BatchError.
+
+        What another process handed over meanwhile is left out.
+        """
+        client, n_batches = await self._clients.of(spec), 0
+        chunks = _chunks(wanted, spec, images)
+        # One after another, and off the event loop: a batch's pictures fill a hundred megabytes.
+        while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
+            batch = uuid4().hex
+            items = [
+                Item(
+                    *(each.key, batch, 0, "waiting", None, None, stage, run),
+                    each.request.prompt_version,
+                    each.canonical,
+                )
+                for each, _ in chunk
+            ]
+            # Who looks after open batches meanwhile is not to take this one for forgotten.
+            async with self._flights.one(batch):
+                taken = self.state.hand_over(batch, spec.name, items)
+                lines = b"".join(line for each, line in chunk if each.key in taken)
+                if taken:
+                    await self._create(client, spec, batch, lines)
+                    n_batches += 1
+        return n_batches
+
+    async def look_after_all(self) -> list[Batch]:
+        """Look after every batch that has not ended; those that then have."""
+        before = self.state.batches(still_open=True)
+        for batch in before:
+            await self.look_after(batch.batch)
+        still = {batch.batch for batch in self.state.batches(still_open=True)}
+        return [batch for batch in before if batch.batch not in still]
+
+    async def look_after(self, batch: str) -> None:
+        """Ask how a batch is doing, once however many want to know, and take in what it brought."""
+        if batch not in self._looked_at:
+            self._looked_at[batch] = asyncio.ensure_future(self._look_after(batch))
+        await asyncio.shield(self._looked_at[batch])
+
+    async def _look_after(self, name: str) -> None:
+        from resources.llm.errors import ANY_TROUBLE, sentence
+
+        async with self._flights.one(name):
+            found = [batch for batch in self.state.batches(still_open=True) if batch.batch == name]
+            if not found:
+                return  # another process has just taken it in
+            spec = self._registry.model(found[0].model)
+            try:
+                await self._ask_how_it_is(spec, found[0])
+            except ANY_TROUBLE as error:
+                raise BatchError(
+                    f"A batch of {spec.name} could not be looked after: {sentence(error, spec)}"
+                ) from None
+
+    async def _ask_how_it_is(self, spec: ModelSpec, batch: Batch) -> None:
+        client = await self._clients.of(spec)
+        remote = await self._remote(client, batch)
+        if remote is None:
+            return
+        if remote.status in _IN_WORK:
+            self.state.seen(batch.batch, remote.status)
+        else:
+            await self._take_in(client, spec, batch, remote)
+
+    async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
+        """The batch at its provider; None when there is none, which is noted."""
+        import openai
+
+        if batch.remote_id is None:
+            written_down = datetime.fromisoformat(batch.created_at).timestamp()
+            async for remote in client.batches.list(limit=100):
+                if (remote.metadata or {}).get(_MARK) == batch.batch:
+                    self.state.submitted(batch.batch, remote.id)
+                    return remote
+                if remote.created_at < written_down - _CLOCKS_DIFFER:
+                    break  # the list begins with the newest
+            self.state.never_sent(batch.batch)
+            return None
+        try:
+            return await client.batches.retrieve(batch.remote_id)
+        except openai.NotFoundError:
+            gone = Lost("", "expired", "The provider does not know the batch any more.", True)
+            self.state.ended(batch.batch, "gone", gone)
+            return None
+
+    async def _take_in(
+        self, client: "AsyncOpenAI", spec: ModelSpec, batch: Batch, remote: "RemoteBatch"
+    ) -> None:
+        waiting = self.state.waiting(batch.batch)
+        for file in (remote.output_file_id, remote.error_file_id):
+            if file is None:
+                continue
+            lines: list[str] = []
+            async with client.files.with_streaming_response.content(file) as content:
+                async for line in content.iter_lines():
+                    lines.append(line)
+                    if len(lines) == _RESULTS_AT_ONCE:
+                        self.state.take_in(batch.batch, results(lines, waiting, spec))
+                        lines = []
+            self.state.take_in(batch.batch, results(lines, waiting, spec))
+        self.state.ended(batch.batch, remote.status, loss_of_batch(remote))
+
+    async def _create(
+        self, client: "AsyncOpenAI", spec: ModelSpec, batch: str, lines: bytes
+    ) -> None:
+        from resources.llm.errors import ANY_TROUBLE, is_retryable, sentence
+
+        try:
+            file = await client.files.create(file=(f"{batch}.jsonl", lines), purpose="batch")
+        except ANY_TROUBLE as error:
+            self.state.never_sent(batch)
+            said = sentence(error, spec)
+            raise BatchError(f"A batch for {spec.name} could not be uploaded: {said}") from None
+        try:
+            remote = await client.batches.create(
+                input_file_id=file.id,
+                endpoint=ENDPOINT,
+                completion_window="24h",
+                metadata={_MARK: batch},
+            )
+        except ANY_TROUBLE as error:
+            said = sentence(error, spec)
+            if is_retryable(error):
+                # It may have been created all the same: the next look finds out.
+                said += " Run again: if it was taken it is found, if not it is sent."
+            else:
+                self.state.never_sent(batch)
+            raise BatchError(f"A batch for {spec.name} could not be created: {said}") from None
+        self.state.submitted(batch, remote.id)
+
+
+def _chunks(
+    wanted: Sequence[Wanted], spec: ModelSpec, images: ImageStore
+) -> Iterator[list[tuple[Wanted, bytes]]]:
+    """The lines of each batch's file, as many as a file may hold."""
+    chunk: list[tuple[Wanted, bytes]] = []
+    n_bytes = 0
+    for each in wanted:
+        body = wire_body(each.request, spec, images)
+        row = {"custom_id": each.key, "method": "POST", "url": ENDPOINT, "body": body}
+        line = json.dumps(row).encode() + b"\n"
+        if chunk and (len(chunk) == MOST_REQUESTS or n_bytes + len(line) > MOST_BYTES):
+            yield chunk
+            chunk, n_bytes = [], 0
+        chunk.append((each, line))
+        n_bytes += len(line)
+    if chunk:
+        yield chunk

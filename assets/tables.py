@@ -19,9 +19,10 @@ from methods.image_sets import SetSizeError
 from resources.embedder import EmbedderError
 from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
+from resources.llm.batches import BatchError
 from resources.llm.budget import BudgetReached
 from resources.llm.registry import RegistryError
-from resources.llm.session import AuthError
+from resources.llm.session import AuthError, WaitingForBatch
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServerError
 from resources.prompts import PromptError
@@ -41,6 +42,7 @@ OWNERS = {
 }
 PLAIN_ERRORS = (
     AuthError,
+    BatchError,
     BudgetReached,
     EmbedderError,
     ImageSourceError,
@@ -48,6 +50,7 @@ PLAIN_ERRORS = (
     PromptError,
     RegistryError,
     SetSizeError,
+    WaitingForBatch,
     WarehouseError,
     WitSourceError,
 )

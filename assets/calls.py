@@ -14,15 +14,18 @@ import pyarrow as pa
 from assets.ingest import reasons
 from assets.progress import show_progress
 from assets.tables import report, rows_to_arrow
-from methods.parsing import ParseError
+from methods.parsing import JsonSchema
 from methods.prompting import PromptTemplate
 from resources.image_store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.request import ChatRequest, Completion
+from resources.llm.reading import Reading, complete_and_read
+from resources.llm.request import ChatRequest
+from resources.llm.session import Session
 from resources.llm.usage import Usage
 from resources.warehouse import Warehouse, Write
 
 S = TypeVar("S")
+Row = dict[str, Any]
 
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 """Sampling of the calls that build data: as repeatable as the provider allows."""
@@ -42,11 +45,11 @@ class Ask(Generic[S]):
 
 
 @dataclass
-class Reading:
+class Written:
     """Rows read from the replies, rows of what was lost, and what the calls came to."""
 
-    rows: list[dict[str, Any]]
-    failed: list[dict[str, Any]]
+    rows: list[Row]
+    failed: list[Row]
     usage: Usage
 
 
@@ -56,38 +59,43 @@ def ask_and_read(
     stage: str,
     template: PromptTemplate,
     asks: Sequence[Ask[S]],
-    read: Callable[[S, str], list[dict[str, Any]]],
-) -> Reading:
+    read: Callable[[S, str], list[Row]],
+    schema: Callable[[S], JsonSchema] | None = None,
+) -> Written:
     """Ask the profile's writer everything in `asks`; `read` makes rows of a reply or raises ParseError.
 
-    Each row is given its bucket, set, call and prompt version; a call or a reading that fails
+    A reply that cannot be read is asked for again; `schema` is the form that a model is held to where
+    its endpoint can. Each row is given its bucket, set, call and prompt version; what fails for good
     becomes one row for `dialogue.failed` and stops nothing.
     """
-    requests = [
+    asked = [
         ChatRequest(
             model=llm.profile.writer,
             messages=template.render(images=ask.images, **ask.data),
             prompt_version=template.version,
             params=CONSTRUCTION_PARAMS,
+            schema=schema(ask.subject) if schema else None,
         )
         for ask in asks
     ]
     provider = llm.registry.model(llm.profile.writer).provider
-    outcomes, usage = llm.ask(stage, requests, show_progress(context))
-    reading = Reading([], [], usage)
-    for ask, outcome in zip(asks, outcomes, strict=True):
-        where = {"bucket": ask.bucket, "set_id": ask.set_id, "call_key": outcome.key}
-        if not isinstance(outcome, Completion):
-            reading.failed.append(failure(stage, where, ask.name, outcome.kind, outcome.detail))
+
+    async def one(session: Session, place: int) -> Reading[list[Row]]:
+        subject = asks[place].subject
+        return await complete_and_read(session, asked[place], lambda reply: read(subject, reply))
+
+    readings, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
+    rows: list[Row] = []
+    failed: list[Row] = []
+    for ask, reading in zip(asks, readings, strict=True):
+        call_key = reading.key
+        where = {"bucket": ask.bucket, "set_id": ask.set_id, "call_key": call_key}
+        if reading.loss:
+            failed.append(failure(stage, where, ask.name, *reading.loss))
             continue
-        try:
-            rows = read(ask.subject, outcome.text)
-        except ParseError as error:
-            reading.failed.append(failure(stage, where, ask.name, error.reason, error.detail))
-        else:
-            made_by = {**where, "prompt_version": template.version, "provider": provider}
-            reading.rows += [{**row, **made_by} for row in rows]
-    return reading
+        made_by = {**where, "prompt_version": template.version, "provider": provider}
+        rows += [{**row, **made_by} for row in reading.value or []]
+    return Written(rows, failed, usage)
 
 
 def failure(
@@ -107,14 +115,14 @@ def write_buckets(
     context: dg.AssetExecutionContext,
     warehouse: Warehouse,
     table: str,
-    reading: Reading,
+    written: Written,
     details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
 ) -> dg.MaterializeResult:
     """Replace the run's buckets of `table` and of `dialogue.failed` at once, and report."""
     buckets = list(context.partition_keys)
-    rows: pa.Table = rows_to_arrow(table, reading.rows)
-    failed = rows_to_arrow("dialogue.failed", reading.failed)
+    rows: pa.Table = rows_to_arrow(table, written.rows)
+    failed = rows_to_arrow("dialogue.failed", written.failed)
     stage = table.split(".")[-1]
     warehouse.replace_all(
         [
@@ -126,10 +134,10 @@ def write_buckets(
         rows,
         {
             "buckets in this run": len(buckets),
-            "failed": len(reading.failed),
-            **reasons(reading.failed),
+            "failed": len(written.failed),
+            **reasons(written.failed),
             **(details or {}),
         },
-        usage=reading.usage,
+        usage=written.usage,
         images=image_store,
     )

@@ -10,13 +10,13 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.calls import Ask, Reading, ask_and_read, failure, write_buckets
+from assets.calls import Ask, Written, ask_and_read, failure, write_buckets
 from assets.cluster import image_sets
 from assets.partitions import buckets
 from assets.tables import WHEN_READY, table_asset
 from methods.ids import content_id
 from methods.mmdu.composing import QA, compose
-from methods.parsing import ParseError, parse_numbered
+from methods.parsing import ParseError, numbered_schema, parse_numbered
 from resources.image_store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
@@ -77,8 +77,8 @@ def summaries(
     def read(image: Row, reply: str) -> list[Row]:
         return [{"entry_id": image["entry_id"], "summary": reply.strip()}]
 
-    reading = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
-    return write_buckets(context, warehouse, "dialogue.summaries", reading)
+    written = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
+    return write_buckets(context, warehouse, "dialogue.summaries", written)
 
 
 @table_asset(
@@ -130,8 +130,16 @@ def questions(
             for ordinal, question in enumerate(parse_numbered(reply, "Q", n_questions), start=1)
         ]
 
-    reading = ask_and_read(context, llm, "dialogue.questions", prompt("mmdu/questions"), asks, read)
-    return write_buckets(context, warehouse, "dialogue.questions", reading)
+    written = ask_and_read(
+        context,
+        llm,
+        "dialogue.questions",
+        prompt("mmdu/questions"),
+        asks,
+        read,
+        lambda subject: numbered_schema("Q", subject[2]),
+    )
+    return write_buckets(context, warehouse, "dialogue.questions", written)
 
 
 @table_asset(
@@ -180,8 +188,16 @@ def answers(
             for question, text in zip(asked, texts, strict=True)
         ]
 
-    reading = ask_and_read(context, llm, "dialogue.answers", prompt("mmdu/answers"), asks, read)
-    return write_buckets(context, warehouse, "dialogue.answers", reading)
+    written = ask_and_read(
+        context,
+        llm,
+        "dialogue.answers",
+        prompt("mmdu/answers"),
+        asks,
+        read,
+        lambda asked: numbered_schema("A", len(asked)),
+    )
+    return write_buckets(context, warehouse, "dialogue.answers", written)
 
 
 @table_asset(
@@ -199,21 +215,21 @@ def dialogues(
     """Single- and multi-image questions combined into one dialogue a set, `<image-i>` renumbered."""
     answered = [row for row in _questions(context, warehouse) if row["answer"] is not None]
     qas_of = {set_id: rows for set_id, rows in _by_set(answered)}
-    reading = Reading([], [], Usage())
+    written = Written([], [], Usage())
     for set_id, images in _by_set(_images(context, warehouse)):
         where = {"bucket": images[0]["bucket"], "set_id": set_id}
         try:
             row = _dialogue(images, qas_of.get(set_id, []))
         except ParseError as error:
-            reading.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
+            written.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
         else:
-            reading.rows.append({**where, **row})
+            written.rows.append({**where, **row})
     return write_buckets(
         context,
         warehouse,
         "dialogue.dialogues",
-        reading,
-        {"turns": sum(row["n_turns"] for row in reading.rows)},
+        written,
+        {"turns": sum(row["n_turns"] for row in written.rows)},
         image_store,
     )
 

@@ -15,11 +15,11 @@ from assets.ingest import reasons
 from assets.partitions import models
 from assets.progress import show_progress
 from assets.tables import WHEN_READY, map_of, report, rows_to_arrow, table_asset
-from methods.benchmark import Benchmark, Item, Turn
-from methods.parsing import ParseError
+from methods.benchmark import Benchmark, Item, Judgment, Turn
 from methods.scoring.benchmark_scores import score_rows
 from resources.llm.gateway import Gateway
-from resources.llm.request import ChatRequest, Failure
+from resources.llm.reading import Reading, complete_and_read
+from resources.llm.request import ChatRequest
 from resources.llm.session import Session
 from resources.llm.usage import Usage
 from resources.prompts import prompt
@@ -110,25 +110,30 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
                 ),
                 prompt_version=template.version,
                 params=PARAMS,
+                schema=benchmark.judgment_schema,
             )
             for row in answered
         ]
-        outcomes, usage = llm.ask("evaluate.judgments", requests, show_progress(context))
+
+        async def judge_one(session: Session, place: int) -> Reading[Judgment]:
+            return await complete_and_read(session, requests[place], benchmark.parse_judgment)
+
+        readings, usage = llm.map(
+            "evaluate.judgments", range(len(requests)), judge_one, show_progress(context)
+        )
         rows: list[Row] = []
         failed: list[Row] = []
-        for row, outcome in zip(answered, outcomes, strict=True):
+        for row, reading in zip(answered, readings, strict=True):
             where = {
                 key: row[key] for key in ("benchmark", "release_id", "model", "item_id", "turn")
             }
-            where |= {"call_key": outcome.key, "answer_call_key": row["call_key"]}
-            if isinstance(outcome, Failure):
-                failed.append({**where, "reason": outcome.kind, "detail": outcome.detail})
+            where |= {"call_key": reading.key, "answer_call_key": row["call_key"]}
+            if reading.loss:
+                reason, detail = reading.loss
+                failed.append({**where, "reason": reason, "detail": detail})
                 continue
-            try:
-                judgment = benchmark.parse_judgment(outcome.text)
-            except ParseError as error:
-                failed.append({**where, "reason": error.reason, "detail": error.detail})
-                continue
+            judgment = reading.value
+            assert judgment is not None
             rows.append(
                 {
                     **where,

@@ -65,8 +65,8 @@ def prompts(
             for ordinal, text in enumerate(texts, start=1)
         ]
 
-    reading = ask_and_read(context, llm, "rewrite.prompts", prompt("rewriting/rewrite"), asks, read)
-    return write_buckets(context, warehouse, "rewrite.prompts", reading)
+    written = ask_and_read(context, llm, "rewrite.prompts", prompt("rewriting/rewrite"), asks, read)
+    return write_buckets(context, warehouse, "rewrite.prompts", written)
 
 
 ASSETS = [prompts]

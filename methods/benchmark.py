@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from methods.messages import Message
+from methods.parsing import JsonSchema
 from methods.prompting import PromptTemplate
 
 
@@ -49,6 +50,8 @@ class Benchmark(Protocol):
     """Short name; the third part of its assets' keys."""
     judge_prompt: str
     """Which prompt file its judge reads, `<method>/<task>`."""
+    judgment_schema: JsonSchema
+    """Form of a judgment where the judge's endpoint can be held to one; `parse_judgment` reads it."""
     answer_version: str
     """Version of how it turns an item into messages; changes when `messages` does."""
     dimensions: Sequence[str]

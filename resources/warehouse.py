@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SQL_ROOT = REPO_ROOT / "sql"
-STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate")
+STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger")
 LOCK_TIMEOUT = 300.0
 """Seconds to wait for the other processes: a transaction takes milliseconds, so this is a hang."""
 OPEN_TIMEOUT = 10.0

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from methods.benchmark import Item, Judgment
 from methods.messages import Message, interleave
-from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
+from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, OVERALL, parse_grades
 from methods.prompting import PromptTemplate
 
 
@@ -17,6 +17,7 @@ class Mmdu:
 
     name = "mmdu"
     judge_prompt = "mmdu/judge"
+    judgment_schema = GRADES_SCHEMA
     answer_version = "dialogue@1"
     dimensions: Sequence[str] = DIMENSIONS
     scale = 10.0

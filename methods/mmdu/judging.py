@@ -8,9 +8,11 @@ literal and either whole or an error.
 import ast
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from methods.parsing import ParseError
+from methods.parsing import ParseError, json_object, object_schema
 
 OVERALL = "Overall Score"
 DIMENSIONS = (
@@ -23,6 +25,15 @@ DIMENSIONS = (
     OVERALL,
 )
 LOWEST, HIGHEST = 1, 10
+EXPLANATION = "Explanation"
+GRADES_SCHEMA = object_schema(
+    {EXPLANATION: {"type": "string"}}
+    | {
+        dimension: {"type": "integer", "enum": list(range(LOWEST, HIGHEST + 1))}
+        for dimension in DIMENSIONS
+    }
+)
+"""Words first, so that the scores follow from them."""
 LONGEST = 3000
 """Characters of a dictionary; seven scores take about 150, and a long one costs more than it says."""
 _DICTIONARY = re.compile(r"\{[^{}]*\}", re.DOTALL)
@@ -40,20 +51,27 @@ def parse_grades(reply: str) -> Grades:
     """Grades in a judge's reply; the last dictionary counts, as the judge was asked to end with it.
 
     Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer` or `out_of_range`. Keys are
-    matched without regard to case; keys that are not dimensions are ignored.
+    matched without regard to case; keys that are not dimensions are ignored. A reply that is one JSON
+    object, as `GRADES_SCHEMA` asks for it, has its words in it.
     """
+    whole = json_object(reply)
+    if whole is not None:
+        return Grades(_scores(whole), str(whole.get(EXPLANATION, "")).strip())
     matches = list(_DICTIONARY.finditer(reply))
     if not matches:
         raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")
-    given = {
-        str(key).strip().lower(): value for key, value in _literal(matches[-1].group()).items()
-    }
+    scores = _scores(_literal(matches[-1].group()))
+    return Grades(scores, reply[: matches[-1].start()].strip())
+
+
+def _scores(dictionary: Mapping[Any, object]) -> dict[str, int]:
+    given = {str(key).strip().lower(): value for key, value in dictionary.items()}
     scores = {}
     for dimension in DIMENSIONS:
         if dimension.lower() not in given:
             raise ParseError("missing_score", f"The judge gave no score for {dimension}.")
         scores[dimension] = _score(dimension, given[dimension.lower()])
-    return Grades(scores, reply[: matches[-1].start()].strip())
+    return scores
 
 
 def _literal(text: str) -> dict[object, object]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from resources.offline.answers import answer_expert
 from resources.offline.candidates import candidate
@@ -19,6 +20,7 @@ from resources.offline.rewrites import prompt_rewriter
 from resources.offline.summaries import summary_writer
 
 _ROLE_LINE = re.compile(r"\s*Role:\s*([A-Za-z ]+?)\s*\.?\s*(?:\n|$)", re.IGNORECASE)
+_AGAIN = re.compile(r"Again: your last reply could not be used\b")
 _ROLES: dict[str, Callable[[ChatRequest], str]] = {
     "summary writer": summary_writer,
     "question designer": question_designer,
@@ -29,7 +31,12 @@ _ROLES: dict[str, Callable[[ChatRequest], str]] = {
 
 
 def answer(request: ChatRequest) -> str:
-    """Answer a request in the role it asks for, or as a candidate in a chat."""
+    """Answer a request in the role it asks for, or as a candidate in a chat.
+
+    Asked to send its reply again, a role answers as it did at first.
+    """
+    while _AGAIN.match(request.last_user.text) and len(request.messages) > 2:
+        request = replace(request, messages=request.messages[:-2])
     line = _ROLE_LINE.match(request.system)
     if line is None:
         return candidate(request)

@@ -220,7 +220,7 @@ def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
     assert lost[first, 1]["detail"] == "The judge gave no score for Richness."
     assert "outside 1 to 10" in lost[first, 2]["detail"]
     ledger = bad_day.world.ledger.find([lost[first, 3]["call_key"]])
-    assert ledger[lost[first, 3]["call_key"]].response == "Very good, nine out of ten."
+    assert ledger[lost[first, 3]["call_key"]].text == "Very good, nine out of ten."
     judged = bad_day.world.rows("SELECT item_id, turn FROM evaluate.judgments")
     told = metadata(bad_day.run, "evaluate/mmdu_judgments")
     assert told["failed"] == 4

@@ -149,7 +149,7 @@ def test_a_reply_without_numbered_questions_is_no_questions(bad_day: BadDay) -> 
     )
     # The call was answered and paid for: what it said is in the ledger.
     call = bad_day.world.ledger.find([lost["call_key"]])[lost["call_key"]]
-    assert call.response.startswith("Some questions come to mind")
+    assert call.text.startswith("Some questions come to mind")
 
 
 def test_a_missing_answer_loses_its_block_and_shifts_no_other(bad_day: BadDay) -> None:

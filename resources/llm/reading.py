@@ -1,0 +1,49 @@
+"""Requests whose reply must be read: an unreadable one is asked for again, a few times.
+
+What belongs here: repair turns. Each is a request of its own, with its own row in the ledger; what was
+read names the call it was read from.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from methods.parsing import ParseError
+from methods.repairing import REPAIR_VERSION, repair_messages
+from resources.llm.request import ChatRequest, Failure
+from resources.llm.session import Session
+
+REPAIR_TURNS = 2
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Reading(Generic[V]):
+    """What came of a request: the call it ended with, and the value read or why there is none.
+
+    One of `value` and `loss` is None; `loss` is a reason to count by and a sentence.
+    """
+
+    key: str
+    value: V | None
+    loss: tuple[str, str] | None
+
+
+async def complete_and_read(
+    session: Session, request: ChatRequest, read: Callable[[str], V]
+) -> Reading[V]:
+    """The reply as `read` reads it, after at most two repair turns; `read` raises ParseError."""
+    asked = request
+    for turn in range(1 + REPAIR_TURNS):
+        outcome = await session.complete(asked)
+        if isinstance(outcome, Failure):
+            return Reading(outcome.key, None, (outcome.kind, outcome.detail))
+        try:
+            return Reading(outcome.key, read(outcome.text), None)
+        except ParseError as unreadable:
+            error = unreadable
+        if turn == 0:
+            asked = replace(request, prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}")
+        asked = replace(asked, messages=repair_messages(asked.messages, outcome.text, error.detail))
+    return Reading(outcome.key, None, (error.reason, error.detail))

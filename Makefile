@@ -15,7 +15,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui offline-server test check bench-gateway lock clean
+.PHONY: help setup demo dry-run ui offline-server test check bench-gateway lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -33,6 +33,9 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 demo: setup ## From WIT rows to a leaderboard on the sample corpus (CORPUS=folder, PROFILE=openai)
 	@$(BIN)/python -m dagster_project.demo
 
+dry-run: setup ## What the main job would ask models, and what it would cost; asks nothing
+	@$(BIN)/python -m dagster_project.dry_run
+
 ui: setup ## The Dagster UI with daemon and code location, on loopback
 	@$(BIN)/python -m dagster_project.ui
 
@@ -46,7 +49,7 @@ check: setup ## Lint, types, import direction
 	@$(BIN)/lint-imports
 
 test: check ## All checks and tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 3 minutes)
 	@$(BIN)/python -m tests.bench.gateway

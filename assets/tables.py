@@ -39,6 +39,7 @@ OWNERS = {
     "review": "team:annotation",
     "release": "team:annotation",
     "evaluate": "team:evaluation",
+    "ledger": "team:data-engineering",
 }
 PLAIN_ERRORS = (
     AuthError,
@@ -113,6 +114,11 @@ def table_asset(
 
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Rows as Arrow in the columns and types of `table`; what a row lacks is NULL, more is dropped."""
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
+
+
+def arrow_schema(table: str) -> pa.Schema:
+    """The columns and types of `table` in Arrow."""
     import duckdb
 
     declared = declared_columns()[table]
@@ -121,8 +127,7 @@ def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
         casts = ", ".join(
             f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in declared
         )
-        schema = connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
-    return pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+        return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
 
 
 def map_of(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
@@ -149,11 +154,11 @@ def report(
     return dg.MaterializeResult(asset_key=key, metadata=shown)
 
 
-def preview(rows: pa.Table, images: ImageStore | None = None) -> str:
+def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREVIEW_ROWS) -> str:
     """The first rows as a Markdown table; texts are cut and escaped, image ids become thumbnails."""
     columns = [name for name in rows.column_names if name != "vector"]
     lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
-    for row in rows.slice(0, PREVIEW_ROWS).to_pylist():
+    for row in rows.slice(0, n_rows).to_pylist():
         lines.append(" | ".join(_cell(name, row[name], images) for name in columns))
     return "\n".join(f"| {line} |" for line in lines)
 

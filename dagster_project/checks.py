@@ -5,12 +5,14 @@ their limits. A blocking check that fails stops what follows.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 
 import dagster as dg
 from pydantic import Field
 
 from assets.partitions import buckets, models, wit_shards
+from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
 
 # Partitions of a check are marked as a preview in the pinned release; what is used of them is tested.
@@ -102,6 +104,46 @@ def empty_check(
     return check
 
 
+def ledger_checks() -> list[dg.AssetChecksDefinition]:
+    """On the mirror of the ledger: nothing rests on a call it does not have, none is in it twice.
+
+    They stop nothing: what is lost of the ledger is not mended by waiting.
+    """
+    calls = dg.AssetKey(["ledger", "calls"])
+
+    @dg.asset_check(
+        asset=calls,
+        name="calls_known",
+        description="Every call whose answer stands in a table is in the ledger, as answered.",
+    )
+    def calls_known(
+        warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
+    ) -> dg.AssetCheckResult:
+        missing = warehouse.read("ledger/unknown_calls").to_pylist()
+        # What was answered while the mirror was made is in the ledger all the same.
+        late = ledger.find([row["call_key"] for row in missing])
+        unknown = [row for row in missing if row["call_key"] not in late]
+        return dg.AssetCheckResult(
+            passed=not unknown,
+            metadata={
+                "unknown": len(unknown),
+                **Counter(row["named_by"] for row in unknown),
+                "first of them": [row["call_key"] for row in unknown[:20]],
+            },
+        )
+
+    @dg.asset_check(
+        asset=calls, name="answered_once", description="No request is in it as answered twice."
+    )
+    def answered_once(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+        twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()
+        return dg.AssetCheckResult(
+            passed=not twice, metadata={"twice": len(twice), "first of them": twice[:20]}
+        )
+
+    return [calls_known, answered_once]
+
+
 def make_checks(
     specs: Sequence[dg.AssetSpec], benchmarks: Sequence[str]
 ) -> list[dg.AssetChecksDefinition]:
@@ -163,4 +205,5 @@ def make_checks(
             "At least one dialogue is released.",
             "release.current",
         ),
+        *ledger_checks(),
     ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from assets import cluster, dialogue, ingest, release, review, rewrite
+from assets import cluster, dialogue, ingest, ledger, release, review, rewrite
 from assets.evaluate import evaluation_assets
 from assets.leaderboard import leaderboard_assets
 from dagster_project import jobs
@@ -16,7 +16,7 @@ from dagster_project.checks import make_checks
 from dagster_project.progress import progress_logger
 from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
-from dagster_project.sensors import SENSORS
+from dagster_project.sensors import SENSORS, batch_sensor
 from methods.benchmark import Benchmark
 from methods.mmdu import Mmdu
 
@@ -35,16 +35,18 @@ def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.
         *release.ASSETS,
         *(asset for evaluation in evaluations for asset in evaluation),
         *leaderboard_assets([evaluation[-1] for evaluation in evaluations]),
+        *ledger.ASSETS,
     ]
     specs = [
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
+    all_jobs = jobs.all_jobs(lambda name: definitions.resolve_job_def(name))
     definitions = dg.Definitions(
         assets=assets,
         asset_checks=make_checks(specs, [benchmark.name for benchmark in BENCHMARKS]),
-        jobs=[*jobs.STAGES, jobs.build_job(lambda name: definitions.resolve_job_def(name))],
+        jobs=all_jobs,
         schedules=SCHEDULES,
-        sensors=SENSORS,
+        sensors=[*SENSORS, batch_sensor(all_jobs)],
         resources={**make_resources(), **(resource_overrides or {})},
         executor=dg.in_process_executor,
         loggers={"console": progress_logger},

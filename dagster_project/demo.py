@@ -24,7 +24,7 @@ from resources.wit_source import WitSourceError
 def main() -> int:
     """Run the main job; 0 when everything succeeded, 1 when a run failed, 2 for a wrong setting."""
     try:
-        gateway = make_gateway()
+        gateway = make_gateway("demo")
         corpus_folder().shards()
         image_fetcher()
     except (RegistryError, WitSourceError, ImageSourceError) as error:
@@ -56,6 +56,7 @@ def _run(
         ("build", None),
         *(("evaluate", model) for model in evaluate),
         ("leaderboard", None),
+        ("ledger", None),
     ]
     for name, partition in runs:
         print(f"== {name}{f' {partition}' if partition else ''}", flush=True)

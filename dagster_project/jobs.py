@@ -6,6 +6,7 @@ the other in its process (docs/decisions/0003).
 """
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import dagster as dg
 from dagster import AssetSelection
@@ -14,6 +15,13 @@ from assets.partitions import buckets, wit_shards
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 from resources.llm.gateway import Gateway
 from resources.wit_source import WitFolder, WitSourceError
+
+if TYPE_CHECKING:
+    from dagster._core.definitions.unresolved_asset_job_definition import (
+        UnresolvedAssetJobDefinition,
+    )
+
+    Job = dg.JobDefinition | UnresolvedAssetJobDefinition
 
 ResolveJob = Callable[[str], dg.JobDefinition]
 
@@ -50,7 +58,14 @@ leaderboard = dg.define_asset_job(
     READ_BY_PEOPLE,
     description="Leaderboard, provenance and report of what is scored.",
 )
-STAGES = [ingest, cluster, generate, release, evaluate, leaderboard]
+ledger = dg.define_asset_job(
+    "ledger",
+    AssetSelection.groups("ledger"),
+    description="What model calls cost, as the ledger has it now.",
+)
+JOB_OF_GROUP = {"dialogue": "generate", "rewrite": "generate", "evaluate": "evaluate"}
+"""Which job has the assets of a group that asks models."""
+STAGES = [ingest, cluster, generate, release, evaluate, leaderboard, ledger]
 
 
 def run_stage(
@@ -77,7 +92,8 @@ def run_stage(
 
 
 def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
-    """The job `build`: ingest every shard of the corpus, cluster, generate every bucket, release.
+    """The job `build`: ingest every shard of the corpus, cluster, generate every bucket, release,
+    and show what it cost.
 
     `resolve_job` gives the stages' jobs by name; it is called when the build runs.
     """
@@ -124,11 +140,23 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     def release_approved(context: dg.OpExecutionContext) -> None:
         run_stage(context, resolve_job, "release", {}, {})
 
+    @dg.op(
+        description="Show what the ledger holds, the calls of this build among it.",
+        ins={"after": dg.In(dg.Nothing)},
+    )
+    def mirror_ledger(context: dg.OpExecutionContext) -> None:
+        run_stage(context, resolve_job, "ledger", {}, {})
+
     @dg.job(
         description="From WIT rows to frozen releases: ingest, cluster, generate, review, release.",
         logger_defs={"console": progress_logger},
     )
     def build() -> None:
-        release_approved(generate_dialogues(cluster_entries(ingest_shards())))
+        mirror_ledger(release_approved(generate_dialogues(cluster_entries(ingest_shards()))))
 
     return build
+
+
+def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
+    """Every job of the project; `resolve_job` as for `build_job`."""
+    return [*STAGES, build_job(resolve_job)]

@@ -33,29 +33,68 @@ def image_fetcher() -> ImageFetcher:
     return ImageFetcher(os.environ.get("LOOM_IMAGES") or corpus_folder().images_folder)
 
 
-def make_gateway() -> Gateway:
-    """The gateway for the active profile. Raises RegistryError with one sentence."""
+def make_gateway(run: str = "", budget_usd: float | None = None) -> Gateway:
+    """The gateway for the active profile, for one run and what it may spend.
+
+    Raises RegistryError with one sentence.
+    """
     return Gateway(
         load_registry(),
         active_profile(),
         Ledger(home.ledger_path()),
         ImageStore(home.images_path()),
+        run,
+        default_budget() if budget_usd is None else budget_usd,
     )
 
 
+def default_budget() -> float | None:
+    """US dollars a run may spend (environment variable `LOOM_BUDGET_USD`), without limit by default.
+
+    Raises RegistryError.
+    """
+    given = os.environ.get("LOOM_BUDGET_USD", "")
+    try:
+        budget = float(given) if given else None
+    except ValueError:
+        budget = -1.0
+    if budget is not None and not budget >= 0:
+        raise RegistryError(f"LOOM_BUDGET_USD is '{given}': set it to US dollars, or unset it.")
+    return budget
+
+
 @dg.resource(
-    description="Model calls: registry, ledger, limits; the offline server when it is needed."
+    description="Model calls: registry, ledger, limits; the offline server when it is needed.",
+    config_schema={
+        "budget_usd": dg.Field(
+            dg.Noneable(float),
+            is_required=False,
+            description="US dollars this run may spend on models; it stops before it passes them.",
+        )
+    },
 )
-def llm(_context: dg.InitResourceContext) -> Iterator[Gateway]:
+def llm(context: dg.InitResourceContext) -> Iterator[Gateway]:
     """A gateway for one run; what it started is stopped with it."""
     try:
-        gateway = make_gateway()
+        gateway = make_gateway(
+            context.run.run_id if context.run else "", context.resource_config.get("budget_usd")
+        )
     except RegistryError as error:
         raise dg.Failure(str(error), allow_retries=False) from None
     try:
         yield gateway
     finally:
         gateway.close()
+
+
+@dg.resource(description="Every model call that was paid for, for reading; needs no model's key.")
+def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
+    """The ledger by itself: a gateway asks for the profile's keys."""
+    opened = Ledger(home.ledger_path())
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 def make_resources() -> dict[str, dg.ResourceDefinition]:
@@ -78,4 +117,5 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
             lambda: ReviewStore(home.review_path()), "What people decided, append-only."
         ),
         "llm": llm,
+        "ledger": ledger,
     }

@@ -1,6 +1,7 @@
-"""Schedules: the next shard weekly, the models without scores nightly.
+"""Schedules: the next shard weekly, the models without scores nightly, the ledger's mirror hourly.
 
-What belongs here: the calendar. Both are stopped until someone turns them on in the UI.
+What belongs here: the calendar. What asks models is stopped until someone turns it on in the UI; the
+mirror costs nothing, so it runs from the start.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ import dagster as dg
 from assets.partitions import models, wit_shards
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
+from resources.accounts import count_accounts
+from resources.home import ledger_path
+from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.wit_source import WitSourceError
 
@@ -76,4 +80,28 @@ def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> lis
     return missing
 
 
-SCHEDULES = [ingest_next_shard, evaluate_missing_models]
+@dg.schedule(
+    job=jobs.ledger,
+    cron_schedule="0 * * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="What model calls cost, when there were any since it was last shown.",
+)
+def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """Hourly: the ledger's mirror in the warehouse, unless it has every account already."""
+    if not ledger_path().exists():
+        return dg.SkipReason("No model was asked anything yet.")
+    ledger = Ledger(ledger_path())
+    try:
+        n_accounts = count_accounts(ledger)
+    finally:
+        ledger.close()
+    last = context.instance.get_latest_materialization_event(dg.AssetKey(["ledger", "calls"]))
+    shown = last.asset_materialization.metadata if last and last.asset_materialization else {}
+    n_shown = shown["dagster/row_count"].value if "dagster/row_count" in shown else 0
+    # The ledger only grows, so as many accounts are the same accounts.
+    if n_accounts == n_shown:
+        return dg.SkipReason(f"All {n_accounts} accounts of the ledger are shown.")
+    return dg.RunRequest()
+
+
+SCHEDULES = [ingest_next_shard, evaluate_missing_models, mirror_ledger]

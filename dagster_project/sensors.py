@@ -1,16 +1,31 @@
 """Sensors: what happens outside Dagster and matters inside.
 
-What belongs here: polling the corpus folder, models.yaml and the review store.
+What belongs here: polling the corpus folder, models.yaml, the review store and providers' batches.
 """
 
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import dagster as dg
+from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
 
 from assets.partitions import models, wit_shards
+from dagster_project.jobs import JOB_OF_GROUP, RANGE_END, RANGE_START
 from dagster_project.resources import corpus_folder
-from resources.home import review_path
+from resources.home import ledger_path, review_path
+from resources.llm.batch_state import BatchState
+from resources.llm.batches import look_after_all
+from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.review_store import ReviewStore
 from resources.wit_source import WitSourceError
+
+if TYPE_CHECKING:
+    from dagster_project.jobs import Job
+
+# Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
+warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")
 
 RUNNING = dg.DefaultSensorStatus.RUNNING
 """Sensors that only add partitions or report what happened cost nothing, so they run from the start."""
@@ -78,6 +93,77 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
             )
         ],
         cursor=str(max(event.event_id or 0 for event in new)),
+    )
+
+
+def batch_sensor(jobs: "Sequence[Job]") -> dg.SensorDefinition:
+    """The sensor `model_batches`, which may run `jobs` again."""
+
+    @dg.sensor(
+        jobs=jobs,
+        minimum_interval_seconds=60,
+        default_status=RUNNING,
+        description="Looks after batches of model calls; what waited for them is run again.",
+    )
+    def model_batches(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        """Takes in what came back; runs whose batches have all ended since the cursor run again."""
+        if not ledger_path().exists():
+            return dg.SkipReason("No model was ever asked.")
+        ledger = Ledger(ledger_path())
+        try:
+            return _look_after(context, ledger)
+        finally:
+            ledger.close()
+
+    return model_batches
+
+
+def _look_after(
+    context: dg.SensorEvaluationContext, ledger: Ledger
+) -> dg.SensorResult | dg.SkipReason:
+    state = BatchState(ledger)
+    troubles: list[str] = []
+    if state.batches(still_open=True):
+        try:
+            troubles = look_after_all(load_registry(), ledger)
+        except RegistryError as error:
+            troubles = [str(error)]
+    batches = state.batches()
+    ended = [batch for batch in batches if (batch.ended_at or "") > (context.cursor or "")]
+    waiting = [batch for batch in batches if batch.ended_at is None]
+    still = {batch.run for batch in waiting}
+    # A run is left for the tick that sees its last batch end, so the cursor stays before the others.
+    done = [batch for batch in ended if batch.run not in still]
+    if not done:
+        n_waiting = sum(batch.n_requests for batch in waiting)
+        said = troubles or [f"{len(waiting)} batches with {n_waiting} requests are in work."]
+        return dg.SkipReason(" ".join(said))
+    requests = [_again(context, run) for run in dict.fromkeys(batch.run for batch in done)]
+    return dg.SensorResult(
+        run_requests=[request for request in requests if request],
+        cursor=max(batch.ended_at or "" for batch in done),
+    )
+
+
+def _is_of_assets(run: dg.DagsterRun) -> bool:
+    return run.job_name.startswith(IMPLICIT_ASSET_JOB_NAME)
+
+
+def _again(context: dg.SensorEvaluationContext, run_id: str) -> dg.RunRequest | None:
+    """The run once more, with what it was run with; None unless it is one that waited."""
+    run = context.instance.get_run_by_id(run_id)
+    if run is None or run.status != dg.DagsterRunStatus.FAILURE:
+        return None
+    tags = {name: value for name, value in run.tags.items() if name in (RANGE_START, RANGE_END)}
+    keys = sorted(run.asset_selection or [], key=str)
+    return dg.RunRequest(
+        run_key=run_id,
+        # Assets that were launched by themselves run in the job of their stage.
+        job_name=JOB_OF_GROUP[keys[0].path[0]] if _is_of_assets(run) else run.job_name,
+        run_config=dict(run.run_config),
+        asset_selection=keys or None,
+        partition_key=run.tags.get("dagster/partition"),
+        tags={**tags, "loom/waited": run_id},
     )
 
 

@@ -49,13 +49,13 @@ async def attempt(
         await budget.set_aside(most)
         cost = 0.0
         try:
-            reply = await _exchange(client, request, spec, images)
+            reply = await exchange(client, request, spec, images)
         except ANY_TROUBLE as error:
             lease.settle(0)
             if isinstance(error, openai.RateLimitError):
                 limits.throttled(pause_asked(error))
             elif is_retryable(error):
-                limits.lost()
+                limits.lost(lease)
             else:
                 limits.answered()
             cost = most if may_have_cost(error) else 0.0
@@ -69,9 +69,10 @@ async def attempt(
             budget.settle(most, cost)
 
 
-async def _exchange(
+async def exchange(
     client: "AsyncOpenAI", request: ChatRequest, spec: ModelSpec, images: ImageStore
 ) -> Reply:
+    """The request over HTTP and its reply. Raises what `errors.ANY_TROUBLE` names."""
     from httpx2 import Response
 
     if request.image_ids:

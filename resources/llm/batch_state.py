@@ -18,10 +18,14 @@ MAX_SUBMISSIONS = 3
 
 
 class Batch(NamedTuple):
-    """A batch of one model of the registry; `remote_id` is None until the provider has said it."""
+    """A batch of one model of the registry, handed over by `run`.
+
+    `remote_id` is None until the provider has said it, `ended_at` until all is taken in.
+    """
 
     batch: str
     model: str
+    run: str
     remote_id: str | None
     status: str
     n_requests: int
@@ -77,21 +81,14 @@ class BatchState:
         )
         return [Batch(*row) for row in rows]
 
-    def runs_waiting(self) -> set[str]:
-        """The runs that have a request in a batch that has not ended."""
-        rows = self._ledger.connection.execute(
-            "SELECT DISTINCT run FROM batch_items WHERE state = 'waiting'"
-        )
-        return {row[0] for row in rows}
-
-    def hand_over(self, batch: str, model: str, items: Sequence[Item]) -> set[str]:
+    def hand_over(self, batch: str, model: str, run: str, items: Sequence[Item]) -> set[str]:
         """Put items into a new batch; the keys of those that no other process was quicker with."""
         with self._ledger.transaction() as connection:
             taken = {item.key for item in items if _take(connection, batch, item)}
             if taken:
                 connection.execute(
-                    "INSERT INTO batches VALUES (?, ?, NULL, 'prepared', ?, ?, NULL)",
-                    [batch, model, len(taken), _now()],
+                    "INSERT INTO batches VALUES (?, ?, ?, NULL, 'prepared', ?, ?, NULL)",
+                    [batch, model, run, len(taken), _now()],
                 )
         return taken
 

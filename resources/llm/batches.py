@@ -19,9 +19,10 @@ from resources.llm.batch_state import Batch, BatchState, Item, Lost
 from resources.llm.clients import Clients
 from resources.llm.flights import Flights
 from resources.llm.ledger import Ledger
-from resources.llm.registry import ModelSpec, Registry
+from resources.llm.registry import ModelSpec, Registry, RegistryError
 from resources.llm.request import ChatRequest
 from resources.llm.wire import wire_body
+from resources.offline.process import OfflineServer
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -82,20 +83,12 @@ class Batches:
             ]
             # Who looks after open batches meanwhile is not to take this one for forgotten.
             async with self._flights.one(batch):
-                taken = self.state.hand_over(batch, spec.name, items)
+                taken = self.state.hand_over(batch, spec.name, run, items)
                 lines = b"".join(line for each, line in chunk if each.key in taken)
                 if taken:
                     await self._create(client, spec, batch, lines)
                     n_batches += 1
         return n_batches
-
-    async def look_after_all(self) -> list[Batch]:
-        """Look after every batch that has not ended; those that then have."""
-        before = self.state.batches(still_open=True)
-        for batch in before:
-            await self.look_after(batch.batch)
-        still = {batch.batch for batch in self.state.batches(still_open=True)}
-        return [batch for batch in before if batch.batch not in still]
 
     async def look_after(self, batch: str) -> None:
         """Ask how a batch is doing, once however many want to know, and take in what it brought."""
@@ -212,3 +205,25 @@ def _chunks(
         n_bytes += len(line)
     if chunk:
         yield chunk
+
+
+def look_after_all(registry: Registry, ledger: Ledger) -> list[str]:
+    """Look after every batch that has not ended; sentences on those that could not be."""
+
+    async def look() -> list[str]:
+        troubles = []
+        flights, offline = Flights(ledger.path), OfflineServer()
+        try:
+            async with Clients(offline) as clients:
+                batches = Batches(registry, ledger, clients, flights)
+                for batch in batches.state.batches(still_open=True):
+                    try:
+                        await batches.look_after(batch.batch)
+                    except (BatchError, RegistryError) as error:
+                        troubles.append(str(error))
+        finally:
+            flights.close()
+            offline.stop()
+        return troubles
+
+    return asyncio.run(look())

@@ -24,16 +24,18 @@ class Budget:
         self.limit_usd = limit_usd
         self.spent_usd = 0.0
         self._set_aside = 0.0
+        self._under_way = 0
         self._changed: asyncio.Event | None = None
 
     async def set_aside(self, usd: float) -> None:
         """Wait until `usd` fit beside what is under way. Raises BudgetReached if they never will."""
         while not self._fits(usd):
-            if self._set_aside <= 1e-12:
+            if self._under_way == 0:
                 raise BudgetReached(self._sentence(usd))
             self._changed = self._changed or asyncio.Event()
             await self._changed.wait()
         self._set_aside += usd
+        self._under_way += 1
 
     def spend(self, usd: float) -> None:
         """Spend `usd` at once, for what nobody waits for. Raises BudgetReached if they do not fit."""
@@ -43,7 +45,9 @@ class Budget:
 
     def settle(self, set_aside_usd: float, cost_usd: float) -> None:
         """What was set aside is free again, and `cost_usd` of it is spent."""
-        self._set_aside -= set_aside_usd
+        self._under_way -= 1
+        # Sums of fractions leave a little behind; what nobody set aside is nothing.
+        self._set_aside = self._set_aside - set_aside_usd if self._under_way else 0.0
         self.spent_usd += cost_usd
         if self._changed is not None:
             self._changed.set()

@@ -16,7 +16,8 @@ from resources.llm.request import FailureKind
 MAX_WAIT = 60.0
 ANY_TROUBLE = (openai.OpenAIError, aiohttp.ClientError, BadResponse, TimeoutError)
 """What an exchange may raise: the provider's word, the network's, a reply that is none, no reply."""
-_RETRIED_STATUS = {408, 409, 429}
+_PASSING_KIND: dict[int, FailureKind] = {408: "timeout", 409: "server_error", 429: "rate_limited"}
+"""Statuses below 500 that pass by themselves, and what they are called where they do not."""
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
 
 
@@ -30,7 +31,7 @@ def is_retryable(error: BaseException) -> bool:
 def is_passing(status: int, code: str | None) -> bool:
     """Whether what a status and a code say passes by itself."""
     # An exhausted account answers 429 too, and waiting does not fill it.
-    return code != "insufficient_quota" and (status in _RETRIED_STATUS or status >= 500)
+    return code != "insufficient_quota" and (status in _PASSING_KIND or status >= 500)
 
 
 def may_have_cost(error: BaseException) -> bool:
@@ -102,8 +103,8 @@ def status_kind(status: int, code: str | None) -> FailureKind:
         return "too_long"
     if code == "content_filter":
         return "refused"
-    if status == 429:
-        return "rate_limited"
+    if status in _PASSING_KIND:
+        return _PASSING_KIND[status]
     return "server_error" if status >= 500 else "bad_request"
 
 

@@ -34,6 +34,8 @@ class Gateway:
     RegistryError at once when the profile is unknown or one of its models lacks its key.
     """
 
+    needs_keys = True
+
     def __init__(
         self,
         registry: Registry,
@@ -43,7 +45,8 @@ class Gateway:
         run: str = "",
         budget_usd: float | None = None,
     ):
-        registry.require_keys(profile)
+        if self.needs_keys:
+            registry.require_keys(profile)
         self.registry = registry
         self.profile = registry.profile(profile)
         self.ledger = ledger
@@ -84,7 +87,7 @@ class Gateway:
     ) -> tuple[list[R], Usage]:
         results: dict[int, R] = {}
         todo = iter(enumerate(items))
-        async with Session(self, stage) as session:
+        async with self.session(stage) as session:
             progress = Progress(stage, len(items), session.usage, say)
 
             async def work_on() -> None:
@@ -103,6 +106,10 @@ class Gateway:
                 raise _first(group) from None
             await session.hand_over(len(items) - len(results))
             return [results[index] for index in range(len(items))], session.usage
+
+    def session(self, stage: str) -> Session:
+        """The asking side of a stage."""
+        return Session(self, stage)
 
     def _workers(self) -> int:
         return max(WORKERS, 2 * max(spec.concurrency for spec in self.registry.models.values()))

@@ -141,10 +141,12 @@ class Ledger:
         rows = self.connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges")
         return [Charge(*row) for row in rows]
 
-    def accounts(self) -> tuple[list[str], list[tuple[object, ...]]]:
-        """Columns and rows of what every call and charge cost, without what was said."""
-        rows = self.connection.execute("SELECT * FROM accounts ORDER BY created_at, key")
-        return [column[0] for column in rows.description], rows.fetchall()
+    def mean_completion(self, stage: str, model: str) -> float | None:
+        """Tokens of the mean answer that a stage had from a model; None where it had none."""
+        found = self.connection.execute(
+            "SELECT avg(completion_tokens) FROM calls WHERE stage = ? AND model = ?", [stage, model]
+        ).fetchone()
+        return None if found[0] is None else float(found[0])
 
     def __len__(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM calls").fetchone()[0])

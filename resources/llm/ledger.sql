@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS charges (
 CREATE TABLE IF NOT EXISTS batches (
     batch TEXT PRIMARY KEY,
     model TEXT NOT NULL,
+    run TEXT NOT NULL,
     remote_id TEXT,
     status TEXT NOT NULL,
     n_requests INTEGER NOT NULL,

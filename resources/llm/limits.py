@@ -32,6 +32,7 @@ class Lease:
 
     def __init__(self, minute: "SlidingMinute | None", entry: list[float]):
         self._minute, self._entry = minute, entry
+        self.began = time.monotonic()
 
     def settle(self, tokens: int) -> None:
         """The attempt used `tokens`, whatever was estimated; 0 gives them back."""
@@ -103,6 +104,7 @@ class ModelLimits:
         self._not_before = 0.0
         self._backed_off = -BACKED_OFF_SECONDS
         self._lost_in_a_row = 0
+        self._broke_at = float("-inf")
         self._breaks = 0
 
     @asynccontextmanager
@@ -140,11 +142,15 @@ class ModelLimits:
         if retry_after is not None:
             self._not_before = max(self._not_before, now + retry_after)
 
-    def lost(self) -> None:
+    def lost(self, lease: Lease) -> None:
         """An attempt got no answer; too many in a row are a pause for all, longer each time."""
+        # What was under way at a pause says nothing of the server after it.
+        if lease.began < self._broke_at:
+            return
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= BREAK_AFTER:
             self._lost_in_a_row = 0
+            self._broke_at = time.monotonic()
             pause = min(FIRST_PAUSE * 2**self._breaks, LONGEST_PAUSE)
             self._breaks += 1
             self._not_before = max(self._not_before, time.monotonic() + pause)

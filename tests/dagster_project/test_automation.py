@@ -12,11 +12,13 @@ from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
 from methods.review import Decision
 from resources.home import REPO_ROOT, review_path
+from resources.llm.ledger import Charge, Ledger
 from resources.review_store import ReviewStore
 
 ENTRIES = dg.AssetKey(["ingest", "entries"])
 SCORES = dg.AssetKey(["evaluate", "mmdu_scores"])
 ITEMS = dg.AssetKey(["release", "items"])
+CALLS = dg.AssetKey(["ledger", "calls"])
 
 
 @pytest.fixture
@@ -59,6 +61,38 @@ def test_the_nightly_schedule_evaluates_models_without_scores_on_the_release(
     assert "offline-careless" in requested()
     materialized(instance, ITEMS, None)  # A newer release makes every score old.
     assert "offline-careful" in requested()
+
+
+def test_the_hourly_schedule_shows_the_ledger_when_there_is_something_new(
+    instance: dg.DagsterInstance, loom_home: Path
+) -> None:
+    schedule = schedules.mirror_ledger
+    assert schedule.cron_schedule == "0 * * * *"
+    assert schedule.job_name == "ledger"
+    assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+
+    def due() -> bool:
+        answer = schedule(dg.build_schedule_context(instance))
+        return isinstance(answer, dg.RunRequest)
+
+    def shown(n_rows: int) -> None:
+        metadata = {"dagster/row_count": n_rows}
+        instance.report_runless_asset_event(dg.AssetMaterialization(CALLS, metadata=metadata))
+
+    assert not due()
+    assert not (loom_home / "ledger.sqlite").exists()  # Looking makes none.
+    ledger = Ledger(loom_home / "ledger.sqlite")
+    assert not due()  # Nothing was asked yet.
+    charge = Charge("key", *["x"] * 5, "live", "stop", 1, 1, 0.5, "2026-01-01T00:00:00.000+00:00")
+    ledger.add([charge])
+    assert due()
+    shown(1)
+    assert not due()
+    ledger.add([charge])
+    assert due()
+    shown(2)
+    materialized(instance, CALLS, None)  # By hand, from the UI: nobody knows what it shows.
+    assert due()
 
 
 def test_a_new_entry_in_models_yaml_becomes_a_partition(

@@ -10,7 +10,7 @@ from dagster_project.definitions import build_defs, defs
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse, declared_columns
 
-STAGES = {"ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate"}
+STAGES = {"ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger"}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,11 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
     assert {key for key in upstream} - reached <= {
         # Ends of the graph: nothing is made of them.
         dg.AssetKey(["release", "exports"]),
+        # Beside the graph: made of the ledger, whoever filled it.
+        dg.AssetKey(["ledger", "calls"]),
+        dg.AssetKey(["ledger", "costs"]),
     }
+    assert upstream[dg.AssetKey(["ledger", "calls"])] == set()
     assert dg.AssetKey(["ingest", "wit_rows"]) in reached
 
 

@@ -35,8 +35,13 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """What `make demo` runs once everything is set up."""
+    return command("dagster_project.demo", home, **settings)
+
+
+def command(module: str, home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A command of the project's on `home`."""
     return subprocess.run(
-        [sys.executable, "-m", "dagster_project.demo"],
+        [sys.executable, "-m", module],
         cwd=REPO_ROOT,
         env=environment(home, **settings),
         capture_output=True,

@@ -10,7 +10,8 @@ import pytest
 
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
-from tests.e2e.running import Run, demo
+from resources.warehouse import sql_text
+from tests.e2e.running import Run, command, demo
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
@@ -110,6 +111,25 @@ def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
         assert row["reference_call_key"] in calls
 
 
+def test_what_it_cost_is_in_the_warehouse_call_by_call(main_job: Run) -> None:
+    calls = list(main_job.ledger)
+    mirrored = rows(main_job, "SELECT * FROM ledger.calls WHERE status = 'answered'")
+    assert {row["key"] for row in mirrored} == {call.key for call in calls}
+    (total,) = rows(
+        main_job,
+        "SELECT sum(n_answered)::BIGINT AS calls, sum(prompt_tokens)::BIGINT AS prompt, "
+        "sum(completion_tokens)::BIGINT AS completion, sum(cost_usd) AS cost FROM ledger.costs",
+    )
+    charges = main_job.ledger.charges()
+    assert total == {
+        "calls": len(calls),
+        "prompt": sum(paid.prompt_tokens for paid in [*calls, *charges]),
+        "completion": sum(paid.completion_tokens for paid in [*calls, *charges]),
+        "cost": 0.0,  # The stand-in is free.
+    }
+    assert rows(main_job, sql_text("ledger/unknown_calls")) == []
+
+
 def test_bad_rows_and_images_of_the_corpus_are_counted_with_their_reasons(main_job: Run) -> None:
     found = rows(main_job, "SELECT kind, reason FROM ingest.rejected ORDER BY ALL")
     assert [(row["kind"], row["reason"]) for row in found] == [
@@ -168,7 +188,7 @@ def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -
         "AND t.item_id = a.item_id AND t.turn <= a.turn) AS n_shown FROM evaluate.answers AS a "
         "ORDER BY a.model, a.item_id, a.turn",
     )
-    calls = main_job.ledger.find([row["call_key"] for row in said])
+    calls = {call.key: call for call in main_job.ledger}
     answers: dict[tuple[str, str], list[str]] = {}
     for row in said:
         history = answers.setdefault((row["model"], row["item_id"]), [])
@@ -266,3 +286,18 @@ def test_a_wrong_setting_is_one_sentence_and_no_traceback(
     assert sentence in refused.stderr
     assert "Traceback" not in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
+    main_job: Run,
+) -> None:
+    warehouse = (main_job.home / "warehouse.duckdb").read_bytes()
+    n_calls = len(main_job.ledger)
+
+    done = command("dagster_project.dry_run", main_job.home)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (totals,) = [line.split() for line in done.stdout.splitlines() if line.startswith("all ")]
+    assert totals[1] == "0" and int(totals[2].replace(",", "")) >= n_calls
+    assert (main_job.home / "warehouse.duckdb").read_bytes() == warehouse
+    assert len(main_job.ledger) == n_calls

@@ -22,7 +22,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-STAGES = ["ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate"]
+STAGES = ["ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger"]
 PATIENCE = 30_000
 """Milliseconds a page may take on a busy machine of two cores."""
 
@@ -127,7 +127,7 @@ def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_tw
     assert found["status"] == "SUCCESS"
     wanted = {"tags": [{"key": "loom/build", "value": build}]}
     stages = ask(address, RUNS, filter=wanted)["runsOrError"]["results"]
-    assert [each["status"] for each in stages] == ["SUCCESS"] * 5  # Two shards, three stages.
+    assert [each["status"] for each in stages] == ["SUCCESS"] * 6  # Two shards, four stages.
     assert len(run.ledger) == known
 
 

@@ -362,7 +362,9 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     outcomes, _ = make_gateway(tmp_path, api).ask("s", questions(6))
 
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Completion"] * 5 + ["Failure"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Completion"] * 5 + [
+        "Failure"
+    ]
     assert (len(ledger), len(ledger.charges())) == (5, 1)
     assert api.counts() == (0, 6)
 

@@ -159,8 +159,8 @@ def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
     limits = model_limits()
 
     async def attempt() -> None:
-        async with limits.attempt(1):
-            limits.lost()
+        async with limits.attempt(1) as lease:
+            limits.lost(lease)
 
     for _ in range(module.BREAK_AFTER * (module.MAX_BREAKS + 1)):
         asyncio.run(attempt())
@@ -174,7 +174,7 @@ def test_one_answer_closes_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = model_limits()
     for _ in range(module.MAX_BREAKS):
         for _ in range(module.BREAK_AFTER):
-            limits.lost()
+            limits.lost(module.Lease(None, []))
         limits.answered()
     assert most_in_flight(limits, 4) == 4
 

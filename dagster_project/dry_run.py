@@ -1,0 +1,146 @@
+"""A dry run: the whole job on a copy of the home, with nothing asked of a provider.
+
+What belongs here: the copy, the jobs that ask models, and the table of what they would come to. What a
+call would cost is `resources/llm/dry_run.py`.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+
+from assets.partitions import buckets, models, wit_shards
+from dagster_project.definitions import build_defs
+from dagster_project.jobs import RANGE_END, RANGE_START
+from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.resources import corpus_folder, image_fetcher
+from resources import home
+from resources.image_source import ImageSourceError
+from resources.image_store import ImageStore
+from resources.llm.dry_run import DryGateway, Foreseen
+from resources.llm.ledger import Ledger
+from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.warehouse import Warehouse
+from resources.wit_source import WitSourceError
+
+Run = tuple[str, str | None, dict[str, str]]
+"""A job, its partition, its tags."""
+
+
+def main() -> int:
+    """Print what the main job would ask; 0, or 1 when a run failed, 2 for a wrong setting."""
+    with copied_home() as ledger_path:
+        ledger, images = Ledger(ledger_path), ImageStore(home.images_path())
+        try:
+            gateway = DryGateway(load_registry(), active_profile(), ledger, images)
+            corpus_folder().shards()
+            image_fetcher()
+        except (RegistryError, WitSourceError, ImageSourceError) as error:
+            print(error, file=sys.stderr)
+            return 2
+        print("Dry run, on a copy that is thrown away: no provider is asked anything.\n")
+        try:
+            failed = _run_all(gateway)
+        finally:
+            gateway.close()
+        _show(gateway)
+    if failed:
+        print(f"\nThe run of {failed} failed, so what comes after it is not in.", file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextmanager
+def copied_home() -> Iterator[Path]:
+    """Everything that is written goes to a copy of the home; the path of the ledger to read."""
+    real, before = home.home(), os.environ.get("LOOM_HOME")
+    with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
+        folder = Path(name)
+        for file in (home.warehouse_path(), home.review_path()):
+            if file.exists():
+                shutil.copy(file, folder)
+        # Pictures are only ever added, under their hash, so the copy may share them.
+        if (real / "images").is_dir():
+            (folder / "images").symlink_to(real / "images")
+        ledger = home.ledger_path()
+        os.environ["LOOM_HOME"] = name
+        try:
+            yield ledger if ledger.exists() else home.ledger_path()
+        finally:
+            os.environ.pop("LOOM_HOME")
+            if before is not None:
+                os.environ["LOOM_HOME"] = before
+
+
+def _run_all(gateway: DryGateway) -> str | None:
+    """Run what asks models, and what must be there before; the job that failed, if one did."""
+    definitions = build_defs(resource_overrides={"llm": gateway})
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions(str(models.name), gateway.profile.evaluate)
+        instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
+        for job, partition, tags in _runs(gateway):
+            result = definitions.resolve_job_def(job).execute_in_process(
+                instance=instance,
+                partition_key=partition,
+                tags=tags,
+                run_config=SHOW_PROGRESS,
+                raise_on_error=False,
+            )
+            if not result.success:
+                return f"{job} {partition or ''}".strip()
+    return None
+
+
+def _runs(gateway: DryGateway) -> list[Run]:
+    keys = buckets.get_partition_keys()
+    warehouse = Warehouse(home.warehouse_path())
+    before: list[Run] = []
+    # Image sets that are there stay as they are: making them asks no model.
+    if not warehouse.read("dialogue/sets_of_buckets", {"buckets": keys}).num_rows:
+        before = [("ingest", shard, {}) for shard in corpus_folder().shards()]
+        before.append(("cluster", None, {}))
+    return [
+        *before,
+        ("generate", None, {RANGE_START: keys[0], RANGE_END: keys[-1]}),
+        ("release", None, {}),
+        *(("evaluate", model, {}) for model in gateway.profile.evaluate),
+    ]
+
+
+def _show(gateway: DryGateway) -> None:
+    """The table of what would be asked."""
+    line = "{:<22} {:<18} {:>9} {:>12} {:>13} {:>13} {:>11} {:>11}"
+    print()
+    print(
+        line.format(
+            *("stage", "model", "calls", "reused", "prompt tok.", "answer tok."),
+            *("likely $", "at most $"),
+        )
+    )
+    counted = [
+        (stage, model, *_counts(foreseen)) for (stage, model), foreseen in gateway.foreseen.items()
+    ]
+    totals = [sum(column) for column in zip(*(row[2:] for row in counted), strict=True)]
+    for row in [*counted, ("all", "", *totals)]:
+        shown = [f"{value:.4f}" if type(value) is float else f"{value:,}" for value in row[2:]]
+        print(line.format(*row[:2], *shown))
+    print(
+        "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
+        "are\nlike a real run's, not the same. An answer counts as many tokens as the stage's mean "
+        "in the\nledger, 500 where it has none; at most: every answer as long as it may be."
+    )
+
+
+def _counts(foreseen: Foreseen) -> tuple[int, int, int, int, float, float]:
+    usage = foreseen.usage
+    tokens = usage.prompt_tokens, usage.completion_tokens
+    return usage.calls, usage.cache_hits, *tokens, usage.cost_usd, foreseen.at_most_usd
+
+
+if __name__ == "__main__":
+    sys.exit(main())

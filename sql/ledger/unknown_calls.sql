@@ -1,0 +1,27 @@
+-- Calls whose answer stands in a table and that are not in ledger.calls as answered, with who names them.
+WITH named AS (
+    SELECT 'dialogue.summaries' AS named_by, call_key FROM dialogue.summaries
+    UNION ALL
+    SELECT 'dialogue.questions', call_key FROM dialogue.questions
+    UNION ALL
+    SELECT 'dialogue.answers', call_key FROM dialogue.answers
+    UNION ALL
+    SELECT 'rewrite.prompts', call_key FROM rewrite.prompts
+    UNION ALL
+    SELECT 'release.turns', call_key FROM release.turns
+    UNION ALL
+    SELECT 'release.references', call_key FROM release.references
+    UNION ALL
+    -- A provider's filter leaves no words and no answered call.
+    SELECT 'evaluate.answers', call_key FROM evaluate.answers WHERE answer IS NOT NULL
+    UNION ALL
+    SELECT 'evaluate.judgments', call_key FROM evaluate.judgments
+    UNION ALL
+    SELECT 'evaluate.judgments', answer_call_key FROM evaluate.judgments
+)
+SELECT DISTINCT named_by, call_key
+FROM named
+ANTI JOIN (SELECT key FROM ledger.calls WHERE status = 'answered') AS answered
+    ON answered.key = named.call_key
+WHERE call_key IS NOT NULL
+ORDER BY named_by, call_key;

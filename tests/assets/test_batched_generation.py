@@ -1,0 +1,135 @@
+"""A stage whose model takes batches: it stops and waits, and the sensor runs it again when they end."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.partitions import models
+from dagster_project.jobs import RANGE_END, RANGE_START
+from resources.llm.batch_state import BatchState
+from resources.offline.process import OfflineServer
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import ALL_BUCKETS, Row, World, copy_of, made, models_yaml, sentence
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[str]:
+    """A model server that outlives the runs."""
+    with OfflineServer() as server:
+        yield server.base_url
+
+
+def in_batches(url: str, *names: str) -> Row:
+    content = models_yaml(url)
+    for name in names:
+        content["models"][name]["mode"] = "batch"
+    return content
+
+
+def tick(world: World, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+    """One evaluation of the sensor."""
+    with world.environment():
+        sensor = world.definitions.get_repository_def().get_sensor_def("model_batches")
+        answer = sensor(dg.build_sensor_context(instance=world.instance, cursor=cursor))
+    assert isinstance(answer, (dg.SensorResult, dg.SkipReason))
+    return answer
+
+
+def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
+    """What the daemon does with a run request."""
+    ranges = {name: request.tags[name] for name in ALL_BUCKETS if name in request.tags}
+    return world.run(request.job_name, partition=request.partition_key, tags=ranges)
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path, provider: str) -> World:
+    copy_of(clustered.root, tmp_path)
+    made_here = make_world(tmp_path, clustered.corpus)
+    made_here.write_models(in_batches(provider, "writer"))
+    return made_here
+
+
+def test_generation_comes_to_its_end_batch_after_batch(
+    world: World, clustered: World, make_world: MakeWorld, tmp_path_factory: Any
+) -> None:
+    run = world.generate()
+    assert not run.success
+    assert sentence(run).startswith("dialogue.summaries waits for batches with ")
+
+    n_runs, cursor, seen = 1, None, set[str]()
+    while not run.success:
+        ticked = tick(world, cursor)
+        assert isinstance(ticked, dg.SensorResult), ticked
+        (request,) = ticked.run_requests or []
+        # The run is asked for once, as it was: its job, its partitions.
+        assert request.run_key == run.run_id and request.run_key not in seen
+        seen.add(str(request.run_key))
+        assert request.job_name == "generate"
+        assert (request.tags[RANGE_START], request.tags[RANGE_END]) == tuple(ALL_BUCKETS.values())
+        cursor = ticked.cursor
+        assert isinstance(tick(world, cursor), dg.SkipReason), "once is enough"
+        run = launch(world, request)
+        n_runs += 1
+        assert n_runs < 10
+
+    # Summaries, questions, answers and rewrites wait for a batch each.
+    assert n_runs == 5
+    assert {"dialogue/dialogues", "rewrite/prompts"} <= made(run)
+    assert {call.via for call in world.ledger} == {"batch"}
+    assert len(BatchState(world.ledger).batches()) == 4
+
+    # What came of it is what the same requests asked live come to.
+    root = tmp_path_factory.mktemp("live")
+    copy_of(clustered.root, root)
+    live = make_world(root, clustered.corpus)
+    assert live.generate().success
+    for table in ("dialogue.dialogues", "rewrite.prompts"):
+        query = f"SELECT * FROM {table} ORDER BY ALL"
+        assert world.rows(query) == live.rows(query)
+
+
+def test_one_models_partition_runs_again_for_that_model_alone(
+    released: World, make_world: MakeWorld, tmp_path: Path, provider: str
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    world.write_models(in_batches(provider, "careful"))
+
+    run = world.evaluate("careful")
+    assert sentence(run).startswith("evaluate.answers waits for batches")
+    ticked = tick(world)
+
+    assert isinstance(ticked, dg.SensorResult)
+    (request,) = ticked.run_requests or []
+    assert (request.job_name, request.partition_key) == ("evaluate", "careful")
+    assert "careful" in world.instance.get_dynamic_partitions(str(models.name))
+    # A dialogue's second turn needs the answer to its first: one batch a turn, none twice.
+    again = launch(world, request)
+    assert sentence(again).startswith("evaluate.answers waits for batches")
+    first, second = BatchState(world.ledger).batches()
+    assert first.n_requests == second.n_requests > 0
+
+
+def test_with_nothing_in_batches_the_sensor_does_nothing(
+    clustered: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path, clustered.corpus)
+
+    skipped = tick(world)
+
+    assert isinstance(skipped, dg.SkipReason)
+    assert skipped.skip_message == "No model was ever asked."
+    assert not (world.home / "ledger.sqlite").exists(), "looking makes nothing"
+
+
+def test_a_provider_that_is_away_is_what_the_sensor_says(world: World) -> None:
+    assert not world.generate().success
+    world.write_models(in_batches("http://127.0.0.1:9/v1", "writer"))
+
+    skipped = tick(world)
+
+    assert isinstance(skipped, dg.SkipReason)
+    assert str(skipped.skip_message).startswith("A batch of writer could not be looked after: ")

@@ -51,7 +51,7 @@ check: setup ## Lint, types, import direction
 test: check ## All checks and tests
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 3 minutes)
+bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway
 
 lock: ## Resolve dependencies anew into requirements.lock

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,8 +26,8 @@ from resources.home import REPO_ROOT
 N, MANY = 2_000, 20_000
 LATENCY_MS, IN_FLIGHT = 200, 64
 IDEAL_SECONDS = N / IN_FLIGHT * LATENCY_MS / 1000
-LIMIT, WINDOW, LIMITED = 600, 5.0, 1_800
-"""Requests per window, the seconds that stand for a minute, requests asked under the limit."""
+LIMIT, LIMITED = 1_200, 3_000
+"""Requests per minute, and requests asked under that limit: two minutes and a half."""
 WAYS = ("gateway", "asyncio", "threads")
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
@@ -41,15 +41,25 @@ def text(number: int) -> str:
     return f"Question {number}: which way is north?"
 
 
-def ask_gateway(url: str, n: int, limit: int | None = None, window: float = 60.5) -> None:
+def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
     """All requests through the project's gateway with an empty ledger."""
     from methods.messages import Message
     from resources.image_store import ImageStore
     from resources.llm.gateway import Gateway
     from resources.llm.ledger import Ledger
-    from resources.llm.limits import SlidingMinute
     from resources.llm.registry import load_registry
     from resources.llm.request import ChatRequest, Completion
+
+    class Questions(Sequence[ChatRequest]):
+        """Made one by one as they are asked, so that what is measured is the gateway's memory."""
+
+        def __len__(self) -> int:
+            return n
+
+        def __getitem__(self, number):
+            if number >= n:
+                raise IndexError
+            return ChatRequest("it", (Message.of("user", text(number)),), "bench@1")
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -57,12 +67,7 @@ def ask_gateway(url: str, n: int, limit: int | None = None, window: float = 60.5
         models.write_text(MODELS.format(url=url, in_flight=IN_FLIGHT, limit=limit or "null"))
         ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
         gateway = Gateway(load_registry(models), "p", ledger, images)
-        if limit:
-            gateway.limits(gateway.registry.model("it"))._requests = SlidingMinute(limit, window)
-        requests = [
-            ChatRequest("it", (Message.of("user", text(number)),), "bench@1") for number in range(n)
-        ]
-        outcomes, usage = gateway.ask("bench", requests)
+        outcomes, usage = gateway.ask("bench", Questions())
         assert usage.calls == n and all(isinstance(each, Completion) for each in outcomes)
 
 
@@ -105,17 +110,26 @@ def ask_threads(url: str, n: int) -> None:
 
 
 def serve(low_ms: float, high_ms: float) -> None:
-    """The stand-in, until its standard input is closed."""
+    """The stand-in, until its standard input is closed; a line there is answered with when each
+    request since the last one arrived."""
     from tests.resources.openai_double import Api
 
+    arrivals: list[float] = []
+
+    def tell() -> None:
+        while sys.stdin.readline():
+            print(json.dumps(arrivals), flush=True)
+            arrivals.clear()
+
     async def run() -> None:
-        print(await Api((low_ms, high_ms)).listen(), flush=True)
-        await asyncio.to_thread(sys.stdin.read)
+        api = Api((low_ms, high_ms), lambda *_: arrivals.append(time.monotonic()))
+        print(await api.listen(), flush=True)
+        await asyncio.to_thread(tell)
 
     asyncio.run(run())
 
 
-def measure(way: str, url: str, n: int, limit: int, window: float, profiled: bool) -> None:
+def measure(way: str, url: str, n: int, limit: int, profiled: bool) -> None:
     """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
     import openai
 
@@ -123,7 +137,7 @@ def measure(way: str, url: str, n: int, limit: int, window: float, profiled: boo
         model="it", messages=[{"role": "user", "content": "warm"}]
     )
     ask: dict[str, Callable[[], None]] = {
-        "gateway": lambda: ask_gateway(url, n, limit or None, window),
+        "gateway": lambda: ask_gateway(url, n, limit or None),
         "asyncio": lambda: ask_asyncio(url, n),
         "threads": lambda: ask_threads(url, n),
     }
@@ -179,7 +193,8 @@ def _peak_mib() -> float:
 
 @contextmanager
 def api(low_ms: float, high_ms: float) -> Iterator[SimpleNamespace]:
-    """The stand-in in a process of its own: its `url`, and `cpu()`, the seconds it has worked."""
+    """The stand-in in a process of its own: its `url`, `cpu()`, the seconds it has worked, and
+    `arrivals()`, when each request came since the last time this was asked."""
     command = [sys.executable, "-m", "tests.bench.gateway", "serve", f"{low_ms}", f"{high_ms}"]
     with subprocess.Popen(
         command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -190,23 +205,47 @@ def api(low_ms: float, high_ms: float) -> Iterator[SimpleNamespace]:
             fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+        def arrivals() -> list[float]:
+            process.stdin.write("arrivals\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
         try:
-            yield SimpleNamespace(url=process.stdout.readline().strip(), cpu=cpu)
+            url = process.stdout.readline().strip()
+            yield SimpleNamespace(url=url, cpu=cpu, arrivals=arrivals)
         finally:
             process.stdin.close()
 
 
-def measured(
-    way: str, url: str, n: int, limit: int = 0, window: float = 0.0, profiled: bool = False
-) -> dict:
+def measured(way: str, url: str, n: int, limit: int = 0, profiled: bool = False) -> dict:
     """The figures of one way, from a process of its own."""
     command = [sys.executable, "-m", "tests.bench.gateway", "measure", way, url, str(n)]
-    command += [str(limit), str(window), str(int(profiled))]
+    command += [str(limit), str(int(profiled))]
     environment = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     done = subprocess.run(
         command, cwd=REPO_ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
     )
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def kept_to(arrivals: list[float]) -> dict:
+    """How a limit was kept, as the server saw it: the most in any minute, and how much was used.
+
+    Used is the pace until the last minute's requests could begin; they are too few to fill theirs.
+    """
+    times, most, first = sorted(arrivals), 0, 0
+    for last, time_ in enumerate(times):
+        while time_ - times[first] >= 60.0:
+            first += 1
+        most = max(most, last - first + 1)
+    full = LIMITED // LIMIT * LIMIT
+    per_minute = full / (times[full] - times[0]) * 60
+    return {
+        "limit_per_minute": LIMIT,
+        "most_in_any_minute": most,
+        "of_limit": round(most / LIMIT, 4),
+        "used": round(per_minute / LIMIT, 4),
+    }
 
 
 def bench(rounds: int) -> dict:
@@ -222,19 +261,19 @@ def bench(rounds: int) -> dict:
     with api(0, 5) as fast:
         many = measured("gateway", fast.url, MANY)
         few = measured("gateway", fast.url, N)
-        limited = measured("gateway", fast.url, LIMITED, LIMIT, WINDOW)
+        fast.arrivals()
+        # The warming call of the measuring process is one of the arrivals, and no part of the run.
+        limited = measured("gateway", fast.url, LIMITED, LIMIT) | kept_to(fast.arrivals()[1:])
         profiles = {
             way: measured(way, fast.url, N // 2, profiled=True)["profile"]
             for way in ("gateway", "asyncio")
         }
-    # The first window's requests leave at once; the last window's take as long as without a limit.
-    ideal = (LIMITED / LIMIT - 1) * WINDOW + LIMIT / (few["requests_per_minute"] / 60)
-    limited |= {"limit_per_window": LIMIT, "window_s": WINDOW}
-    limited |= {"ideal_s": round(ideal, 2), "of_ideal": round(limited["wall_s"] / ideal, 3)}
     return {
         "ideal_s": IDEAL_SECONDS,
         "server_cpu_ms_per_request": round(server_ms, 3),
         "ways": best,
+        "gateway_of_asyncio": round(best["gateway"]["wall_s"] / best["asyncio"]["wall_s"], 3),
+        "gateway_of_threads": round(best["gateway"]["wall_s"] / best["threads"]["wall_s"], 3),
         "gateway_2000_fast": few,
         "gateway_20000_fast": many,
         "limited": limited,
@@ -256,7 +295,7 @@ def show(figures: dict) -> None:
         "64 threads + OpenAI": figures["ways"]["threads"],
         f"gateway, {N} at 0-5 ms": figures["gateway_2000_fast"],
         f"gateway, {MANY} at 0-5 ms": figures["gateway_20000_fast"],
-        f"gateway, {LIMIT} per {WINDOW:.0f} s": figures["limited"],
+        f"gateway, {LIMIT} a minute": figures["limited"],
     }
     for name, row in rows.items():
         of_ideal = f"{row['of_ideal']:.3f}" if "of_ideal" in row else ""
@@ -264,7 +303,15 @@ def show(figures: dict) -> None:
             f"{name:28}{row['wall_s']:9.2f}{of_ideal:>10}{row['cpu_ms_per_request']:12.2f}"
             f"{row['peak_mib']:10.0f}{row['requests_per_minute']:9}"
         )
-    print(f"The limit's minute was shortened to {WINDOW:.0f} s; {LIMITED} requests were asked.")
+    limited, many = figures["limited"], figures["gateway_20000_fast"]
+    print(
+        f"\nThe gateway takes {figures['gateway_of_asyncio']:.2f} x the time of asyncio and "
+        f"{figures['gateway_of_threads']:.2f} x that of threads; memory over imports "
+        f"{figures['gateway_2000_fast']['peak_mib_over_imports']:.0f} MiB at {N}, "
+        f"{many['peak_mib_over_imports']:.0f} MiB at {MANY} requests."
+        f"\nUnder the limit of {LIMIT} a minute the server saw {limited['most_in_any_minute']} in "
+        f"the fullest of all minutes ({limited['of_limit']:.1%}); {limited['used']:.1%} was used."
+    )
     for way, profile in figures["profiles"].items():
         print(f"\nProfile of {way}, parts of CPU time, functions' own:")
         for place, share in profile["top_five_own"].items():
@@ -280,8 +327,8 @@ def main() -> None:
     if sys.argv[1:2] == ["serve"]:
         return serve(float(sys.argv[2]), float(sys.argv[3]))
     if sys.argv[1:2] == ["measure"]:
-        way, url, n, limit, window, profiled = sys.argv[2:]
-        return measure(way, url, int(n), int(limit), float(window), profiled == "1")
+        way, url, n, limit, profiled = sys.argv[2:]
+        return measure(way, url, int(n), int(limit), profiled == "1")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2)
     figures = bench(parser.parse_args().rounds)

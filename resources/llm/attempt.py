@@ -5,7 +5,6 @@ from how it ends. Asking again is `session.py`'s.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from resources.image_store import ImageStore
@@ -14,7 +13,7 @@ from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
 from resources.llm.limits import ModelLimits
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import Reply, read_reply
-from resources.llm.request import ChatRequest, Outcome
+from resources.llm.request import ChatRequest
 from resources.llm.wire import wire_body
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 ATTEMPT_SECONDS = 180.0
 """The longest an attempt may take as a whole: a reply that trickles in never ends by itself."""
-
-Keep = Callable[[Reply], Awaitable[Outcome]]
 
 
 async def attempt(
@@ -33,23 +30,21 @@ async def attempt(
     images: ImageStore,
     limits: ModelLimits,
     budget: Budget,
-    keep: Keep,
-) -> Outcome:
-    """One try, and what `keep` makes of the reply.
-
-    Its place in flight is given up once `keep` has the answer durable: what a crash can cost is never
-    more than may be in flight. Raises what the exchange raised, BudgetReached, ProviderDown.
-    """
+) -> Reply:
+    """One try's reply. Raises what the exchange raised, BudgetReached, ProviderDown."""
     import openai
 
     from resources.llm.errors import ANY_TROUBLE, is_retryable, may_have_cost, pause_asked
 
-    async with limits.attempt(estimated_tokens(request, spec)) as lease:
-        most = highest_cost(request, spec)
+    # What nobody limits is not estimated: it is a part of each request's processor time.
+    tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
+    async with limits.attempt(tokens) as lease:
+        most = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
         await budget.set_aside(most)
         cost = 0.0
         try:
             reply = await exchange(client, request, spec, images)
+            cost = spec.cost(reply.prompt_tokens, reply.completion_tokens)
         except ANY_TROUBLE as error:
             lease.settle(0)
             if isinstance(error, openai.RateLimitError):
@@ -60,13 +55,11 @@ async def attempt(
                 limits.answered()
             cost = most if may_have_cost(error) else 0.0
             raise
-        else:
-            limits.answered()
-            lease.settle(reply.prompt_tokens + reply.completion_tokens)
-            cost = spec.cost(reply.prompt_tokens, reply.completion_tokens)
-            return await keep(reply)
         finally:
             budget.settle(most, cost)
+        limits.answered()
+        lease.settle(reply.prompt_tokens + reply.completion_tokens)
+        return reply
 
 
 async def exchange(
@@ -84,4 +77,4 @@ async def exchange(
     # which costs more than sending and reading it; the reply is checked by `read_reply`.
     async with asyncio.timeout(ATTEMPT_SECONDS):
         response = await client.post("/chat/completions", cast_to=Response, body=body)
-    return read_reply(response.content, prompt_tokens(request, spec))
+    return read_reply(response.content, lambda: prompt_tokens(request, spec))

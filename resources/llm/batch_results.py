@@ -65,7 +65,7 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
         said = storable(str(error.get("message"))[:_LONGEST])
         return Lost(item.key, status_kind(status, code), said, is_passing(status, code))
     try:
-        reply = reply_of(body, text_tokens(canonical_json(item.request)))
+        reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
     except BadResponse as error:
         return Lost(item.key, "bad_response", str(error), True)
     charge = charge_of(

@@ -6,8 +6,9 @@ answer, is the assets'.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+import gc
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from resources.image_store import ImageStore
@@ -20,8 +21,8 @@ from resources.llm.session import Session, Waits
 from resources.llm.usage import Progress, Say, Usage, silent
 from resources.offline.process import OfflineServer
 
-WORKERS = 512
-"""Items begun at once, at least: many more than are in flight, few enough to weigh nothing."""
+WORKERS = 64
+"""Items begun at once, at least: twice what may be in flight, so that one is always ready to go."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -76,7 +77,8 @@ class Gateway:
         not do for the next call, WaitingForBatch when work waits for a batch, BatchError when one
         cannot be handed over; what was answered by then is kept.
         """
-        return asyncio.run(self._map(stage, items, work, say))
+        with _little_garbage():
+            return asyncio.run(self._map(stage, items, work, say))
 
     async def _map(
         self,
@@ -133,3 +135,17 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+@contextmanager
+def _little_garbage() -> Iterator[None]:
+    """Keep what is there already out of garbage collection: walking the modules' half a million
+    objects over and over stops every request for a tenth of a second each time."""
+    # The client's own, too, which it takes a second to import.
+    import resources.llm.errors  # noqa: F401
+
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -5,6 +5,7 @@ field is checked, and what is no completion is a BadResponse.
 """
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from resources.llm.estimate import text_tokens
@@ -24,10 +25,10 @@ class Reply(NamedTuple):
     completion_tokens: int
 
 
-def read_reply(body: bytes, prompt_tokens: int) -> Reply:
+def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
     """The completion in a response's body. Raises BadResponse unless it is there and whole.
 
-    `prompt_tokens` is the estimate that stands in where the server counts none, as some servers of
+    `prompt_tokens` gives the estimate that stands in where the server counts none, as some servers of
     open models do: the answer was paid for, and asking again would bring no count.
     """
     try:
@@ -36,7 +37,7 @@ def read_reply(body: bytes, prompt_tokens: int) -> Reply:
         raise BadResponse(f"The reply is no JSON: {error}.") from None
 
 
-def reply_of(body: object, prompt_tokens: int) -> Reply:
+def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     """The completion in a decoded body, as `read_reply` reads it. Raises BadResponse."""
     try:
         choice = body["choices"][0]  # type: ignore[index]
@@ -50,7 +51,7 @@ def reply_of(body: object, prompt_tokens: int) -> Reply:
     if not all(isinstance(each, str | None) for each in (text, refusal)):
         raise BadResponse("The reply's message is no text.")
     if not all(type(count) is int and count >= 0 for count in (n_prompt, n_completion)):
-        n_prompt, n_completion = prompt_tokens, text_tokens(text or "")
+        n_prompt, n_completion = prompt_tokens(), text_tokens(text or "")
     ended = choice.get("finish_reason")
     return Reply(
         storable(text or ""),

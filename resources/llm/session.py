@@ -60,6 +60,7 @@ class Session:
         self._in_flight: dict[str, asyncio.Future[Outcome | None]] = {}
         self._wanted: dict[str, dict[str, Wanted]] = {}
         self._told: list[str] = []
+        self._risks: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> "Session":
         gateway = self.gateway
@@ -205,12 +206,24 @@ class Session:
             async for one in retrying:
                 with one:
                     attempts += 1
-                    return await attempt(
-                        client, request, spec, gateway.images, limits, gateway.budget, keep
-                    )
+                    async with self._at_risk(spec):
+                        reply = await attempt(
+                            client, request, spec, gateway.images, limits, gateway.budget
+                        )
+                        return await keep(reply)
         except (*ANY_TROUBLE, ProviderDown) as error:
             return Failure(key, failure_kind(error), sentence(error, spec))
         raise AssertionError("retrying ends with an outcome or an error")
+
+    def _at_risk(self, spec: ModelSpec) -> asyncio.Semaphore:
+        """Places for what a crash can cost: what is in flight, and as much again on its way to disk.
+
+        An answer gives its place in flight up at once, so that no disk slows the asking down; a disk
+        that hangs stops it.
+        """
+        if spec.name not in self._risks:
+            self._risks[spec.name] = asyncio.Semaphore(2 * spec.concurrency)
+        return self._risks[spec.name]
 
 
 def _joined(outcome: Outcome | None) -> Outcome | None:

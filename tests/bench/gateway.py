@@ -131,16 +131,12 @@ def serve(low_ms: float, high_ms: float) -> None:
 
 def measure(way: str, url: str, n: int, limit: int, profiled: bool) -> None:
     """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
-    import openai
-
-    openai.OpenAI(api_key="none", base_url=url).chat.completions.create(
-        model="it", messages=[{"role": "user", "content": "warm"}]
-    )
     ask: dict[str, Callable[[], None]] = {
         "gateway": lambda: ask_gateway(url, n, limit or None),
         "asyncio": lambda: ask_asyncio(url, n),
         "threads": lambda: ask_threads(url, n),
     }
+    {"gateway": ask_gateway, "asyncio": ask_asyncio, "threads": ask_threads}[way](url, 1)
     profile = cProfile.Profile()
     base_mib, cpu, wall = _peak_mib(), time.process_time(), time.monotonic()
     if profiled:

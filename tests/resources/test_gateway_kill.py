@@ -275,11 +275,15 @@ def test_every_send_beyond_the_first_is_one_that_a_kill_took(run):
     assert sum(map(len, run.sent.values())) - N == sum(run.lost.values())
 
 
-def test_a_kill_takes_no_more_than_may_be_in_flight(run):
-    assert max(run.lost.values()) <= CONCURRENCY, run.lost
+AT_RISK = 2
+"""Answers that a kill can cost, for each that may be in flight: it, and one on its way to the disk."""
 
 
-def test_no_more_than_may_be_in_flight_is_ever_paid_for_and_not_yet_durable(
+def test_a_kill_takes_no_more_than_may_be_at_risk(run):
+    assert max(run.lost.values()) <= AT_RISK * CONCURRENCY, run.lost
+
+
+def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     api, tmp_path, monkeypatch
 ):
     at_risk: list[int] = []
@@ -301,4 +305,4 @@ def test_no_more_than_may_be_in_flight_is_ever_paid_for_and_not_yet_durable(
         [ChatRequest("it", (Message.of("user", f"Question {i}"),), "v1") for i in range(60)],
     )
 
-    assert max(at_risk) <= 4
+    assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"

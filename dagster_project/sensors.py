@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")
 
+WAITED = "loom/waited"
+"""Tag of a run that goes on for another one, which stopped to wait for batches."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
 """Sensors that only add partitions or report what happened cost nothing, so they run from the start."""
 
@@ -106,7 +108,7 @@ def batch_sensor(jobs: "Sequence[Job]") -> dg.SensorDefinition:
         description="Looks after batches of model calls; what waited for them is run again.",
     )
     def model_batches(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        """Takes in what came back; runs whose batches have all ended since the cursor run again."""
+        """Takes in what came back; runs whose batches have all ended run again."""
         if not ledger_path().exists():
             return dg.SkipReason("No model was ever asked.")
         ledger = Ledger(ledger_path())
@@ -128,42 +130,41 @@ def _look_after(
             troubles = look_after_all(load_registry(), ledger)
         except RegistryError as error:
             troubles = [str(error)]
-    batches = state.batches()
-    ended = [batch for batch in batches if (batch.ended_at or "") > (context.cursor or "")]
-    waiting = [batch for batch in batches if batch.ended_at is None]
-    still = {batch.run for batch in waiting}
-    # A run is left for the tick that sees its last batch end, so the cursor stays before the others.
-    done = [batch for batch in ended if batch.run not in still]
-    if not done:
-        n_waiting = sum(batch.n_requests for batch in waiting)
-        said = troubles or [f"{len(waiting)} batches with {n_waiting} requests are in work."]
-        return dg.SkipReason(" ".join(said))
-    requests = [_again(context, run) for run in dict.fromkeys(batch.run for batch in done)]
-    return dg.SensorResult(
-        run_requests=[request for request in requests if request],
-        cursor=max(batch.ended_at or "" for batch in done),
-    )
+    requests = [_again(context, state, run_id) for run_id in state.ready_runs()]
+    if any(requests):
+        return dg.SensorResult(run_requests=[request for request in requests if request])
+    waiting = state.batches(still_open=True)
+    n_waiting = sum(batch.n_requests for batch in waiting)
+    in_work = f"{len(waiting)} batches with {n_waiting} requests are in work."
+    return dg.SkipReason(" ".join(troubles) or (in_work if waiting else "No batch is under way."))
 
 
 def _is_of_assets(run: dg.DagsterRun) -> bool:
     return run.job_name.startswith(IMPLICIT_ASSET_JOB_NAME)
 
 
-def _again(context: dg.SensorEvaluationContext, run_id: str) -> dg.RunRequest | None:
-    """The run once more, with what it was run with; None unless it is one that waited."""
+def _again(
+    context: dg.SensorEvaluationContext, state: BatchState, run_id: str
+) -> dg.RunRequest | None:
+    """The run once more, with what it was run with; None unless it is one that stopped to wait."""
     run = context.instance.get_run_by_id(run_id)
-    if run is None or run.status != dg.DagsterRunStatus.FAILURE:
+    if run is not None and not run.is_finished:
+        return None  # It has other work to do before it stops.
+    started_again = context.instance.get_runs(dg.RunsFilter(tags={WAITED: run_id}), limit=1)
+    if run is None or run.status != dg.DagsterRunStatus.FAILURE or started_again:
+        state.resumed(run_id)
         return None
     tags = {name: value for name, value in run.tags.items() if name in (RANGE_START, RANGE_END)}
     keys = sorted(run.asset_selection or [], key=str)
     return dg.RunRequest(
+        # Until it is seen to have started it is asked for again, and Dagster starts it once.
         run_key=run_id,
         # Assets that were launched by themselves run in the job of their stage.
         job_name=JOB_OF_GROUP[keys[0].path[0]] if _is_of_assets(run) else run.job_name,
         run_config=dict(run.run_config),
         asset_selection=keys or None,
         partition_key=run.tags.get("dagster/partition"),
-        tags={**tags, "loom/waited": run_id},
+        tags={**tags, WAITED: run_id},
     )
 
 

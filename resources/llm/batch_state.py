@@ -18,14 +18,13 @@ MAX_SUBMISSIONS = 3
 
 
 class Batch(NamedTuple):
-    """A batch of one model of the registry, handed over by `run`.
+    """A batch of one model of the registry.
 
     `remote_id` is None until the provider has said it, `ended_at` until all is taken in.
     """
 
     batch: str
     model: str
-    run: str
     remote_id: str | None
     status: str
     n_requests: int
@@ -81,16 +80,37 @@ class BatchState:
         )
         return [Batch(*row) for row in rows]
 
-    def hand_over(self, batch: str, model: str, run: str, items: Sequence[Item]) -> set[str]:
+    def hand_over(self, batch: str, model: str, items: Sequence[Item]) -> set[str]:
         """Put items into a new batch; the keys of those that no other process was quicker with."""
         with self._ledger.transaction() as connection:
             taken = {item.key for item in items if _take(connection, batch, item)}
             if taken:
                 connection.execute(
-                    "INSERT INTO batches VALUES (?, ?, ?, NULL, 'prepared', ?, ?, NULL)",
-                    [batch, model, run, len(taken), _now()],
+                    "INSERT INTO batches VALUES (?, ?, NULL, 'prepared', ?, ?, NULL)",
+                    [batch, model, len(taken), _now()],
                 )
         return taken
+
+    def wait(self, run: str, batches: Iterable[str]) -> None:
+        """A run stops to wait for these batches."""
+        with self._ledger.transaction() as connection:
+            connection.executemany(
+                "INSERT INTO batch_waits VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [(run, batch) for batch in batches],
+            )
+
+    def ready_runs(self) -> list[str]:
+        """Runs that have stopped to wait and whose batches have all ended."""
+        rows = self._ledger.connection.execute(
+            "SELECT run FROM batch_waits JOIN batches USING (batch) "
+            "GROUP BY run HAVING count(*) = count(ended_at) ORDER BY max(ended_at), run"
+        )
+        return [row[0] for row in rows]
+
+    def resumed(self, run: str) -> None:
+        """A run waits no more: it was run again, or nobody wants it to be."""
+        with self._ledger.transaction() as connection:
+            connection.execute("DELETE FROM batch_waits WHERE run = ?", [run])
 
     def submitted(self, batch: str, remote_id: str) -> None:
         """The provider has taken the batch."""
@@ -108,6 +128,7 @@ class BatchState:
                 "WHERE batch = ?",
                 [batch],
             )
+            connection.execute("DELETE FROM batch_waits WHERE batch = ?", [batch])
             connection.execute("DELETE FROM batches WHERE batch = ?", [batch])
 
     def seen(self, batch: str, status: str) -> None:

@@ -63,12 +63,12 @@ class Batches:
 
     async def hand_over(
         self, spec: ModelSpec, stage: str, run: str, wanted: Sequence[Wanted], images: ImageStore
-    ) -> int:
-        """Hand requests to the model's provider; how many batches they made. Raises BatchError.
+    ) -> list[str]:
+        """Hand requests to the model's provider; the batches they made. Raises BatchError.
 
         What another process handed over meanwhile is left out.
         """
-        client, n_batches = await self._clients.of(spec), 0
+        client, handed_over = await self._clients.of(spec), []
         chunks = _chunks(wanted, spec, images)
         # One after another, and off the event loop: a batch's pictures fill a hundred megabytes.
         while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
@@ -83,12 +83,12 @@ class Batches:
             ]
             # Who looks after open batches meanwhile is not to take this one for forgotten.
             async with self._flights.one(batch):
-                taken = self.state.hand_over(batch, spec.name, run, items)
+                taken = self.state.hand_over(batch, spec.name, items)
                 lines = b"".join(line for each, line in chunk if each.key in taken)
                 if taken:
                     await self._create(client, spec, batch, lines)
-                    n_batches += 1
-        return n_batches
+                    handed_over.append(batch)
+        return handed_over
 
     async def look_after(self, batch: str) -> None:
         """Ask how a batch is doing, once however many want to know, and take in what it brought."""

@@ -42,7 +42,6 @@ CREATE TABLE IF NOT EXISTS charges (
 CREATE TABLE IF NOT EXISTS batches (
     batch TEXT PRIMARY KEY,
     model TEXT NOT NULL,
-    run TEXT NOT NULL,
     remote_id TEXT,
     status TEXT NOT NULL,
     n_requests INTEGER NOT NULL,
@@ -64,6 +63,13 @@ CREATE TABLE IF NOT EXISTS batch_items (
     request BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS items_of_batch ON batch_items (batch);
+
+-- Which runs stopped to wait for a batch, until they have been run again.
+CREATE TABLE IF NOT EXISTS batch_waits (
+    run TEXT NOT NULL,
+    batch TEXT NOT NULL REFERENCES batches,
+    PRIMARY KEY (run, batch)
+) WITHOUT ROWID;
 
 -- Everything that cost something, without what was said.
 CREATE VIEW IF NOT EXISTS accounts AS

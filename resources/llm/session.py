@@ -60,6 +60,7 @@ class Session:
         self._in_flight: dict[str, asyncio.Future[Outcome | None]] = {}
         self._wanted: dict[str, dict[str, Wanted]] = {}
         self._told: list[str] = []
+        self._awaited: set[str] = set()
         self._risks: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> "Session":
@@ -90,6 +91,7 @@ class Session:
         if outcome is None:
             raise Waits
         self.usage.count(outcome)
+        self.usage.run_cost_usd = self.gateway.budget.spent_usd
         if isinstance(outcome, Failure) and outcome.kind == "auth":
             raise AuthError(f"{spec.name}: {outcome.detail}")
         return outcome
@@ -101,14 +103,17 @@ class Session:
         """
         for name, wanted in self._wanted.items():
             spec = self.gateway.registry.model(name)
-            await self._batches.hand_over(
-                spec, self.stage, self.gateway.run, list(wanted.values()), self.gateway.images
+            self._awaited |= set(
+                await self._batches.hand_over(
+                    spec, self.stage, self.gateway.run, list(wanted.values()), self.gateway.images
+                )
             )
         if n_waiting:
+            self._batches.state.wait(self.gateway.run, self._awaited)
             raise WaitingForBatch(
-                f"{self.stage} waits for batches with {n_waiting} of its pieces of work; they are "
-                "looked after, and what waits is run again, by the sensor model_batches, or by "
-                "running this again later."
+                f"{self.stage} waits for batches with {n_waiting} of its pieces of work. The sensor "
+                "model_batches runs it again when they are back; without the daemon, run it again "
+                "later."
             )
         if self._told:
             self._batches.state.told(self._told)
@@ -141,6 +146,7 @@ class Session:
         if known:
             return known
         if item and item.state == "waiting":
+            self._awaited.add(item.batch)
             return None
         if item and item.state == "failed":
             self._told.append(key)

@@ -25,6 +25,8 @@ class Usage:
     completion_tokens: int = 0
     cost_usd: float = 0.0
     failures: Counter[str] = field(default_factory=Counter)
+    run_cost_usd: float = 0.0
+    """What the run this stage is part of has spent by its end."""
 
     def count(self, outcome: Outcome) -> None:
         """Add one outcome."""
@@ -53,6 +55,7 @@ class Usage:
             "prompt tokens": self.prompt_tokens,
             "completion tokens": self.completion_tokens,
             "cost (USD)": round(self.cost_usd, 6),
+            "cost of the run so far (USD)": round(self.run_cost_usd, 6),
         }
 
 

@@ -1,5 +1,6 @@
 """A stage whose model takes batches: it stops and waits, and the sensor runs it again when they end."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,19 +30,18 @@ def in_batches(url: str, *names: str) -> Row:
     return content
 
 
-def tick(world: World, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+def tick(world: World) -> dg.SensorResult | dg.SkipReason:
     """One evaluation of the sensor."""
     with world.environment():
         sensor = world.definitions.get_repository_def().get_sensor_def("model_batches")
-        answer = sensor(dg.build_sensor_context(instance=world.instance, cursor=cursor))
+        answer = sensor(dg.build_sensor_context(instance=world.instance))
     assert isinstance(answer, (dg.SensorResult, dg.SkipReason))
     return answer
 
 
 def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
     """What the daemon does with a run request."""
-    ranges = {name: request.tags[name] for name in ALL_BUCKETS if name in request.tags}
-    return world.run(request.job_name, partition=request.partition_key, tags=ranges)
+    return world.run(request.job_name, partition=request.partition_key, tags=request.tags)
 
 
 @pytest.fixture
@@ -59,22 +59,20 @@ def test_generation_comes_to_its_end_batch_after_batch(
     assert not run.success
     assert sentence(run).startswith("dialogue.summaries waits for batches with ")
 
-    n_runs, cursor, seen = 1, None, set[str]()
+    n_runs = 1
     while not run.success:
-        ticked = tick(world, cursor)
+        ticked = tick(world)
         assert isinstance(ticked, dg.SensorResult), ticked
         (request,) = ticked.run_requests or []
         # The run is asked for once, as it was: its job, its partitions.
-        assert request.run_key == run.run_id and request.run_key not in seen
-        seen.add(str(request.run_key))
+        assert request.run_key == run.run_id
         assert request.job_name == "generate"
         assert (request.tags[RANGE_START], request.tags[RANGE_END]) == tuple(ALL_BUCKETS.values())
-        cursor = ticked.cursor
-        assert isinstance(tick(world, cursor), dg.SkipReason), "once is enough"
         run = launch(world, request)
         n_runs += 1
         assert n_runs < 10
 
+    assert isinstance(tick(world), dg.SkipReason), "nothing waits any more"
     # Summaries, questions, answers and rewrites wait for a batch each.
     assert n_runs == 5
     assert {"dialogue/dialogues", "rewrite/prompts"} <= made(run)
@@ -111,6 +109,34 @@ def test_one_models_partition_runs_again_for_that_model_alone(
     assert sentence(again).startswith("evaluate.answers waits for batches")
     first, second = BatchState(world.ledger).batches()
     assert first.n_requests == second.n_requests > 0
+
+
+def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:
+    with OfflineServer(batch_seconds=4) as slow:
+        world.write_models(in_batches(slow.base_url, "writer"))
+        first, second = world.generate(), world.generate()
+        assert not first.success and not second.success
+        assert len(BatchState(world.ledger).batches()) == 1, "both wait for the first run's"
+
+        while isinstance(ticked := tick(world), dg.SkipReason):
+            assert str(ticked.skip_message).startswith("1 batches with ")
+            time.sleep(0.2)
+
+    keys = {request.run_key for request in ticked.run_requests or []}
+    assert keys == {first.run_id, second.run_id}
+
+
+def test_a_run_is_asked_for_under_one_key_until_it_has_started(world: World) -> None:
+    run = world.generate()
+    first, again = tick(world), tick(world)
+
+    assert isinstance(first, dg.SensorResult) and isinstance(again, dg.SensorResult)
+    keys = [request.run_key for ticked in (first, again) for request in ticked.run_requests or []]
+    assert keys == [run.run_id] * 2, "Dagster starts one run for a key"
+    launch(world, (first.run_requests or [])[0])
+    later = tick(world)
+    assert isinstance(later, dg.SensorResult)
+    assert run.run_id not in {request.run_key for request in later.run_requests or []}
 
 
 def test_with_nothing_in_batches_the_sensor_does_nothing(

@@ -93,7 +93,7 @@ def ask_and_read(
         if reading.loss:
             failed.append(failure(stage, where, ask.name, *reading.loss))
             continue
-        made_by = {**where, "prompt_version": template.version, "provider": provider}
+        made_by = {**where, "prompt_version": reading.prompt_version, "provider": provider}
         rows += [{**row, **made_by} for row in reading.value or []]
     return Written(rows, failed, usage)
 

@@ -139,7 +139,7 @@ def evaluation_assets(benchmark: Benchmark) -> list[dg.AssetsDefinition]:
                     **where,
                     "judge": judge,
                     "provider": llm.registry.model(judge).provider,
-                    "prompt_version": template.version,
+                    "prompt_version": reading.prompt_version,
                     "scores": list(judgment.scores.items()),
                     "score": judgment.score,
                     "explanation": judgment.explanation,

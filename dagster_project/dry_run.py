@@ -122,13 +122,11 @@ def _show(gateway: DryGateway) -> None:
             *("likely $", "at most $"),
         )
     )
-    counted = [
-        (stage, model, *_counts(foreseen)) for (stage, model), foreseen in gateway.foreseen.items()
-    ]
-    totals = [sum(column) for column in zip(*(row[2:] for row in counted), strict=True)]
-    for row in [*counted, ("all", "", *totals)]:
-        shown = [f"{value:.4f}" if type(value) is float else f"{value:,}" for value in row[2:]]
-        print(line.format(*row[:2], *shown))
+    counted = [(whose, _counts(foreseen)) for whose, foreseen in gateway.foreseen.items()]
+    totals = [sum(row[place] for _, row in counted) for place in range(6)]
+    for (stage, model), row in [*counted, (("all", ""), totals)]:
+        shown = [f"{value:,.0f}" for value in row[:4]] + [f"{value:.4f}" for value in row[4:]]
+        print(line.format(stage, model, *shown))
     print(
         "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
         "are\nlike a real run's, not the same. An answer counts as many tokens as the stage's mean "
@@ -136,10 +134,10 @@ def _show(gateway: DryGateway) -> None:
     )
 
 
-def _counts(foreseen: Foreseen) -> tuple[int, int, int, int, float, float]:
+def _counts(foreseen: Foreseen) -> list[float]:
     usage = foreseen.usage
     tokens = usage.prompt_tokens, usage.completion_tokens
-    return usage.calls, usage.cache_hits, *tokens, usage.cost_usd, foreseen.at_most_usd
+    return [usage.calls, usage.cache_hits, *tokens, usage.cost_usd, foreseen.at_most_usd]
 
 
 if __name__ == "__main__":

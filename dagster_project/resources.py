@@ -19,6 +19,8 @@ from resources.review_store import ReviewStore
 from resources.warehouse import Warehouse
 from resources.wit_source import WitFolder
 
+CHAIN = "loom/chain"
+"""Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
@@ -79,6 +81,9 @@ def llm(context: dg.InitResourceContext) -> Iterator[Gateway]:
         gateway = make_gateway(
             context.run.run_id if context.run else "", context.resource_config.get("budget_usd")
         )
+        # A run that goes on for others goes on with their money, too.
+        before = context.run.tags.get(CHAIN, "").split() if context.run else []
+        gateway.budget.spent_usd = gateway.ledger.cost_of(before)
     except RegistryError as error:
         raise dg.Failure(str(error), allow_retries=False) from None
     try:

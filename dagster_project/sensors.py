@@ -12,7 +12,7 @@ from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NA
 
 from assets.partitions import models, wit_shards
 from dagster_project.jobs import JOB_OF_GROUP, RANGE_END, RANGE_START
-from dagster_project.resources import corpus_folder
+from dagster_project.resources import CHAIN, corpus_folder
 from resources.home import ledger_path, review_path
 from resources.llm.batch_state import BatchState
 from resources.llm.batches import look_after_all
@@ -130,6 +130,8 @@ def _look_after(
             troubles = look_after_all(load_registry(), ledger)
         except RegistryError as error:
             troubles = [str(error)]
+    for trouble in troubles:
+        context.log.warning(trouble)
     requests = [_again(context, state, run_id) for run_id in state.ready_runs()]
     if any(requests):
         return dg.SensorResult(run_requests=[request for request in requests if request])
@@ -137,10 +139,6 @@ def _look_after(
     n_waiting = sum(batch.n_requests for batch in waiting)
     in_work = f"{len(waiting)} batches with {n_waiting} requests are in work."
     return dg.SkipReason(" ".join(troubles) or (in_work if waiting else "No batch is under way."))
-
-
-def _is_of_assets(run: dg.DagsterRun) -> bool:
-    return run.job_name.startswith(IMPLICIT_ASSET_JOB_NAME)
 
 
 def _again(
@@ -156,15 +154,19 @@ def _again(
         return None
     tags = {name: value for name, value in run.tags.items() if name in (RANGE_START, RANGE_END)}
     keys = sorted(run.asset_selection or [], key=str)
+    job_name = run.job_name
+    if job_name.startswith(IMPLICIT_ASSET_JOB_NAME):
+        # Assets that were launched by themselves run in the job of those among them that ask models.
+        job_name = next(JOB_OF_GROUP[key.path[0]] for key in keys if key.path[0] in JOB_OF_GROUP)
+        keys = [key for key in keys if JOB_OF_GROUP.get(key.path[0]) == job_name]
     return dg.RunRequest(
         # Until it is seen to have started it is asked for again, and Dagster starts it once.
         run_key=run_id,
-        # Assets that were launched by themselves run in the job of their stage.
-        job_name=JOB_OF_GROUP[keys[0].path[0]] if _is_of_assets(run) else run.job_name,
+        job_name=job_name,
         run_config=dict(run.run_config),
         asset_selection=keys or None,
         partition_key=run.tags.get("dagster/partition"),
-        tags={**tags, WAITED: run_id},
+        tags={**tags, WAITED: run_id, CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip()},
     )
 
 

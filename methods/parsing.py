@@ -30,7 +30,10 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
     given = json_object(text)
     if given is not None:
         _require_numbers(list(given), letter, expected)
-        return _all_there([str(value).strip() for value in given.values()], letter)
+        texts = [value for value in given.values() if isinstance(value, str)]
+        if len(texts) < len(given):
+            raise ParseError("not_a_text", f"Some of {letter}1 to {letter}{expected} are no texts.")
+        return _all_there([text.strip() for text in texts], letter)
     label = re.compile(rf"^[ \t]*(?:\*\*)?{letter}(\d+)(?:\*\*)?[:.)](?:\*\*)?[ \t]*", re.MULTILINE)
     matches = list(label.finditer(text))
     # Nine digits are wrong enough: int() refuses thousands of them with an error of its own.

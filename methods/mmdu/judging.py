@@ -56,7 +56,8 @@ def parse_grades(reply: str) -> Grades:
     """
     whole = json_object(reply)
     if whole is not None:
-        return Grades(_scores(whole), str(whole.get(EXPLANATION, "")).strip())
+        explanation = whole.get(EXPLANATION)
+        return Grades(_scores(whole), explanation.strip() if isinstance(explanation, str) else "")
     matches = list(_DICTIONARY.finditer(reply))
     if not matches:
         raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")

@@ -13,20 +13,20 @@ from resources.llm.batch_state import Item, Lost
 from resources.llm.estimate import text_tokens
 from resources.llm.keeping import call_of, charge_of, why_no_answer
 from resources.llm.ledger import Call
+from resources.llm.masking import one_line
 from resources.llm.registry import ModelSpec
-from resources.llm.reply import BadResponse, reply_of, storable
+from resources.llm.reply import BadResponse, reply_of
+from resources.llm.request import FailureKind
 
 if TYPE_CHECKING:
     from openai.types import Batch as RemoteBatch
 
-_LONGEST = 300
-"""Characters of an error's words that are kept."""
 _FULL = "token_limit_exceeded"
 """The provider's queue is full: a batch that is refused for it may be handed over again."""
 
 
 def results(
-    lines: Sequence[str], waiting: Mapping[str, Item], spec: ModelSpec
+    lines: Sequence[bytes], waiting: Mapping[str, Item], spec: ModelSpec
 ) -> list[Call | Lost]:
     """What the lines of a batch's file bring for the requests that wait for it."""
     read: list[Call | Lost] = []
@@ -35,20 +35,21 @@ def results(
             row = json.loads(line)
             item = waiting[row["custom_id"]]
             read.append(_result(item, row, spec))
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             continue
     return read
 
 
-def loss_of_batch(remote: "RemoteBatch") -> Lost:
+def loss_of_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
     """What becomes of the requests that an ended batch says nothing about."""
     errors = (remote.errors.data if remote.errors else None) or []
     said = "; ".join(error.message or "" for error in errors) or "It says nothing of this request."
     codes = {error.code for error in errors}
     # What was refused as a whole would be refused again.
     again = remote.status != "failed" or codes == {_FULL}
-    detail = storable(f"The batch ended as {remote.status}: {said}"[:_LONGEST])
-    return Lost("", "bad_request" if remote.status == "failed" else "expired", detail, again)
+    kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
+    detail = one_line(f"The batch ended as {remote.status}: {said}", spec)
+    return Lost("", kind if remote.status == "failed" else "expired", detail, again)
 
 
 def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
@@ -56,13 +57,13 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
 
     response = row.get("response")
     if response is None:
-        said = storable(str(row["error"]["message"])[:_LONGEST])
+        said = one_line(str(row["error"]["message"]), spec)
         return Lost(item.key, "expired", said, True)
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
         error = body.get("error") or {}
         code = error.get("code")
-        said = storable(str(error.get("message"))[:_LONGEST])
+        said = one_line(str(error.get("message") or f"Status {status}."), spec)
         return Lost(item.key, status_kind(status, code), said, is_passing(status, code))
     try:
         reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))

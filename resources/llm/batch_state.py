@@ -147,9 +147,15 @@ class BatchState:
                 connection.execute("DELETE FROM batch_items WHERE key = ?", [result.key])
 
     def ended(self, batch: str, status: str, rest: Lost) -> None:
-        """A batch is over; what still waits in it is lost as `rest` says, whatever its key."""
+        """A batch is over; what still waits in it is lost as `rest` says, whatever its key.
+
+        Where somebody cancelled it, what waits is let go, and no run is run again for it.
+        """
         left = self.waiting(batch)
         with self._ledger.transaction() as connection:
+            if status == "cancelled":
+                connection.execute("DELETE FROM batch_items WHERE batch = ?", [batch])
+                connection.execute("DELETE FROM batch_waits WHERE batch = ?", [batch])
             for key in left:
                 _lose(connection, batch, rest._replace(key=key))
             connection.execute(
@@ -171,10 +177,11 @@ class BatchState:
 
 
 def _take(connection: Connection, batch: str, item: Item) -> bool:
-    """Whether the item was free: new, or to be asked again."""
+    """Whether the item was free: not answered meanwhile, and new or to be asked again."""
     return bool(
         connection.execute(
-            "INSERT INTO batch_items VALUES (?, ?, 1, 'waiting', NULL, NULL, ?, ?, ?, ?) "
+            "INSERT INTO batch_items SELECT ?1, ?2, 1, 'waiting', NULL, NULL, ?3, ?4, ?5, ?6 "
+            "WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = ?1) "
             "ON CONFLICT (key) DO UPDATE SET batch = excluded.batch, state = 'waiting', "
             "submissions = submissions + 1, stage = excluded.stage, run = excluded.run "
             "WHERE state = 'again'",

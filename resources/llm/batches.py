@@ -8,7 +8,8 @@ handing over, looking after, finding again. What came back is read by `batch_res
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import uuid4
@@ -33,7 +34,12 @@ MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000
 """OpenAI takes 200 MB; half of it is what is held in memory."""
 _RESULTS_AT_ONCE = 1_000
-_IN_WORK = ("validating", "in_progress", "finalizing", "cancelling")
+_ENDED = ("completed", "failed", "expired", "cancelled")
+"""Statuses of a batch that is over; whatever else a provider may say, it is in work."""
+_MAY_APPEAR_SECONDS = 600.0
+"""How long a batch whose creation had no clear end may take to stand in the provider's list."""
+_LOOK_SECONDS = 40.0
+"""The longest that looking after all batches may take: Dagster gives a sensor's tick a minute."""
 _MARK = "vlm_loom_batch"
 _CLOCKS_DIFFER = 3600.0
 """Seconds by which the provider's clock may be behind ours."""
@@ -63,12 +69,12 @@ class Batches:
 
     async def hand_over(
         self, spec: ModelSpec, stage: str, run: str, wanted: Sequence[Wanted], images: ImageStore
-    ) -> list[str]:
-        """Hand requests to the model's provider; the batches they made. Raises BatchError.
+    ) -> set[str]:
+        """Hand requests to the model's provider; the batches they are in then. Raises BatchError.
 
-        What another process handed over meanwhile is left out.
+        What another process handed over meanwhile is in that one's batch.
         """
-        client, handed_over = await self._clients.of(spec), []
+        client, awaited = await self._clients.of(spec), set[str]()
         chunks = _chunks(wanted, spec, images)
         # One after another, and off the event loop: a batch's pictures fill a hundred megabytes.
         while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
@@ -84,11 +90,20 @@ class Batches:
             # Who looks after open batches meanwhile is not to take this one for forgotten.
             async with self._flights.one(batch):
                 taken = self.state.hand_over(batch, spec.name, items)
+                # Who was quicker has put it into a batch that is then waited for.
+                others = [self.state.item(each.key) for each, _ in chunk if each.key not in taken]
+                awaited |= {other.batch for other in others if other}
                 lines = b"".join(line for each, line in chunk if each.key in taken)
                 if taken:
                     await self._create(client, spec, batch, lines)
-                    handed_over.append(batch)
-        return handed_over
+                    awaited.add(batch)
+        return awaited
+
+    async def close(self) -> None:
+        """Stop looking."""
+        for task in self._looked_at.values():
+            task.cancel()
+        await asyncio.gather(*self._looked_at.values(), return_exceptions=True)
 
     async def look_after(self, batch: str) -> None:
         """Ask how a batch is doing, once however many want to know, and take in what it brought."""
@@ -116,10 +131,10 @@ class Batches:
         remote = await self._remote(client, batch)
         if remote is None:
             return
-        if remote.status in _IN_WORK:
-            self.state.seen(batch.batch, remote.status)
-        else:
+        if remote.status in _ENDED:
             await self._take_in(client, spec, batch, remote)
+        else:
+            self.state.seen(batch.batch, str(remote.status))
 
     async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
         """The batch at its provider; None when there is none, which is noted."""
@@ -131,13 +146,18 @@ class Batches:
                 if (remote.metadata or {}).get(_MARK) == batch.batch:
                     self.state.submitted(batch.batch, remote.id)
                     return remote
-                if remote.created_at < written_down - _CLOCKS_DIFFER:
+                if (remote.created_at or 0) < written_down - _CLOCKS_DIFFER:
                     break  # the list begins with the newest
-            self.state.never_sent(batch.batch)
+            asked_for = batch.status == "creating"
+            if not asked_for or time.time() - written_down > _MAY_APPEAR_SECONDS:
+                self.state.never_sent(batch.batch)
             return None
         try:
             return await client.batches.retrieve(batch.remote_id)
-        except openai.NotFoundError:
+        except openai.NotFoundError as error:
+            # Only the API's own word counts: a proxy in front of it says 404 on a bad day, too.
+            if not isinstance(error.body, dict):
+                raise
             gone = Lost("", "expired", "The provider does not know the batch any more.", True)
             self.state.ended(batch.batch, "gone", gone)
             return None
@@ -145,19 +165,43 @@ class Batches:
     async def _take_in(
         self, client: "AsyncOpenAI", spec: ModelSpec, batch: Batch, remote: "RemoteBatch"
     ) -> None:
-        waiting = self.state.waiting(batch.batch)
+        import openai
+
+        waiting, n_lines = self.state.waiting(batch.batch), 0
         for file in (remote.output_file_id, remote.error_file_id):
             if file is None:
                 continue
-            lines: list[str] = []
-            async with client.files.with_streaming_response.content(file) as content:
-                async for line in content.iter_lines():
-                    lines.append(line)
-                    if len(lines) == _RESULTS_AT_ONCE:
-                        self.state.take_in(batch.batch, results(lines, waiting, spec))
-                        lines = []
-            self.state.take_in(batch.batch, results(lines, waiting, spec))
-        self.state.ended(batch.batch, remote.status, loss_of_batch(remote))
+            try:
+                n_lines += await self._take_in_file(client, spec, batch, file, waiting)
+            except openai.NotFoundError as error:
+                if not isinstance(error.body, dict):
+                    raise
+        counts = remote.request_counts
+        if counts and 0 < n_lines < counts.completed + counts.failed:
+            said = f"{n_lines} of {counts.completed + counts.failed} lines came"
+            raise BatchError(f"What a batch of {spec.name} brought is not whole yet: {said}.")
+        self.state.ended(batch.batch, remote.status, loss_of_batch(remote, spec))
+
+    async def _take_in_file(
+        self,
+        client: "AsyncOpenAI",
+        spec: ModelSpec,
+        batch: Batch,
+        file: str,
+        waiting: Mapping[str, Item],
+    ) -> int:
+        """Take in one file of a batch, a part at a time; how many lines it had."""
+        n_lines, left = 0, b""
+        async with client.files.with_streaming_response.content(file) as content:
+            async for chunk in content.iter_bytes():
+                # Lines end with a line feed alone: other separators may stand inside an answer.
+                *lines, left = (left + chunk).split(b"\n")
+                for start in range(0, len(lines), _RESULTS_AT_ONCE):
+                    part = lines[start : start + _RESULTS_AT_ONCE]
+                    self.state.take_in(batch.batch, results(part, waiting, spec))
+                n_lines += sum(1 for line in lines if line.strip())
+        self.state.take_in(batch.batch, results([left], waiting, spec))
+        return n_lines + bool(left.strip())
 
     async def _create(
         self, client: "AsyncOpenAI", spec: ModelSpec, batch: str, lines: bytes
@@ -170,6 +214,7 @@ class Batches:
             self.state.never_sent(batch)
             said = sentence(error, spec)
             raise BatchError(f"A batch for {spec.name} could not be uploaded: {said}") from None
+        self.state.seen(batch, "creating")
         try:
             remote = await client.batches.create(
                 input_file_id=file.id,
@@ -210,8 +255,9 @@ def _chunks(
 def look_after_all(registry: Registry, ledger: Ledger) -> list[str]:
     """Look after every batch that has not ended; sentences on those that could not be."""
 
-    async def look() -> list[str]:
-        troubles = []
+    troubles: list[str] = []
+
+    async def look() -> None:
         flights, offline = Flights(ledger.path), OfflineServer()
         try:
             async with Clients(offline) as clients:
@@ -221,9 +267,20 @@ def look_after_all(registry: Registry, ledger: Ledger) -> list[str]:
                         await batches.look_after(batch.batch)
                     except (BatchError, RegistryError) as error:
                         troubles.append(str(error))
+                    except Exception as error:
+                        # One batch that nobody foresaw must not keep the others from their runs.
+                        what = type(error).__name__
+                        troubles.append(f"Looking after batch {batch.batch} ended in {what}.")
         finally:
             flights.close()
             offline.stop()
-        return troubles
 
-    return asyncio.run(look())
+    async def look_for_a_while() -> None:
+        try:
+            async with asyncio.timeout(_LOOK_SECONDS):
+                await look()
+        except TimeoutError:
+            troubles.append("A provider took too long to say how its batches are.")
+
+    asyncio.run(look_for_a_while())
+    return troubles

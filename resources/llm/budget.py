@@ -76,5 +76,7 @@ class Retries:
 
     def take(self) -> bool:
         """Whether there is one more."""
+        if self.left <= 0:
+            return False
         self.left -= 1
-        return self.left >= 0
+        return True

@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from resources.image_store import ImageStore
-from resources.llm.attempt import exchange
+from resources.llm.attempt import exchange, make_body
 from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_tokens
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
@@ -77,7 +77,8 @@ class DrySession(Session):
         stand_in = STAND_IN.model_copy(update={"max_side": spec.max_side})
         client = await self._clients.of(stand_in)
         async with self.gateway.limits(stand_in).attempt(0):
-            reply = await exchange(client, request, stand_in, self.gateway.images)
+            body = await make_body(request, stand_in, self.gateway.images)
+            reply = await exchange(client, body, lambda: 0)
         tokens = prompt_tokens(request, spec), self._usual_completion(spec)
         cost = spec.cost(*tokens, spec.mode)
         # Two models do not say the same, and each of their answers is judged.

@@ -5,20 +5,32 @@ import time
 from collections.abc import Iterator
 
 import aiohttp
+import httpx2
 import openai
 from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.limits import ProviderDown
+from resources.llm.masking import one_line
 from resources.llm.registry import ModelSpec
-from resources.llm.reply import BadResponse, storable
+from resources.llm.reply import BadResponse
 from resources.llm.request import FailureKind
 
 MAX_WAIT = 60.0
-ANY_TROUBLE = (openai.OpenAIError, aiohttp.ClientError, BadResponse, TimeoutError)
+ANY_TROUBLE = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    aiohttp.ClientError,
+    BadResponse,
+    TimeoutError,
+)
 """What an exchange may raise: the provider's word, the network's, a reply that is none, no reply."""
 _PASSING_KIND: dict[int, FailureKind] = {408: "timeout", 409: "server_error", 429: "rate_limited"}
 """Statuses below 500 that pass by themselves, and what they are called where they do not."""
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
+
+
+_ANSWER_LOST_BEHIND = (502, 504, 524)
+"""What a proxy says when it lost the answer of a server behind it, which may have made one."""
 
 
 def is_retryable(error: BaseException) -> bool:
@@ -36,7 +48,9 @@ def is_passing(status: int, code: str | None) -> bool:
 
 def may_have_cost(error: BaseException) -> bool:
     """Whether the provider may have answered, and billed, what never came here whole."""
-    return not isinstance(error, openai.APIStatusError) and not _never_sent(error)
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in _ANSWER_LOST_BEHIND
+    return not _never_sent(error)
 
 
 def wait_seconds(state: RetryCallState) -> float:
@@ -97,7 +111,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def status_kind(status: int, code: str | None) -> FailureKind:
     """The typed name of what a status and a code say."""
-    if status in (401, 403):
+    # An exhausted account, like a refused key, refuses every further call.
+    if status in (401, 403) or code == "insufficient_quota":
         return "auth"
     if code == "context_length_exceeded" or status == 413:
         return "too_long"
@@ -112,8 +127,4 @@ def sentence(error: BaseException, spec: ModelSpec) -> str:
     """One line about an error, without the key it may quote."""
     if isinstance(error, TimeoutError):
         return "The request timed out."
-    text, key = str(error), spec.api_key()
-    if len(key) > 8:
-        # Before the cut, which could leave a part of it.
-        text = text.replace(key, "***")
-    return storable(" ".join(text.split())[:300])
+    return one_line(str(error), spec)

@@ -11,8 +11,8 @@ from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest
 
 CHARACTERS_PER_TOKEN = 4
-_IMAGE_BASE, _IMAGE_TILE, _TILE = 85, 170, 512
-"""As OpenAI counts: so many tokens an image, and so many for each tile of 512 pixels a side."""
+_TILE = 512
+"""Pixels a side of what OpenAI cuts images into."""
 _LONG_SIDE, _SHORT_SIDE = 2048, 768
 """What OpenAI shrinks an image to before it cuts tiles."""
 COMPLETION_TOKENS = 500
@@ -24,11 +24,12 @@ _MESSAGE_TOKENS = 8
 
 
 def image_tokens(spec: ModelSpec) -> int:
-    """Tokens of an image as large as the model is sent: 765 at 1024 pixels, 85 in low detail."""
+    """Tokens of an image as large as the model is sent: 765 at 1024 pixels, 85 in low detail, by the
+    counts of GPT-4o."""
     if spec.detail == "low":
-        return _IMAGE_BASE
+        return spec.image_tokens.base
     tiles = [math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)]
-    return _IMAGE_BASE + _IMAGE_TILE * tiles[0] * tiles[1]
+    return spec.image_tokens.base + spec.image_tokens.tile * tiles[0] * tiles[1]
 
 
 def text_tokens(text: str) -> int:
@@ -42,8 +43,9 @@ def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
 
 
 def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
-    """Tokens a request is likely to cost, prompt and completion: what a limit is asked for."""
-    return prompt_tokens(request, spec) + COMPLETION_TOKENS
+    """Tokens a request may cost, the longest answer it allows among them: what a limit is asked for
+    until the answer is there."""
+    return prompt_tokens(request, spec) + int(request.params.get("max_tokens", COMPLETION_TOKENS))
 
 
 def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
@@ -52,7 +54,7 @@ def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> fl
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS
     prompt += len(request.image_ids) * image_tokens(spec)
     if request.schema:
-        prompt += len(canonical_json(request.schema))
+        prompt += len(canonical_json(request.schema).encode())
     return spec.cost(prompt, int(request.params.get("max_tokens", LONGEST_COMPLETION)), via)
 
 

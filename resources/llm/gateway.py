@@ -103,7 +103,7 @@ class Gateway:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(min(len(items), self._workers())):
                         group.create_task(work_on())
-            except ExceptionGroup as group:
+            except BaseExceptionGroup as group:
                 # What stops the stage is one thing, whatever else fell with it.
                 raise _first(group) from None
             await session.hand_over(len(items) - len(results))

@@ -148,6 +148,14 @@ class Ledger:
         ).fetchone()
         return None if found[0] is None else float(found[0])
 
+    def cost_of(self, runs: Sequence[str]) -> float:
+        """US dollars that these runs have paid, for answers and for none."""
+        marks = ",".join("?" * len(runs))
+        found = self.connection.execute(
+            f"SELECT coalesce(sum(cost_usd), 0) FROM accounts WHERE run IN ({marks})", runs
+        )
+        return float(found.fetchone()[0])
+
     def __len__(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
 
@@ -193,16 +201,18 @@ def unpack(packed: bytes) -> dict[str, object]:
 
 def insert(connection: sqlite3.Connection, calls: Sequence[Call | Charge]) -> None:
     """Put calls and charges into their tables, inside a transaction."""
-    answered = [call for call in calls if isinstance(call, Call)]
-    # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
-    connection.executemany(
-        f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING",
-        [call._replace(request=pack(call.request)) for call in answered],  # type: ignore[arg-type]
-    )
-    connection.executemany(
-        _insert_into("charges", Charge._fields),
-        [charge for charge in calls if isinstance(charge, Charge)],
-    )
+    for call in calls:
+        if isinstance(call, Call):
+            # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
+            kept = connection.execute(
+                f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING",
+                call._replace(request=pack(call.request)),  # type: ignore[arg-type]
+            )
+            if kept.rowcount:
+                continue
+            # A second answer is not kept, but it was paid for.
+            call = Charge(*(getattr(call, name) for name in Charge._fields))
+        connection.execute(_insert_into("charges", Charge._fields), call)
 
 
 def _insert_into(table: str, columns: Sequence[str]) -> str:

@@ -6,9 +6,15 @@ is durable two commits after it came, a few milliseconds, and far below a tenth 
 
 import asyncio
 import queue
+import sqlite3
 import threading
 
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_exponential
+
 from resources.llm.ledger import Call, Charge, Ledger
+
+PATIENCE_SECONDS = 10.0
+"""How long a database that is busy, or full for a moment, is tried again: answers wait for it."""
 
 Entry = tuple[Call | Charge, asyncio.Future[None]]
 
@@ -48,11 +54,20 @@ class LedgerWriter:
             entries = [entry for entry in batch if entry is not None]
             error: Exception | None = None
             try:
-                self._ledger.add([call for call, _ in entries])
+                self._commit([call for call, _ in entries])
             except Exception as failed:
                 error = failed
             self._loop.call_soon_threadsafe(_tell, [durable for _, durable in entries], error)
         self._ledger.close()
+
+    @retry(
+        retry=retry_if_exception_type(sqlite3.OperationalError),
+        stop=stop_after_delay(PATIENCE_SECONDS),
+        wait=wait_exponential(multiplier=0.05, max=2.0),
+        reraise=True,
+    )
+    def _commit(self, calls: list[Call | Charge]) -> None:
+        self._ledger.add(calls)
 
 
 def _tell(waiting: list[asyncio.Future[None]], error: Exception | None) -> None:

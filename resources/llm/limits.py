@@ -8,7 +8,7 @@ which error means what (`errors.py`) and asking again (`gateway.py`). One proces
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 MINUTE = 60.0
@@ -50,11 +50,12 @@ class SlidingMinute:
         self._turn: asyncio.Lock | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def take(self, units: float) -> list[float]:
-        """Wait until `units` fit (more than the limit are taken for the whole of it), and take them."""
+    async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> list[float]:
+        """Wait until `units` fit (more than the limit are taken for the whole of it) and no `pause`,
+        in seconds, is left; and take them."""
         units = min(units, self.limit)
         async with self._in_order():
-            while (wait := self._seconds_until(units)) > 0:
+            while (wait := max(self._seconds_until(units), pause())) > 0:
                 await asyncio.sleep(wait)
             entry = [time.monotonic(), units]
             self._taken.append(entry)
@@ -115,14 +116,18 @@ class ModelLimits:
             while True:
                 if self._breaks > MAX_BREAKS:
                     raise ProviderDown("The server has not answered for minutes; it was given up.")
-                wait = self._not_before - time.monotonic()
+                wait = self._pause()
                 if wait <= 0:
                     break
                 await asyncio.sleep(wait)
             # Tokens first: they are given back if the attempt fails, a request never is.
-            entry = await self._tokens.take(estimated_tokens) if self._tokens else [0.0, 0.0]
+            entry = (
+                await self._tokens.take(estimated_tokens, self._pause)
+                if self._tokens
+                else [0.0, 0.0]
+            )
             if self._requests:
-                await self._requests.take(1)
+                await self._requests.take(1, self._pause)
             yield Lease(self._tokens, entry)
         finally:
             self._leave()
@@ -167,6 +172,9 @@ class ModelLimits:
             if place.done() and not place.cancelled():
                 self._leave()
             raise
+
+    def _pause(self) -> float:
+        return self._not_before - time.monotonic()
 
     def _leave(self) -> None:
         self.in_flight -= 1

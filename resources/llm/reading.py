@@ -26,6 +26,7 @@ class Reading(Generic[V]):
     """
 
     key: str
+    prompt_version: str
     value: V | None
     loss: tuple[str, str] | None
 
@@ -38,12 +39,15 @@ async def complete_and_read(
     for turn in range(1 + REPAIR_TURNS):
         outcome = await session.complete(asked)
         if isinstance(outcome, Failure):
-            return Reading(outcome.key, None, (outcome.kind, outcome.detail))
+            return Reading(outcome.key, asked.prompt_version, None, (outcome.kind, outcome.detail))
         try:
-            return Reading(outcome.key, read(outcome.text), None)
+            return Reading(outcome.key, asked.prompt_version, read(outcome.text), None)
         except ParseError as unreadable:
             error = unreadable
-        if turn == 0:
-            asked = replace(request, prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}")
-        asked = replace(asked, messages=repair_messages(asked.messages, outcome.text, error.detail))
-    return Reading(outcome.key, None, (error.reason, error.detail))
+        if turn < REPAIR_TURNS:
+            asked = replace(
+                asked,
+                messages=repair_messages(asked.messages, outcome.text, error.detail),
+                prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}",
+            )
+    return Reading(outcome.key, asked.prompt_version, None, (error.reason, error.detail))

@@ -22,9 +22,17 @@ class Price(BaseModel):
     """US dollars per million tokens, and the part of them that a request in a batch costs."""
 
     model_config = ConfigDict(extra="forbid")
-    prompt: float = Field(default=0.0, ge=0)
-    completion: float = Field(default=0.0, ge=0)
-    batch: float = Field(default=0.5, ge=0)
+    prompt: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    completion: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    batch: float = Field(default=0.5, ge=0, allow_inf_nan=False)
+
+
+class ImageTokens(BaseModel):
+    """How a provider counts an image: so many tokens for it, and for each tile of 512 pixels a side."""
+
+    model_config = ConfigDict(extra="forbid")
+    base: int = Field(85, ge=0)
+    tile: int = Field(170, ge=0)
 
 
 class ModelSpec(BaseModel):
@@ -40,6 +48,7 @@ class ModelSpec(BaseModel):
     max_images: int = Field(50, ge=1)
     max_side: int = Field(1024, ge=64)
     detail: Literal["auto", "low", "high"] = "auto"
+    image_tokens: ImageTokens = ImageTokens.model_validate({})
     structured_output: bool = False
     mode: Literal["live", "batch"] = "live"
     price: Price = Price()
@@ -78,6 +87,11 @@ class ModelSpec(BaseModel):
         if not key:
             raise RegistryError(
                 f"{self.name} needs a key: set {self.api_key_env}, or choose the profile 'offline'."
+            )
+        if not (key.isascii() and key.isprintable()) or key != key.strip():
+            raise RegistryError(
+                f"The key in {self.api_key_env} has signs that no key has, a line break perhaps: set "
+                "it again."
             )
         return key
 

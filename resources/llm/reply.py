@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 from resources.llm.estimate import text_tokens
 
+_MOST = 2**31
+"""No reply has as many tokens: what a server counts beyond is no count."""
+
 
 class BadResponse(Exception):
     """A reply with status 200 that holds no completion."""
@@ -33,7 +36,7 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
     """
     try:
         return reply_of(json.loads(body), prompt_tokens)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadResponse(f"The reply is no JSON: {error}.") from None
 
 
@@ -43,14 +46,15 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         choice = body["choices"][0]  # type: ignore[index]
         message = choice["message"]
         text, refusal = message.get("content"), message.get("refusal")
-        used = body.get("usage") or {}  # type: ignore[attr-defined]
-        n_prompt: Any = used.get("prompt_tokens")
-        n_completion: Any = used.get("completion_tokens")
+        used = body.get("usage")  # type: ignore[attr-defined]
     except (LookupError, TypeError, AttributeError):
         raise BadResponse("The reply holds no message.") from None
     if not all(isinstance(each, str | None) for each in (text, refusal)):
         raise BadResponse("The reply's message is no text.")
-    if not all(type(count) is int and count >= 0 for count in (n_prompt, n_completion)):
+    counts: dict[str, Any] = used if isinstance(used, dict) else {}
+    n_prompt: Any = counts.get("prompt_tokens")
+    n_completion: Any = counts.get("completion_tokens")
+    if not all(type(count) is int and 0 <= count < _MOST for count in (n_prompt, n_completion)):
         n_prompt, n_completion = prompt_tokens(), text_tokens(text or "")
     ended = choice.get("finish_reason")
     return Reply(

@@ -14,6 +14,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from resources.llm.attempt import attempt
 from resources.llm.batches import Batches, Wanted
+from resources.llm.budget import BudgetReached
 from resources.llm.clients import Clients
 from resources.llm.estimate import highest_cost
 from resources.llm.flights import Flights
@@ -61,6 +62,7 @@ class Session:
         self._wanted: dict[str, dict[str, Wanted]] = {}
         self._told: list[str] = []
         self._awaited: set[str] = set()
+        self._too_dear: BudgetReached | None = None
         self._risks: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> "Session":
@@ -70,6 +72,7 @@ class Session:
         self._writer = await self._stack.enter_async_context(LedgerWriter(gateway.ledger))
         self._clients = await self._stack.enter_async_context(Clients(gateway.offline))
         self._batches = Batches(gateway.registry, gateway.ledger, self._clients, self._flights)
+        self._stack.push_async_callback(self._batches.close)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -99,15 +102,16 @@ class Session:
     async def hand_over(self, n_waiting: int) -> None:
         """Put what is wanted into batches, when all that can be done without them is done.
 
-        Raises WaitingForBatch if `n_waiting` pieces of work wait for one, BatchError.
+        Raises WaitingForBatch if `n_waiting` pieces of work wait for one, BudgetReached if not all of
+        them fitted, BatchError.
         """
         for name, wanted in self._wanted.items():
             spec = self.gateway.registry.model(name)
-            self._awaited |= set(
-                await self._batches.hand_over(
-                    spec, self.stage, self.gateway.run, list(wanted.values()), self.gateway.images
-                )
+            self._awaited |= await self._batches.hand_over(
+                spec, self.stage, self.gateway.run, list(wanted.values()), self.gateway.images
             )
+        if self._too_dear:
+            raise self._too_dear
         if n_waiting:
             self._batches.state.wait(self.gateway.run, self._awaited)
             raise WaitingForBatch(
@@ -129,9 +133,13 @@ class Session:
                 outcome = await self._settle(request, spec, canonical, key)
             landing.set_result(outcome)
             return outcome
+        except Exception as error:
+            # Who had joined is ended by what ended this one; nobody may have.
+            landing.set_exception(error)
+            landing.exception()
+            raise
         finally:
             del self._in_flight[key]
-            # Who had joined is ended by what ended this one.
             landing.cancel()
 
     async def _settle(
@@ -149,6 +157,8 @@ class Session:
             self._awaited.add(item.batch)
             return None
         if item and item.state == "failed":
+            if item.kind == "auth":
+                state.told([key])  # It stops the stage, and is not to stop the next one too.
             self._told.append(key)
             return Failure(key, item.kind or "expired", item.detail or "")
         if len(request.image_ids) > spec.max_images:
@@ -159,8 +169,12 @@ class Session:
         if spec.mode == "batch":
             wanted = self._wanted.setdefault(spec.name, {})
             if key not in wanted:
-                self.gateway.budget.spend(highest_cost(request, spec, "batch"))
-                wanted[key] = Wanted(request, canonical, key)
+                try:
+                    self.gateway.budget.spend(highest_cost(request, spec, "batch"))
+                    wanted[key] = Wanted(request, canonical, key)
+                except BudgetReached as error:
+                    # What does fit is handed over all the same.
+                    self._too_dear = error
             return None
         outcome = await self._send(request, spec, canonical, key)
         if item:

@@ -106,7 +106,7 @@ class Progress:
         self.stage, self.total, self.usage, self.say = stage, total, usage, say
         self.done = 0
         # What the ledger knows is done at once, so the pace of the beginning says nothing later.
-        self._marks = deque([(time.monotonic(), 0, 0)], maxlen=PACE_MARKS)
+        self._marks = deque([(time.monotonic(), 0, 0, 0)], maxlen=PACE_MARKS)
 
     def step(self) -> None:
         """One more item is done."""
@@ -114,8 +114,11 @@ class Progress:
         now = time.monotonic()
         if now - self._marks[-1][0] < PROGRESS_SECONDS:
             return
-        since, done, outcomes = self._marks[0]
-        self._marks.append((now, self.done, self.usage.outcomes))
-        per_second = (self.usage.outcomes - outcomes) / (now - since)
-        left = (now - since) / (self.done - done) * (self.total - self.done)
+        since, done, outcomes, hits = self._marks[0]
+        self._marks.append((now, self.done, self.usage.outcomes, self.usage.cache_hits))
+        n_outcomes, n_hits = self.usage.outcomes - outcomes, self.usage.cache_hits - hits
+        # What has to be sent sets the pace of the rest, unless nothing had to be.
+        share = (n_outcomes - n_hits) / n_outcomes if n_outcomes > n_hits else 1.0
+        left = (now - since) / ((self.done - done) * share) * (self.total - self.done)
+        per_second = n_outcomes / (now - since)
         self.say(Moment(self.stage, self.done, self.total, self.usage, per_second, left))

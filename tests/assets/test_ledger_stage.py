@@ -239,13 +239,11 @@ def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None
     mirror.ledger.add(
         [
             call("f", "mini", "evaluate.answers", "live", 70, 7, 0.5, 2.0, created_at=late),
-            call("a", "gpt-4o", "dialogue.answers", "live", 9, 9, 9.0, 9.0, created_at=late),
         ]
     )
 
     mirror.run()
 
-    # `a` was answered before: its first answer stands.
     assert tuple(mirror.rows("SELECT * EXCLUDE (provider) FROM ledger.costs")[0].values()) == (
         *(THIRD, "evaluate.answers", "mini", 1, 1, 140, 7, 0.53125, 2.0),
     )

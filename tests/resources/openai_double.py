@@ -7,7 +7,9 @@ caller waits for. The offline server, which reads what it is asked, is `resource
 import asyncio
 import json
 import random
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class Api:
@@ -34,6 +36,20 @@ class Api:
             self._heard(headers["authorization"].removeprefix("Bearer "), text)
         delay = self._random.uniform(*self._latency) / 1000
         asyncio.get_running_loop().call_later(delay, _write, transport, text)
+
+
+@contextmanager
+def serving(api: Api) -> Iterator[str]:
+    """The base URL of `api`, which answers in a thread of its own while the block is entered."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield asyncio.run_coroutine_threadsafe(api.listen(), loop).result(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
 
 
 class _Connection(asyncio.Protocol):

@@ -706,7 +706,6 @@ def test_half_a_character_in_an_answer_does_not_cost_the_others_theirs(strange, 
     [
         (400, "context_length_exceeded", "too_long", 1),
         (400, "content_filter", "refused", 1),
-        (429, "insufficient_quota", "rate_limited", 1),
         (429, "rate_limit_exceeded", "rate_limited", 2),
     ],
 )
@@ -719,6 +718,15 @@ def test_the_providers_code_says_more_than_its_status(
 
     assert isinstance(outcome, Failure) and outcome.kind == kind
     assert len(stranger.received) == n_calls
+
+
+def test_an_exhausted_account_stops_the_run_as_a_refused_key_does(strange, stranger):
+    stranger.refuses("You exceeded your quota.", 429, code="insufficient_quota")
+
+    with pytest.raises(AuthError, match="quota"):
+        strange.ask("s", questions(300))
+
+    assert len(stranger.received) <= 8, "those that were in flight with the first"
 
 
 @pytest.mark.parametrize("filler", [0, 250, 255, 260, 265, 270])

@@ -1,6 +1,9 @@
 """The gateway in batch mode: handed over once, looked after across restarts, taken in once."""
 
+import asyncio
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -9,12 +12,13 @@ import pytest
 from methods.messages import Message
 from resources.image_store import ImageStore
 from resources.llm import batches
-from resources.llm.batch_state import BatchState
-from resources.llm.batches import BatchError
+from resources.llm.batch_results import results
+from resources.llm.batch_state import BatchState, Item, Lost
+from resources.llm.batches import BatchError, look_after_all
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
-from resources.llm.registry import RegistryError, load_registry
+from resources.llm.ledger import Call, Ledger
+from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.llm.session import AuthError, WaitingForBatch
 from resources.offline.process import OfflineServer
@@ -64,6 +68,9 @@ class Api:
         """How many requests each batch was handed over with, the newest first."""
         return [len(self.lines(batch)) for batch in self.batches()]
 
+    def cancel(self, batch: dict) -> None:
+        self._http.post(f"/v1/batches/{batch['id']}/cancel").raise_for_status()
+
     def fail(self, kind: str, **fault) -> None:
         self._http.post("/faults", json={"kind": kind, **fault}).raise_for_status()
 
@@ -108,8 +115,12 @@ def questions(n: int) -> list[ChatRequest]:
     ]
 
 
+def ledger_of(folder: Path) -> Ledger:
+    return Ledger(folder / "ledger.sqlite")
+
+
 def state(folder: Path) -> BatchState:
-    return BatchState(Ledger(folder / "ledger.sqlite"))
+    return BatchState(ledger_of(folder))
 
 
 def asked_until_done(folder: Path, api: Api, n: int, runs: int = 5) -> tuple[list, list[int]]:
@@ -191,6 +202,29 @@ def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
 
     assert len(results) == 3 and all(results)
     assert api.counts() == (0, 6) and len(api.batches()) == 2, "a batch a turn, not one a dialogue"
+
+
+def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch(tmp_path, api):
+    both_want_it = threading.Barrier(2)
+
+    async def want(session, request):
+        try:
+            return await session.complete(request)
+        finally:
+            await asyncio.to_thread(both_want_it.wait, 30)
+
+    def run(gateway: Gateway) -> None:
+        with pytest.raises(WaitingForBatch):
+            gateway.map("s", questions(1), want)
+
+    gateways = [make_gateway(tmp_path, api), make_gateway(tmp_path, api)]
+    gateways[1].run = "run-2"
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(run, gateways))
+
+    assert len(api.batches()) == 1
+    assert look_after_all(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite")) == []
+    assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
 
 
 def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch):
@@ -367,6 +401,71 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     ]
     assert (len(ledger), len(ledger.charges())) == (5, 1)
     assert api.counts() == (0, 6)
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"], ids=ascii)
+def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
+    reply = {
+        "choices": [{"message": {"content": f"first{separator}second"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 2},
+    }
+    row = {"custom_id": "k", "response": {"status_code": 200, "body": reply}, "error": None}
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+    # As JSON that is not escaped, which is how some providers write it.
+    line = json.dumps(row, ensure_ascii=False).encode()
+
+    (call,) = results(line.split(b"\n"), {"k": item}, spec)
+
+    assert isinstance(call, Call) and call.response == f"first{separator}second"
+
+
+def test_garbage_in_a_file_costs_nobody_else_its_answer():
+    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    lines = [
+        b"", b"{", b"null", b"[" * 200_000, b'{"custom_id": "k"}', b'{"custom_id": "else"}',
+        b'{"custom_id": "k", "response": {"status_code": 200, "body": "yes"}}',
+        b'{"custom_id": "k", "response": {"status_code": 200, "body": {"choices": [{"message": '
+        b'{"content": "fine"}}], "usage": {"prompt_tokens": 1e99, "completion_tokens": 1}}}}',
+    ]  # fmt: skip
+
+    read = results(lines, {"k": item}, spec)
+
+    assert [type(each) for each in read] == [Lost, Call]
+
+
+def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
+    monkeypatch.setenv("BATCH_KEY", "sk-very-secret-1234")
+    entry = {"name": "m", "provider": "openai", "model": "m", "api_key_env": "BATCH_KEY"}
+    spec = ModelSpec.model_validate(entry)
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
+    row = {"custom_id": "k", "response": {"status_code": 400, "body": body}}
+
+    (lost,) = results([json.dumps(row).encode()], {"k": item}, spec)
+
+    assert isinstance(lost, Lost) and lost.detail == "bad header: Bearer ***"
+
+
+def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, slow).ask("s", questions(3))
+    slow.cancel(slow.batches()[0])
+    assert look_after_all(load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path)) == []
+
+    outcomes, _ = make_gateway(tmp_path, slow, "live").ask("s", questions(3))
+
+    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+    assert len(slow.batches()) == 1 and state(tmp_path).ready_runs() == []
+
+
+def test_what_was_answered_meanwhile_is_not_handed_over(tmp_path, api):
+    make_gateway(tmp_path, api, "live").ask("s", questions(1))
+    (call,) = ledger_of(tmp_path)
+    items = [Item(call.key, "", 0, "", None, None, "s", "r", "q@1", call.request)]
+
+    assert state(tmp_path).hand_over("b", "m", items) == set()
 
 
 # Said in a sentence

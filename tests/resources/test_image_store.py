@@ -3,6 +3,9 @@
 import base64
 import hashlib
 import io
+import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 from PIL import Image
 
 from methods.image_check import ImageRejected
+from resources import image_store
 from resources.image_store import ImageNotStored, ImageStore, StoredImage, _Cache
 
 
@@ -201,3 +205,95 @@ def test_the_cache_drops_what_was_used_longest_ago():
     assert get("big", "x" * 11) == "x" * 11
     get("big", "x" * 11)
     assert made[-2:] == ["big", "big"]
+
+
+# Asked for by many at once
+
+
+def all_at_once(n: int, ask: Callable[[int], object]) -> list:
+    """What `ask` gives each of `n` threads that call it at the same moment, or raises for it."""
+    barrier = threading.Barrier(n)
+
+    def one(number: int) -> object:
+        barrier.wait(30)
+        try:
+            return ask(number)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(one, range(n)))
+
+
+@pytest.fixture
+def encoder(monkeypatch):
+    """Stands before the real encoder: counts its calls, takes its time, breaks when it is told to."""
+
+    encode = image_store._data_url
+
+    class Encoder:
+        def __init__(self) -> None:
+            self.calls: list[int] = []
+            self.take_time: Callable[[], object] = lambda: time.sleep(0.2)
+            self.broken = False
+
+        def __call__(self, data: bytes, max_side: int) -> str:
+            self.calls.append(max_side)
+            self.take_time()
+            if self.broken:
+                raise OSError("broken data stream")
+            return encode(data, max_side)
+
+    before = Encoder()
+    monkeypatch.setattr(image_store, "_data_url", before)
+    return before
+
+
+def test_an_image_that_many_ask_for_at_once_is_encoded_once(store, encoder):
+    image_id = store.put(encoded(flat(size=(400, 200)))).image_id
+
+    urls = all_at_once(16, lambda _: store.jpeg_base64(image_id, 100))
+
+    assert encoder.calls == [100]
+    assert len({id(url) for url in urls}) == 1 and shown(urls[0]).size == (100, 50)
+
+
+def test_another_image_or_another_size_does_not_wait_for_it(store, encoder):
+    red, blue = (store.put(encoded(flat(colour))).image_id for colour in ("red", "blue"))
+    # All three are being encoded at one time, or nobody comes past this.
+    together = threading.Barrier(3)
+    encoder.take_time = lambda: together.wait(30)
+    asked = [(red, 64), (blue, 64), (red, 32)]
+
+    urls = all_at_once(3, lambda number: store.jpeg_base64(*asked[number]))
+
+    assert sorted(encoder.calls) == [32, 64, 64] and len(set(urls)) == 3
+
+
+def test_an_error_of_the_encoder_reaches_all_who_wait_and_it_is_tried_again_next_time(
+    store, encoder
+):
+    image_id = store.put(encoded(flat())).image_id
+    encoder.broken = True
+
+    errors = all_at_once(16, lambda _: store.jpeg_base64(image_id, 64))
+
+    assert [str(error) for error in errors] == ["broken data stream"] * 16
+    assert encoder.calls == [64]
+
+    encoder.broken = False
+    assert store.jpeg_base64(image_id, 64).startswith("data:image/png;base64,")
+    assert encoder.calls == [64, 64]
+
+
+def test_an_image_too_large_for_the_cache_reaches_all_who_wait_all_the_same(
+    tmp_path, encoder, monkeypatch
+):
+    monkeypatch.setattr(image_store, "DATA_URL_CACHE_BYTES", 10)
+    store = ImageStore(tmp_path)
+    image_id = store.put(encoded(flat())).image_id
+
+    urls = all_at_once(8, lambda _: store.jpeg_base64(image_id, 64))
+
+    assert encoder.calls == [64]
+    assert len(set(urls)) == 1 and shown(urls[0]).size == (40, 20)

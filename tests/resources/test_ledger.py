@@ -105,6 +105,11 @@ def test_the_first_answer_stands(ledger):
     ledger.add([call(2), call(2, response="another answer")])
 
     assert list(ledger) == in_order([call(number) for number in range(3)])
+    # What the others cost is in the account all the same.
+    assert [(each.key, each.cost_usd) for each in ledger.charges()] == [
+        (call(0).key, 9.0),
+        (call(2).key, 0.0025),
+    ]
 
 
 def test_every_call_is_there_once_in_the_order_of_the_keys(ledger):

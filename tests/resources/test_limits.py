@@ -151,6 +151,31 @@ def test_nothing_is_sent_before_the_time_the_server_gave() -> None:
     assert asyncio.run(run()) >= 0.19
 
 
+@pytest.mark.parametrize("limit", ["rpm", "tpm"])
+def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
+    monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(module.SlidingMinute.__init__, "__defaults__", (WINDOW,))
+
+    async def run() -> float:
+        limits = model_limits(**{limit: 1})
+        async with limits.attempt(1):
+            pass
+        asked = time.monotonic()
+
+        async def second() -> float:
+            async with limits.attempt(1) as lease:
+                return lease.began - asked
+
+        waiting = asyncio.create_task(second())
+        await asyncio.sleep(0.05)
+        limits.throttled(0.35)
+        return await waiting
+
+    # The minute is over after 0.2 s, the pause 0.35 s after the 0.05 s.
+    assert 0.38 < asyncio.run(run()) < 0.6
+
+
 def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -177,6 +202,79 @@ def test_one_answer_closes_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
             limits.lost(module.Lease(None, []))
         limits.answered()
     assert most_in_flight(limits, 4) == 4
+
+
+def seconds_to_begin(limits: ModelLimits) -> float:
+    """How long the next attempt has to wait for its place."""
+
+    async def begin() -> float:
+        asked = time.monotonic()
+        async with limits.attempt(1) as lease:
+            return lease.began - asked
+
+    return asyncio.run(begin())
+
+
+def leases(n: int) -> list[module.Lease]:
+    """Attempts that begin now."""
+    return [module.Lease(None, []) for _ in range(n)]
+
+
+def test_what_was_under_way_at_a_break_does_not_count_toward_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.15)
+    limits = model_limits()
+    # Of 29 under way the first 10 lost are a break of 0.15 s. The other 19, lost after it, would be a
+    # second one of 0.3 s, and nine toward a third.
+    for lease in leases(29):
+        limits.lost(lease)
+    assert 0.1 < seconds_to_begin(limits) < 0.2
+
+    # Nine that began after it are not ten.
+    for lease in leases(9):
+        limits.lost(lease)
+    assert seconds_to_begin(limits) < 0.1
+    limits.lost(*leases(1))
+    assert 0.2 < seconds_to_begin(limits) < 0.4
+
+
+def test_an_answer_between_losses_begins_the_row_anew_and_the_pauses_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.15)
+    limits = model_limits()
+    for n_lost in (9, 9, 10):
+        limits.answered()
+        for lease in leases(n_lost):
+            limits.lost(lease)
+        assert (seconds_to_begin(limits) > 0.1) == (n_lost == 10)
+    limits.answered()
+    for lease in leases(10):
+        limits.lost(lease)
+    assert 0.1 < seconds_to_begin(limits) < 0.2, "the first pause again, not the second"
+
+
+def test_an_attempt_begins_when_it_may_go_not_when_it_came() -> None:
+    async def run() -> tuple[float, float]:
+        limits = model_limits(concurrency=1)
+        asked = time.monotonic()
+
+        async def hold() -> None:
+            async with limits.attempt(1):
+                await asyncio.sleep(0.1)
+
+        async def wait() -> float:
+            async with limits.attempt(1) as lease:
+                return lease.began - asked
+
+        _, placed = await asyncio.gather(hold(), wait())
+        limits.throttled(0.1)
+        asked = time.monotonic()
+        return placed, await wait()
+
+    placed, allowed = asyncio.run(run())
+    assert placed >= 0.09 and allowed >= 0.09
 
 
 def test_a_cancelled_wait_leaves_its_place_to_the_next() -> None:

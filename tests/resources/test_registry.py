@@ -78,6 +78,37 @@ def test_a_call_costs_its_tokens_at_the_price_of_a_million(load):
     assert load(GOOD).model("local").cost(1_000_000, 1_000_000) == 0
 
 
+def test_what_an_entry_does_not_say_is_the_plain_way(load):
+    big = load(GOOD).model("big")
+
+    assert (big.mode, big.detail, big.structured_output) == ("live", "auto", False)
+    assert big.price.batch == 0.5
+    assert (big.image_tokens.base, big.image_tokens.tile) == (85, 170)
+
+
+def test_what_an_entry_says_of_how_it_is_asked_is_read(load):
+    said = "mode: batch, detail: low, structured_output: true, price: {prompt: 4, batch: 0.25}"
+    local = load(GOOD.replace("local: {", f"local: {{{said}, ")).model("local")
+
+    assert (local.mode, local.detail, local.structured_output) == ("batch", "low", True)
+    assert local.price == Price(prompt=4, completion=0, batch=0.25)
+
+
+def test_a_call_in_a_batch_costs_its_part_of_the_price(load):
+    # 1,000,000 * $2.5 and 500,000 * $10 a million are $7.5; half of it, or what the entry says.
+    assert load(GOOD).model("big").cost(1_000_000, 500_000, "batch") == pytest.approx(3.75)
+    for part, cost in ((0.2, 1.5), (0, 0), (1, 7.5)):
+        registry = load(GOOD.replace("completion: 10", f"completion: 10, batch: {part}"))
+        assert registry.model("big").cost(1_000_000, 500_000, "batch") == pytest.approx(cost)
+        assert registry.model("big").cost(1_000_000, 500_000, "live") == pytest.approx(7.5)
+
+
+def test_an_offline_server_that_outlives_its_runs_takes_batches(load):
+    started = 'provider: offline, mode: batch, base_url: "http://127.0.0.1:9/v1"'
+
+    assert load(GOOD.replace("provider: offline", started)).model("stand-in").mode == "batch"
+
+
 def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(load, monkeypatch):
     registry = load(GOOD)
     monkeypatch.delenv("BIG_URL", raising=False)
@@ -159,6 +190,23 @@ def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
         ("provider: offline", "model: x", "models.stand-in.provider"),
         ("provider: offline", "provider: offline, concurrency: 0", "models.stand-in.concurrency"),
         ("provider: offline", "provider: offline, max_images: 0", "models.stand-in.max_images"),
+        ("provider: offline", "provider: offline, mode: later", "models.stand-in.mode"),
+        ("provider: offline", "provider: offline, mode: batch", "models.stand-in"),
+        ("provider: offline", "provider: offline, mode: [live]", "models.stand-in.mode"),
+        ("provider: offline", "provider: offline, detail: medium", "models.stand-in.detail"),
+        ("provider: offline", "provider: offline, detail: 85", "models.stand-in.detail"),
+        (
+            "provider: offline",
+            "provider: offline, structured_output: perhaps",
+            "models.stand-in.structured_output",
+        ),
+        (
+            "provider: offline",
+            "provider: offline, image_tokens: {tile: -1}",
+            "models.stand-in.image_tokens.tile",
+        ),
+        ("completion: 10", "completion: 10, batch: -0.5", "models.big.price.batch"),
+        ("completion: 10", "completion: 10, batch: half", "models.big.price.batch"),
         ("judge: big", "referee: big", "profiles.paid.judge"),
         ("evaluate: [big, local]", "evaluate: big", "profiles.paid.evaluate"),
         ("{provider: offline}", "offline", "models.stand-in"),
@@ -168,6 +216,11 @@ def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
 def test_a_wrong_entry_is_named_by_its_place(refused, before, after, says):
     assert GOOD.count(before) >= 1
     assert f": {says}: " in refused(GOOD.replace(before, after))
+
+
+@pytest.mark.parametrize("name", ["prompt: 2.5", "completion: 10"])
+def test_a_price_that_no_bill_can_hold_is_refused(refused, name):
+    assert ": models.big.price." in refused(GOOD.replace(name, f"{name.split(':')[0]}: .inf"))
 
 
 @pytest.mark.parametrize("section", ["models", "profiles"])

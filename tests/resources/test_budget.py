@@ -1,0 +1,239 @@
+"""What a run may spend: the dollars are never passed, and second tries come to an end."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resources.llm import budget as module
+from resources.llm.budget import Budget, BudgetReached, Retries
+
+
+async def fits_at_once(budget: Budget, usd: float) -> bool:
+    """Whether `usd` can be set aside without waiting; then they are."""
+    waiting = asyncio.ensure_future(budget.set_aside(usd))
+    await asyncio.sleep(0)
+    if waiting.done():
+        waiting.result()
+        return True
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    return False
+
+
+# Dollars set aside and settled
+
+
+def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar():
+    async def run() -> list[bool]:
+        budget = Budget(10)
+        return [await fits_at_once(budget, usd) for usd in (4, 6, 1)]
+
+    assert asyncio.run(run()) == [True, True, False]
+
+
+def test_what_a_call_did_not_cost_is_there_for_the_next():
+    async def run() -> tuple[list[bool], float]:
+        budget = Budget(10)
+        await budget.set_aside(8)
+        # 8 and 3 are 11; once the 8 have cost 7, 7 and 3 are 10.
+        before = await fits_at_once(budget, 3)
+        budget.settle(8, 7)
+        return [before, await fits_at_once(budget, 3)], budget.spent_usd
+
+    assert asyncio.run(run()) == ([False, True], 7)
+
+
+def test_who_waits_goes_on_as_soon_as_it_fits():
+    async def run() -> list[str]:
+        budget, told = Budget(10), []
+
+        async def ask(name: str, usd: float) -> None:
+            await budget.set_aside(usd)
+            told.append(name)
+
+        await budget.set_aside(6)
+        await budget.set_aside(4)
+        waiting = [asyncio.ensure_future(ask("five", 5)), asyncio.ensure_future(ask("two", 2))]
+        await asyncio.sleep(0.01)
+        told.append("settled 4 for 1")  # 6 and 1 leave 3: two goes, past five, which still waits
+        budget.settle(4, 1)
+        await asyncio.sleep(0.01)
+        told.append("settled 6 for 2")  # 1 and 2 are spent, two are under way: five are left
+        budget.settle(6, 2)
+        await asyncio.gather(*waiting)
+        return told
+
+    assert asyncio.run(run()) == ["settled 4 for 1", "two", "settled 6 for 2", "five"]
+
+
+def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
+    budget = Budget(2.5)
+
+    with pytest.raises(BudgetReached) as caught:
+        asyncio.run(budget.set_aside(3))
+
+    assert str(caught.value) == (
+        "The run has spent $0.0000 of its budget of $2.5000, and the next call may cost $3.0000: "
+        "raise budget_usd and run again; what was answered is kept and costs nothing."
+    )
+
+
+def test_who_waits_is_told_when_the_last_call_under_way_left_too_little():
+    async def run() -> None:
+        budget = Budget(10)
+        await budget.set_aside(8)
+        waiting = asyncio.ensure_future(budget.set_aside(5))
+        await asyncio.sleep(0)
+        budget.settle(8, 6)
+        with pytest.raises(BudgetReached, match=r"has spent \$6\.0000 of its budget of \$10\.0000"):
+            await waiting
+
+    asyncio.run(run())
+
+
+def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
+    async def run() -> float:
+        budget = Budget(None)
+        assert all([await fits_at_once(budget, 1e9) for _ in range(3)])
+        budget.settle(1e9, 5.0)
+        budget.spend(1e12)
+        return budget.spent_usd
+
+    assert asyncio.run(run()) == 1e12 + 5
+
+
+def test_what_costs_nothing_fits_a_budget_of_nothing():
+    assert asyncio.run(fits_at_once(Budget(0), 0))
+
+
+def test_who_stops_waiting_has_set_nothing_aside():
+    async def run() -> bool:
+        budget = Budget(10)
+        await budget.set_aside(8)
+        assert not await fits_at_once(budget, 9)
+        budget.settle(8, 0)
+        return await fits_at_once(budget, 10)
+
+    assert asyncio.run(run())
+
+
+def test_sums_of_fractions_leave_nothing_set_aside():
+    async def run() -> bool:
+        budget = Budget(0.33)
+        # For a computer 0.11 added and taken away three times are 2.8e-17, and 0.33 more do not fit.
+        for _ in range(3):
+            await budget.set_aside(0.11)
+        for _ in range(3):
+            budget.settle(0.11, 0)
+        return await fits_at_once(budget, 0.33)
+
+    assert asyncio.run(run())
+
+
+def test_a_budget_outlives_the_event_loop_it_waited_in():
+    budget = Budget(12)
+
+    async def stage() -> None:
+        async def call() -> None:
+            await budget.set_aside(4)
+            await asyncio.sleep(0.005)
+            budget.settle(4, 1)
+
+        await asyncio.gather(*(call() for _ in range(4)))
+
+    # Three of four fit beside each other; the last of all eight with 7 spent, 7 + 4 = 11.
+    for _ in range(2):
+        asyncio.run(stage())
+    assert budget.spent_usd == 8
+
+
+def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
+    async def run() -> tuple[float, bool]:
+        budget = Budget(10)
+        await budget.set_aside(5)
+        budget.spend(3)
+        with pytest.raises(BudgetReached, match=r"spent \$3\.0000 .* may cost \$2\.5000"):
+            budget.spend(2.5)
+        # What did not fit was not spent: 5 under way and 3 leave 2.
+        return budget.spent_usd, await fits_at_once(budget, 2)
+
+    assert asyncio.run(run()) == (3, True)
+
+
+# As many calls at once as there are
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, in hundredths of cents: what it may cost, what it does, how long that takes."""
+
+    most: int
+    cost: int
+    steps: int
+
+
+calls = st.lists(
+    st.builds(
+        lambda most, part, steps: Call(most, most * part // 4, steps),
+        st.integers(0, 50),
+        st.integers(0, 4),
+        st.integers(0, 3),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(calls, st.integers(0, 120))
+def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, limit):
+    budget = Budget(limit)
+    under_way, done = [], []
+    refused: list[tuple[Call, float]] = []
+
+    async def ask(call: Call) -> None:
+        try:
+            await budget.set_aside(call.most)
+        except BudgetReached:
+            refused.append((call, budget.spent_usd))
+            return
+        under_way.append(call)
+        assert sum(done) + sum(each.most for each in under_way) <= limit
+        for _ in range(call.steps):
+            await asyncio.sleep(0)
+        under_way.remove(call)
+        done.append(call.cost)
+        budget.settle(call.most, call.cost)
+
+    async def ask_all() -> None:
+        await asyncio.wait_for(asyncio.gather(*(ask(call) for call in drawn)), 10)
+
+    asyncio.run(ask_all())
+
+    assert len(done) + len(refused) == len(drawn), "each was done or told that it cannot be"
+    assert budget.spent_usd == sum(done) <= limit
+    # And nobody was sent away who would have fitted.
+    assert all(spent + call.most > limit for call, spent in refused)
+
+
+# Second tries
+
+
+def test_a_run_has_some_retries_and_one_more_for_each_request(monkeypatch):
+    monkeypatch.setattr(module, "FREE_RETRIES", 2)
+    retries = Retries()
+    retries.earn()
+
+    assert [retries.take() for _ in range(5)] == [True, True, True, False, False]
+
+
+def test_a_retry_that_was_not_given_is_not_taken_from_the_next_request(monkeypatch):
+    monkeypatch.setattr(module, "FREE_RETRIES", 0)
+    retries = Retries()
+    assert not retries.take()
+
+    retries.earn()
+
+    assert retries.take()

@@ -1,7 +1,7 @@
 """What assets that ask models have in common: one subject a request, one typed failure a loss.
 
-What belongs here: pairing what was asked with what came back. Asking is `resources/llm/gateway.py`,
-reading a reply the methods' parsers.
+What belongs here: pairing what was asked with what came back. Asking is `resources/llm`, reading a
+reply the methods' parsers.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -10,6 +10,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import uuid4
@@ -260,8 +261,9 @@ def look_after_all(registry: Registry, ledger: Ledger) -> list[str]:
     async def look() -> None:
         flights, offline = Flights(ledger.path), OfflineServer()
         try:
-            async with Clients(offline) as clients:
+            async with Clients(offline) as clients, AsyncExitStack() as stack:
                 batches = Batches(registry, ledger, clients, flights)
+                stack.push_async_callback(batches.close)
                 for batch in batches.state.batches(still_open=True):
                     try:
                         await batches.look_after(batch.batch)

@@ -106,8 +106,10 @@ class Gateway:
             except BaseExceptionGroup as group:
                 # What stops the stage is one thing, whatever else fell with it.
                 raise _first(group) from None
-            await session.hand_over(len(items) - len(results))
-            return [results[index] for index in range(len(items))], session.usage
+            again = await session.hand_over(len(items) - len(results))
+        if again:
+            return await self._map(stage, items, work, say)
+        return [results[index] for index in range(len(items))], session.usage
 
     def session(self, stage: str) -> Session:
         """The asking side of a stage."""

@@ -2,7 +2,7 @@
 
 What belongs here: requests and tokens in any sliding minute, the number in flight that backs off when
 the server says so and recovers, the breaker that stops asking a server that is down. What does not:
-which error means what (`errors.py`) and asking again (`gateway.py`). One process, one stage at a time.
+which error means what (`errors.py`) and asking again (`session.py`). One process, one stage at a time.
 """
 
 import asyncio

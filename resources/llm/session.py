@@ -99,9 +99,10 @@ class Session:
             raise AuthError(f"{spec.name}: {outcome.detail}")
         return outcome
 
-    async def hand_over(self, n_waiting: int) -> None:
+    async def hand_over(self, n_waiting: int) -> bool:
         """Put what is wanted into batches, when all that can be done without them is done.
 
+        Whether the work is to be done again at once, since another process had answered all of it.
         Raises WaitingForBatch if `n_waiting` pieces of work wait for one, BudgetReached if not all of
         them fitted, BatchError.
         """
@@ -112,6 +113,8 @@ class Session:
             )
         if self._too_dear:
             raise self._too_dear
+        if n_waiting and not self._awaited:
+            return True
         if n_waiting:
             self._batches.state.wait(self.gateway.run, self._awaited)
             raise WaitingForBatch(
@@ -121,6 +124,7 @@ class Session:
             )
         if self._told:
             self._batches.state.told(self._told)
+        return False
 
     async def _fly(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +21,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
-from resources.llm.session import AuthError, WaitingForBatch
+from resources.llm.session import AuthError, WaitingForBatch, Waits
 from resources.offline.process import OfflineServer
 
 REGISTRY = """
@@ -225,6 +226,37 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
     assert len(api.batches()) == 1
     assert look_after_all(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite")) == []
     assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
+
+
+def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wait(tmp_path, api):
+    other, run = make_gateway(tmp_path, api, "live"), make_gateway(tmp_path, api)
+
+    async def want(session, request):
+        try:
+            return await session.complete(request)
+        except Waits:
+            await asyncio.to_thread(other.ask, "s", [request])
+            raise
+
+    try:
+        run.map("s", questions(1), want)
+    except WaitingForBatch:
+        # It is told that it is run again.
+        assert state(tmp_path).ready_runs() == ["run-1"]
+
+
+def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkeypatch, caplog):
+    monkeypatch.setattr(batches, "_LOOK_SECONDS", 0.3)
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, api).ask("s", questions(1))
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        registry = make_gateway(tmp_path, api, url=url).registry
+        said = look_after_all(registry, Ledger(tmp_path / "ledger.sqlite"))
+
+    assert said == ["A provider took too long to say how its batches are."]
+    assert caplog.text == ""
 
 
 def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch):

@@ -10,6 +10,12 @@ import pytest
 CHROMIUM = shutil.which("chromium")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobody_elses_instance() -> None:
+    """No test stands on the Dagster instance of who runs the tests, which may not even be there."""
+    os.environ.pop("DAGSTER_HOME", None)
+
+
 @pytest.fixture
 def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder, and nothing of the caller's environment that would change a run."""

@@ -58,11 +58,7 @@ class ModelSpec(BaseModel):
 
     @model_validator(mode="after")
     def _batches_outlive_runs(self) -> "ModelSpec":
-        if (
-            self.mode == "batch"
-            and self.provider == "offline"
-            and not (self.base_url or self.base_url_env)
-        ):
+        if self.mode == "batch" and self.provider == "offline" and self.address() is None:
             raise ValueError(
                 f"{self.name} cannot take batches: a run's own offline server ends with the run; "
                 "give it the base_url of one started with 'make offline-server'"

@@ -6,11 +6,10 @@ told. What belongs here: those rows. Talking to a provider is `batches.py`.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from resources.llm.ledger import Call, Charge, Ledger, insert, pack, unpack
+from resources.llm.ledger import Call, Charge, Ledger, insert, now, pack, unpack
 from resources.llm.request import FailureKind
 
 MAX_SUBMISSIONS = 3
@@ -87,7 +86,7 @@ class BatchState:
             if taken:
                 connection.execute(
                     "INSERT INTO batches VALUES (?, ?, NULL, 'prepared', ?, ?, NULL)",
-                    [batch, model, len(taken), _now()],
+                    [batch, model, len(taken), now()],
                 )
         return taken
 
@@ -160,7 +159,7 @@ class BatchState:
                 _lose(connection, batch, rest._replace(key=key))
             connection.execute(
                 "UPDATE batches SET status = ?, ended_at = ? WHERE batch = ?",
-                [status, _now(), batch],
+                [status, now(), batch],
             )
 
     def told(self, keys: Iterable[str]) -> None:
@@ -200,7 +199,3 @@ def _lose(connection: Connection, batch: str, lost: Lost) -> None:
     # Taken in a second time, after a crash, it is charged once all the same.
     if done.rowcount and lost.charge is not None:
         insert(connection, [lost.charge])
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -14,8 +14,8 @@ from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_token
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import ModelSpec, Registry
-from resources.llm.request import ChatRequest, Completion, Failure, Outcome
-from resources.llm.session import Session
+from resources.llm.request import ChatRequest, Completion, Outcome
+from resources.llm.session import Session, too_many_images
 from resources.llm.usage import Usage
 
 STAND_IN = ModelSpec.model_validate(
@@ -70,8 +70,8 @@ class DrySession(Session):
         known = self.gateway.ledger.find([key]).get(key) or stood_in_for.get(key)
         if known:
             return replace(known, cached=True)
-        if len(request.image_ids) > spec.max_images:
-            return Failure(key, "too_long", f"{len(request.image_ids)} images are too many.")
+        if too_many := too_many_images(request, spec, key):
+            return too_many
         account = self.gateway.foreseen[self.stage, request.model]
         account.at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = STAND_IN.model_copy(update={"max_side": spec.max_side})

@@ -3,9 +3,7 @@
 What belongs here: telling the two apart, the same for a live reply and one out of a batch.
 """
 
-from datetime import UTC, datetime
-
-from resources.llm.ledger import Call, Charge
+from resources.llm.ledger import Call, Charge, now
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import Reply
 from resources.llm.request import Failure, FailureKind
@@ -27,7 +25,7 @@ def charge_of(
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
         cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens, via),
-        created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        created_at=now(),
     )
 
 

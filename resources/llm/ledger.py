@@ -13,6 +13,7 @@ import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -205,19 +206,28 @@ def insert(connection: sqlite3.Connection, calls: Sequence[Call | Charge]) -> No
         if isinstance(call, Call):
             # Not INSERT OR IGNORE: that would also drop, without a word, a row that lacks a value.
             kept = connection.execute(
-                f"{_insert_into('calls', Call._fields)} ON CONFLICT (key) DO NOTHING",
+                f"{_INSERT_CALL} ON CONFLICT (key) DO NOTHING",
                 call._replace(request=pack(call.request)),  # type: ignore[arg-type]
             )
             if kept.rowcount:
                 continue
             # A second answer is not kept, but it was paid for.
             call = Charge(*(getattr(call, name) for name in Charge._fields))
-        connection.execute(_insert_into("charges", Charge._fields), call)
+        connection.execute(_INSERT_CHARGE, call)
 
 
 def _insert_into(table: str, columns: Sequence[str]) -> str:
     marks = ", ".join("?" * len(columns))
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+
+
+_INSERT_CALL = _insert_into("calls", Call._fields)
+_INSERT_CHARGE = _insert_into("charges", Charge._fields)
+
+
+def now() -> str:
+    """The time as the ledger's rows have it: UTC, ISO 8601 to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:

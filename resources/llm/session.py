@@ -165,11 +165,8 @@ class Session:
                 state.told([key])  # It stops the stage, and is not to stop the next one too.
             self._told.append(key)
             return Failure(key, item.kind or "expired", item.detail or "")
-        if len(request.image_ids) > spec.max_images:
-            n_images = len(request.image_ids)
-            return Failure(
-                key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}."
-            )
+        if too_many := too_many_images(request, spec, key):
+            return too_many
         if spec.mode == "batch":
             wanted = self._wanted.setdefault(spec.name, {})
             if key not in wanted:
@@ -248,6 +245,14 @@ class Session:
         if spec.name not in self._risks:
             self._risks[spec.name] = asyncio.Semaphore(2 * spec.concurrency)
         return self._risks[spec.name]
+
+
+def too_many_images(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
+    """The failure of a request with more images than the model takes: it need not be sent."""
+    n_images = len(request.image_ids)
+    if n_images <= spec.max_images:
+        return None
+    return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
 
 
 def _joined(outcome: Outcome | None) -> Outcome | None:

@@ -1,12 +1,15 @@
 """What may enter as an image: bytes in, verdict out.
 
-What belongs here: recognising an image's format from its bytes, and every reason for which an image
+What belongs here: recognising an image's format from its bytes, and the reasons for which an image
 is refused, by the fetch (`missing`, `timeout`, ...) as well as by the check. What does not: getting
-the bytes (`resources/image_source.py`) and keeping them (`resources/image_store.py`).
+the bytes (`resources/image_source.py`), keeping them (`resources/image_store.py`), what the decoded
+picture is like (`methods/image_quality.py`) and which pictures are unwanted (`image_filters.py`).
 """
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from PIL import Image
@@ -87,6 +90,22 @@ def check(
     mislabelled, oversized_pixels, truncated. Accepted are JPEG, PNG, WebP and GIF; of a moving
     picture only the first frame is looked at.
     """
+    header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
+    with decoding(header.mime):
+        image.load()
+    return header
+
+
+def open_checked(
+    data: bytes,
+    declared_mime: str | None,
+    max_bytes: int = MAX_BYTES,
+    max_pixels: int = MAX_PIXELS,
+) -> tuple[CheckedImage, Image.Image]:
+    """What `check` finds before it decodes a pixel, and the image, still to be decoded.
+
+    Raises ImageRejected.
+    """
     if not data:
         raise ImageRejected("empty", "The image has no bytes.")
     if len(data) > max_bytes:
@@ -97,12 +116,29 @@ def check(
     if declared and declared != mime:
         detail = f"The row says {declared[:80]}, the bytes are {mime}."
         raise ImageRejected("mislabelled", detail)
-    header = read_header(data)
+    header, image = _read_header(data, mime)
     if header.width * header.height > max_pixels:
         detail = f"The image is {header.width} by {header.height} pixels, more than {max_pixels}."
         raise ImageRejected("oversized_pixels", detail)
-    _decode(data, mime)
-    return header
+    if image is None:
+        with decoding(mime):
+            image = _opened(data, mime)
+    return header, image
+
+
+@contextmanager
+def decoding(mime: str) -> Iterator[None]:
+    """Lays every error inside to the image's bytes: raises ImageRejected, truncated.
+
+    So only what Pillow does to an opened image belongs inside.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # Pillow's readers raise nearly any type on broken data
+        detail = f"The {mime} cannot be decoded to its end ({error})."
+        raise ImageRejected("truncated", detail) from None
 
 
 def read_header(data: bytes) -> CheckedImage:
@@ -111,15 +147,24 @@ def read_header(data: bytes) -> CheckedImage:
     Raises ImageRejected: not_an_image, unsupported_format, oversized_pixels (where even Pillow will
     not open it), truncated (the header itself is broken).
     """
-    mime = _mime_of(data)
+    return _read_header(data, _mime_of(data))[0]
+
+
+def _read_header(data: bytes, mime: str) -> tuple[CheckedImage, Image.Image | None]:
+    """The header, and the image where Pillow had to open it."""
+    image = None
     try:
         # Pillow sets a whole WebP canvas aside before it tells the size, so that one is read here.
-        width, height = _webp_size(data) if mime == "image/webp" else _opened(data, mime).size
+        if mime == "image/webp":
+            width, height = _webp_size(data)
+        else:
+            image = _opened(data, mime)
+            width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageRejected("oversized_pixels", str(error)) from None
-    except Exception as error:  # Pillow's readers raise nearly any type on broken data
+    except Exception as error:  # as above
         raise ImageRejected("truncated", f"The {mime} header is broken ({error}).") from None
-    return CheckedImage(mime=mime, width=width, height=height, n_bytes=len(data))
+    return CheckedImage(mime=mime, width=width, height=height, n_bytes=len(data)), image
 
 
 def _mime_of(data: bytes) -> str:
@@ -172,14 +217,3 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 def _opened(data: bytes, mime: str) -> Image.Image:
     # Naming the one format keeps Pillow's other readers away from bytes nobody vouches for.
     return Image.open(io.BytesIO(data), formats=[_PILLOW_NAME_OF[mime]])
-
-
-def _decode(data: bytes, mime: str) -> None:
-    try:
-        with _opened(data, mime) as image:
-            image.load()
-    except MemoryError:
-        raise
-    except Exception as error:  # as above
-        detail = f"The {mime} cannot be decoded to its end ({error})."
-        raise ImageRejected("truncated", detail) from None

@@ -2,8 +2,8 @@
 
 What belongs here: writing an image once under the hash of its bytes, finding it again, and the
 thumbnails and data URLs made from it. What does not: whether bytes may enter
-(`methods/image_check.py`, called before `put`), and where they came from
-(`resources/image_source.py`).
+(`methods/image_check.py`, called before `put`), how a picture is turned upright and made RGB
+(`methods/picture.py`), and where the bytes came from (`resources/image_source.py`).
 """
 
 import base64
@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from PIL import Image, ImageOps
+from PIL import Image
 
 from methods.image_check import EXTENSION_OF, read_header
+from methods.picture import turn_of, upright_rgb
 from resources.atomic_file import write_atomically
 
 JPEG_QUALITY = 90
@@ -29,8 +30,6 @@ DATA_URL_CACHE_BYTES = 64_000_000
 
 _IMAGE_ID = re.compile(r"[0-9a-f]{64}")
 _PASSED_ON = {"JPEG": "image/jpeg", "PNG": "image/png"}
-_ORIENTATION = 0x0112
-_UPRIGHT = (None, 1)
 
 Sized = TypeVar("Sized", bytes, str)
 
@@ -89,6 +88,18 @@ class ImageStore:
                     return path
         raise ImageNotStored(f"No image {image_id[:80]!r} is stored in {self.root}.")
 
+    def has(self, image_id: str) -> bool:
+        """Whether the image's file is there."""
+        try:
+            self.path(image_id)
+        except ImageNotStored:
+            return False
+        return True
+
+    def relative_path(self, image_id: str) -> str:
+        """Its path below the store's root. Raises ImageNotStored."""
+        return self.path(image_id).relative_to(self.root).as_posix()
+
     def read(self, image_id: str) -> bytes:
         """The image's bytes as they were put. Raises ImageNotStored."""
         return self.path(image_id).read_bytes()
@@ -96,7 +107,7 @@ class ImageStore:
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
         """A JPEG at most `side` pixels high and wide. Raises ImageNotStored."""
         return self._thumbnails.get(
-            (image_id, side), lambda: _jpeg(_upright_rgb(self.read(image_id), side))
+            (image_id, side), lambda: _jpeg(_shrunk(self.read(image_id), side))
         )
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
@@ -119,27 +130,19 @@ def _data_url(data: bytes, max_side: int) -> str:
             and image.mode == "RGB"
             and "transparency" not in image.info
             and max(image.size) <= max_side
-            and image.getexif().get(_ORIENTATION) in _UPRIGHT
+            and turn_of(image) is None
         )
     if not as_it_is:
-        mime, data = "image/jpeg", _jpeg(_upright_rgb(data, max_side))
+        mime, data = "image/jpeg", _jpeg(_shrunk(data, max_side))
     return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
 
-def _upright_rgb(data: bytes, max_side: int) -> Image.Image:
-    """The first frame as a viewer shows it (turned upright, on white), shrunk to `max_side`."""
+def _shrunk(data: bytes, max_side: int) -> Image.Image:
+    """The first frame as a viewer shows it, shrunk to `max_side`."""
     with Image.open(io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that the resize would throw away.
         image.draft("RGB", (2 * max_side, 2 * max_side))
-        upright = ImageOps.exif_transpose(image)
-    if upright.mode.startswith("I"):
-        # 16 bits a pixel: Pillow's own conversion clips at 255, which turns a picture white.
-        upright = upright.convert("I").point(lambda value: value / 256).convert("L")
-    if upright.has_transparency_data:
-        layer = upright.convert("RGBA")
-        upright = Image.new("RGBA", layer.size, "white")
-        upright.alpha_composite(layer)
-    shown = upright.convert("RGB")
+        shown = upright_rgb(image)
     shown.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
     return shown
 

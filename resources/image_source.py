@@ -1,38 +1,51 @@
-"""Getting an image's bytes from its URL: from a mirror folder, a mirror server, or the web.
+"""Getting images' bytes from their URLs: from a mirror folder, a mirror server, or the web.
 
-What belongs here: the mirrors, the HTTP client with its limits, and which hosts may be asked. What
-does not: whether the bytes are an image (`methods/image_check.py`).
-
-httpcore instead of httpx: its network backend is the one place where the address that is checked is
-the address that is connected to. It also follows no redirect, keeps no cookie and reads no proxy
-setting on its own.
+What belongs here: the mirrors, how often an image is tried, and how what is fetched reaches who
+wants it. What does not: one request (`image_request.py`), whose turn it is (`fetch_schedule.py`),
+whom to connect to (`guarded_network.py`), and whether the bytes are an image
+(`methods/image_check.py`).
 """
 
-import asyncio
-import email.utils
-import ipaddress
-import socket
-import time
-from collections.abc import Callable, Iterable, Sequence
+import atexit
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+import anyio
 import httpcore
-import httpx
+from anyio.from_thread import start_blocking_portal
 
 from methods.image_check import MAX_BYTES, ImageRejected
+from resources.fetch_schedule import Job, Schedule
+from resources.guarded_network import GuardedBackend
+from resources.handover import Handover, NoRoom
+from resources.image_request import (
+    Failed,
+    ImageRequests,
+    Redirected,
+    Refused,
+    as_httpcore,
+    oversized,
+    parsed,
+)
 
 CONCURRENCY = 8
+"""Requests at once, to all hosts together."""
 TRIES = 3
+REFUSED_TRIES = 6
+"""Tries of an image to which the answer is that there were too many requests (status 429)."""
 MAX_REDIRECTS = 3
-MAX_WAIT = 30.0
-"""Seconds: no server's Retry-After holds a fetch up for longer."""
-
-_MISSING = (404, 410)
-_REDIRECTS = (301, 302, 303, 307, 308)
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+MAX_WAITING = 32
+MAX_WAITING_BYTES = 100_000_000
+"""Of the images that are being fetched, wait and are in use, together."""
+FIRST_ROOM = MAX_WAITING_BYTES // CONCURRENCY
+"""Bytes set aside for an image before its length is known."""
 
 Fetched = bytes | ImageRejected
+_Results = Generator[tuple[str, Fetched], None, None]
+_Handover = Handover[tuple[str, Fetched]]
 
 
 class ImageSourceError(ValueError):
@@ -43,221 +56,208 @@ class ImageFetcher:
     """Fetches images, several at a time.
 
     `mirror` is a folder or an http(s) base URL in which an image has the name that ends its URL's
-    path; None fetches from the URL itself. `timeout` is what one try may take from first to last
+    path; None fetches from the URL itself. `contact` is a mail address or a web page of who fetches,
+    without which Wikimedia is not asked. `timeout` is what one request may take from first to last
     byte, `backoff` the wait after the first failed one (doubled after each), both in seconds.
-    Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address.
+    `allow_private` lets images be fetched from this machine and its own network.
+    Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address, or
+    the contact cannot be sent.
     """
 
     def __init__(
         self,
         mirror: str | Path | None = None,
         *,
+        contact: str | None = None,
+        allow_private: bool = False,
         max_bytes: int = MAX_BYTES,
         timeout: float = 30.0,
         backoff: float = 0.5,
-        user_agent: str = "vlm-loom/0.1",
     ) -> None:
         self._base_url: str | None = None
         self._folder: Path | None = None
+        self._trusted: tuple[str, int] | None = None
         if mirror is not None and str(mirror).lower().startswith(("http://", "https://")):
             self._base_url = str(mirror).rstrip("/")
+            self._trusted = _origin(self._base_url)
         elif mirror is not None:
             self._folder = Path(mirror)
             if not self._folder.is_dir():
-                raise ImageSourceError(
-                    f"The image mirror {mirror} is neither a folder nor an http(s) address: "
-                    "make the folder, or configure another mirror or none."
-                )
+                raise _no_mirror(mirror)
+        self._contact = (contact or "").strip()
+        if not self._contact.isprintable():
+            raise ImageSourceError(
+                f"The contact {contact!r} cannot be sent: "
+                "set wikipedia.contact in corpus.yaml to one line of text."
+            )
+        self._allow_private = allow_private
         self._max_bytes = max_bytes
         self._timeout = timeout
         self._backoff = backoff
-        self._headers: dict[bytes | str, bytes | str] = {
-            "User-Agent": user_agent,
-            "Accept": "image/*",
-            # Nothing here unpacks a body, and images gain nothing by being packed again.
-            "Accept-Encoding": "identity",
-        }
 
-    def fetch_all(
-        self, urls: Sequence[str], on_progress: Callable[[int, int], None] | None = None
-    ) -> dict[str, Fetched]:
-        """The bytes of each distinct URL, or why there are none; never raises for a single one.
+    @property
+    def reads_a_folder(self) -> bool:
+        """Whether images come from a mirror folder, so that fetching one costs nothing."""
+        return self._folder is not None
 
-        Reasons: missing, oversized_bytes, http_error, timeout, unreachable, private_address.
-        `on_progress(done, total)` is called after each, in the calling thread. Everything fetched
-        is held in memory, so a long list is given in portions. Not to be called from a coroutine.
+    def fetch_each(
+        self, urls: Iterable[str], on_progress: Callable[[int, int], None] | None = None
+    ) -> _Results:
+        """Each distinct URL with its bytes, or why there are none, as soon as they are there.
+
+        The order is that of arrival. Never raises for a single URL; the reasons are missing,
+        oversized_bytes, http_error, rate_limited, timeout, unreachable, private_address,
+        no_contact. `on_progress(done, total)` is called before each, in the calling thread. The
+        fetching goes on in a thread of its own until 32 images, or 100 MB of them, are on the way
+        to or with the caller, and waits for the caller then. Closing the iterator ends the thread
+        and its connections.
         """
         distinct = list(dict.fromkeys(urls))
-        if self._folder is None:
-            return asyncio.run(self._gather(distinct, on_progress))
-        results: dict[str, Fetched] = {}
-        for url in distinct:
+        fetched = self._each_from_web(distinct)
+        if self._folder is not None:
+            fetched = self._each_from_folder(self._folder, distinct)
+        with closing(fetched):
+            for done, result in enumerate(fetched, 1):
+                if on_progress:
+                    on_progress(done, len(distinct))
+                yield result
+
+    def _each_from_folder(self, folder: Path, urls: list[str]) -> _Results:
+        for url in urls:
             try:
-                results[url] = self._from_folder(self._folder, url)
+                yield url, self._from_folder(folder, url)
             except ImageRejected as rejected:
-                results[url] = rejected
-            if on_progress:
-                on_progress(len(results), len(distinct))
-        return results
+                yield url, rejected
 
     def _from_folder(self, folder: Path, url: str) -> bytes:
         path = folder / _file_name(url)
         try:
             n_bytes = path.stat().st_size
             if n_bytes > self._max_bytes:
-                raise _oversized(n_bytes, self._max_bytes)
+                raise oversized(n_bytes, self._max_bytes)
             return path.read_bytes()
         except OSError as error:
             detail = f"The mirror has no readable file {path.name[:80]!r} ({error.strerror})."
             raise ImageRejected("missing", detail) from None
 
-    async def _gather(
-        self, urls: list[str], on_progress: Callable[[int, int], None] | None
-    ) -> dict[str, Fetched]:
-        results: dict[str, Fetched] = {}
-        waiting = iter(urls)
+    def _each_from_web(self, urls: list[str]) -> _Results:
+        jobs = []
+        for url in urls:
+            try:
+                jobs.append(Job(url, self._address(url)))
+            except ImageRejected as rejected:
+                yield url, rejected
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal(name="image-fetcher"))
+            handover = portal.call(_new_handover)
+            running = portal.start_task_soon(self._fetch, jobs, handover)
+            stack.callback(running.cancel)
+            # An iterator that nobody closes is closed by Python's end, too late to wait for threads.
+            atexit.register(stack.close)
+            stack.callback(atexit.unregister, stack.close)
+            while (result := portal.call(handover.take)) is not None:
+                yield result
+            running.result()
 
-        async def work(pool: httpcore.AsyncConnectionPool) -> None:
-            for url in waiting:
-                try:
-                    results[url] = await self._fetch(pool, url)
-                except ImageRejected as rejected:
-                    results[url] = rejected
-                if on_progress:
-                    on_progress(len(results), len(urls))
+    def _address(self, url: str) -> str:
+        return url if self._base_url is None else self._base_url + "/" + quote(_file_name(url))
 
-        backend = _GuardedBackend(self._base_url)
-        connections = httpcore.AsyncConnectionPool(
-            max_connections=CONCURRENCY, network_backend=backend
+    async def _fetch(self, jobs: list[Job], handover: _Handover) -> None:
+        schedule = Schedule(jobs, self._backoff)
+        pool = httpcore.AsyncConnectionPool(
+            max_connections=CONCURRENCY,
+            network_backend=GuardedBackend(self._trusted, allow_private=self._allow_private),
         )
-        async with connections as pool, asyncio.TaskGroup() as group:
-            for _ in range(min(CONCURRENCY, len(urls))):
-                group.create_task(work(pool))
-        return {url: results[url] for url in urls}
+        requests = ImageRequests(
+            pool, contact=self._contact, max_bytes=self._max_bytes, timeout=self._timeout
+        )
+        try:
+            async with pool, anyio.create_task_group() as group:
+                for _ in range(CONCURRENCY):
+                    group.start_soon(self._work, schedule, requests, handover)
+        finally:
+            handover.close()
 
-    async def _fetch(self, pool: httpcore.AsyncConnectionPool, url: str) -> bytes:
-        """One image, tried up to TRIES times. Raises ImageRejected with the last try's reason."""
-        address = url if self._base_url is None else self._base_url + "/" + quote(_file_name(url))
-        for tries_left in reversed(range(TRIES)):
-            try:
-                async with asyncio.timeout(self._timeout):
-                    return await self._one_try(pool, address)
-            except TimeoutError:
-                rejected = ImageRejected("timeout", f"No answer within {self._timeout:g} seconds.")
-                wait = None
-            except _Transient as transient:
-                rejected, wait = transient.rejected, transient.wait
-            if tries_left:
-                doubled = self._backoff * 2 ** (TRIES - 1 - tries_left)
-                await asyncio.sleep(min(doubled if wait is None else wait, MAX_WAIT))
-        raise rejected
+    async def _work(self, schedule: Schedule, requests: ImageRequests, handover: _Handover) -> None:
+        while job := await schedule.next():
+            # Room is not kept by who has nothing to do: somebody's image may need all there is.
+            place = await handover.reserve(job.n_bytes or min(self._max_bytes, FIRST_ROOM))
+            fetched: Fetched | None = schedule.given_up(job)
+            if fetched is None:
+                fetched = await self._try(job, schedule, requests, partial(handover.resize, place))
+            if fetched is None:
+                handover.give_back(place)
+                continue
+            schedule.done(job)
+            handover.resize(place, len(fetched) if isinstance(fetched, bytes) else 0)
+            handover.put(place, (job.url, fetched))
 
-    async def _one_try(self, pool: httpcore.AsyncConnectionPool, address: str) -> bytes:
-        url = _parsed(address)
-        for _ in range(MAX_REDIRECTS + 1):
-            try:
-                async with pool.stream("GET", _as_httpcore(url), headers=self._headers) as response:
-                    location = httpx.Headers(response.headers).get("location")
-                    if response.status not in _REDIRECTS or location is None:
-                        return await self._body(response)
-            except (httpcore.ReadError, httpcore.WriteError, httpcore.ProtocolError) as error:
-                # The host is there but broke off: worth another try, as a dead host is not.
-                detail = f"The connection broke off ({error!r})."
-                raise _Transient(ImageRejected("unreachable", detail)) from None
-            except (OSError, UnicodeError, httpcore.NetworkError) as error:
-                detail = f"No connection to {url.host} ({error!r})."
-                raise ImageRejected("unreachable", detail) from None
-            url = _parsed(location, url)
-        raise ImageRejected("http_error", f"The server redirected over {MAX_REDIRECTS} times.")
-
-    async def _body(self, response: httpcore.Response) -> bytes:
-        status, headers = response.status, httpx.Headers(response.headers)
-        if status in _MISSING:
-            raise ImageRejected("missing", f"The server answered with status {status}.")
-        if status != 200:
-            rejected = ImageRejected("http_error", f"The server answered with status {status}.")
-            if status == 429 or status >= 500:
-                raise _Transient(rejected, _retry_after(headers.get("retry-after")))
-            raise rejected
-        announced = headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > self._max_bytes:
-            raise _oversized(int(announced), self._max_bytes)
-        body = bytearray()
-        async for chunk in response.aiter_stream():
-            body += chunk
-            if len(body) > self._max_bytes:
-                raise _oversized(len(body), self._max_bytes)
-        return bytes(body)
-
-
-class _Transient(Exception):
-    """A failure that may pass; `wait` is how many seconds the server asked for, if it did."""
-
-    def __init__(self, rejected: ImageRejected, wait: float | None = None) -> None:
-        super().__init__(str(rejected))
-        self.rejected = rejected
-        self.wait = wait
-
-
-class _GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to public addresses, and to the mirror wherever it stands.
-
-    A URL out of a data set must not make this machine ask its own network: the host is resolved
-    here and that very address connected to, so a name cannot change between check and use, and
-    redirects pass through as well.
-    """
-
-    def __init__(self, mirror: str | None) -> None:
-        self._inner = httpcore.AnyIOBackend()
-        self._trusted = None
-        if mirror is not None:
-            origin = _as_httpcore(_parsed(mirror)).origin
-            self._trusted = (origin.host.decode(), origin.port)
-
-    async def connect_tcp(
+    async def _try(
         self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        addresses = [host]
-        if (host, port) != self._trusted:
-            addresses = await _addresses(host, port)
-            if not all(map(_is_public, addresses)):
-                detail = f"The host {host} is on a private or local network."
-                raise ImageRejected("private_address", detail)
-        failed: Exception = OSError(f"{host} has no address")
-        for address in addresses:
-            try:
-                return await self._inner.connect_tcp(
-                    address, port, timeout, local_address, socket_options
-                )
-            except httpcore.ConnectError as error:
-                failed = error
-        raise failed
+        job: Job,
+        schedule: Schedule,
+        requests: ImageRequests,
+        on_length: Callable[[int], None],
+    ) -> Fetched | None:
+        """One request for an image: how it ends, or None where the image is in line again."""
+        if not schedule.begin(job):
+            schedule.again(job, job.address)
+            return None
+        try:
+            outcome = await requests.ask(job.address, on_length)
+        except NoRoom as no_room:
+            # Holding on to the connection until there is room would let the server's patience run out.
+            job.n_bytes = no_room.n_bytes
+            schedule.again(job, job.address)
+            return None
+        match outcome:
+            case Redirected():
+                schedule.answered(job, 0)
+                job.redirects += 1
+                if job.redirects > MAX_REDIRECTS:
+                    detail = f"The server redirected over {MAX_REDIRECTS} times."
+                    return ImageRejected("http_error", detail)
+                schedule.again(job, outcome.address)
+            case Refused():
+                schedule.refused(job, outcome.wait)
+                job.refusals += 1
+                if outcome.status == 429 and job.refusals >= REFUSED_TRIES:
+                    detail = f"The server answered {REFUSED_TRIES} times with status 429."
+                    return ImageRejected("rate_limited", detail)
+                if outcome.status != 429 and job.refusals >= TRIES:
+                    detail = f"The server answered with status {outcome.status}."
+                    return ImageRejected("http_error", detail)
+                schedule.again(job, job.address, last=True)
+            case Failed():
+                job.failures += 1
+                if job.failures >= TRIES:
+                    return outcome.rejected
+                await anyio.sleep(self._backoff * 2 ** (job.failures - 1))
+                schedule.again(job, job.address)
+            case _:
+                schedule.answered(job, len(outcome) if isinstance(outcome, bytes) else 0)
+                return outcome
+        return None
 
-    async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
+
+def _new_handover() -> _Handover:
+    return Handover(MAX_WAITING, MAX_WAITING_BYTES)
 
 
-async def _addresses(host: str, port: int) -> list[str]:
-    """Addresses of the host, IPv4 first: many a machine has IPv6 names but no IPv6 route."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return sorted({str(entry[4][0]) for entry in found}, key=lambda text: (":" in text, text))
+def _no_mirror(mirror: str | Path) -> ImageSourceError:
+    return ImageSourceError(
+        f"The image mirror {mirror} is neither a folder nor an http(s) address: "
+        "make the folder, or configure another mirror or none."
+    )
 
 
-def _is_public(address: str) -> bool:
-    ip = ipaddress.ip_address(address)
-    if isinstance(ip, ipaddress.IPv6Address):
-        # An IPv4 address inside an IPv6 one is what the packets end up at.
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if ip in _NAT64:
-            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        ip = inner or ip
-    return ip.is_global and not ip.is_multicast
+def _origin(base_url: str) -> tuple[str, int]:
+    """Host and port of a mirror server, as connections are asked for."""
+    try:
+        origin = as_httpcore(parsed(base_url)).origin
+    except ImageRejected:
+        raise _no_mirror(base_url) from None
+    return origin.host.decode(), origin.port
 
 
 def _file_name(url: str) -> str:
@@ -269,36 +269,3 @@ def _file_name(url: str) -> str:
     if name in ("", ".", "..") or any(c in "/\\\0" for c in name):
         raise ImageRejected("missing", "The address ends in no file name.")
     return name
-
-
-def _parsed(address: str, base: httpx.URL | None = None) -> httpx.URL:
-    try:
-        url = httpx.URL(address) if base is None else base.join(address)
-    except (httpx.InvalidURL, ValueError) as error:
-        detail = f"The address cannot be read ({error})."
-        raise ImageRejected("unreachable", detail) from None
-    if url.scheme not in ("http", "https") or not url.host:
-        raise ImageRejected("unreachable", "The address is not an http or https one.")
-    return url
-
-
-def _as_httpcore(url: httpx.URL) -> httpcore.URL:
-    port = url.port or {"http": 80, "https": 443}[url.scheme]
-    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds asked for by a Retry-After header: a number or an HTTP date (RFC 9110, 10.2.3)."""
-    if value is None:
-        return None
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
-
-
-def _oversized(n_bytes: int, max_bytes: int) -> ImageRejected:
-    detail = f"The file has at least {n_bytes} bytes, more than the {max_bytes} allowed."
-    return ImageRejected("oversized_bytes", detail)

@@ -1,0 +1,206 @@
+"""The storage that WIT's shards are downloaded from, on a loopback port, with the faults storages have.
+
+What belongs here: ranges and conditional requests as RFC 9110 has them, the ways to break them, and
+the record of what was asked for and how much was sent. What does not: what a downloader ought to make
+of it.
+
+    with serving_storage() as storage:
+        shard = storage.put("shard.tsv.gz", data)
+        shard.drops = [1_000_000]           # the first answer breaks off after so many bytes
+        download(shard.url, target)
+        assert storage.log[1].range == "bytes=1000000-"
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PIECE = 1 << 16
+
+
+@dataclass
+class Stored:
+    """A file and how it is served; a test changes it as it goes along.
+
+    `statuses` and `drops` are used up one a request: what it is answered with instead, and after how
+    many bytes its connection is closed. `length` is what is announced, "" for chunks without any.
+    `pause` is how many seconds each piece of 64 KiB takes, `stall` where an answer stops until the
+    test goes on, if not 0.
+    """
+
+    url: str
+    data: bytes
+    etag: str | None
+    last_modified: str | None = formatdate(1_600_000_000, usegmt=True)
+    ranges: bool = True
+    honours_if_range: bool = True
+    mime: str = "application/gzip"
+    encoding: str | None = None
+    length: str | None = None
+    pause: float = 0.0
+    stall: int = 0
+    most: int = 0  # bytes that an answer to a range gives at most, if not 0
+    statuses: list[int] = field(default_factory=list)
+    drops: list[int] = field(default_factory=list)
+
+    def replace(self, data: bytes) -> None:
+        """Other content under the same name."""
+        self.data = data
+        self.etag = etag_of(data)
+        self.last_modified = formatdate(1_700_000_000, usegmt=True)
+
+
+@dataclass
+class Served:
+    """A request: the headers that matter, the answer's status, and how many bytes of it went out."""
+
+    path: str
+    range: str | None
+    if_range: str | None
+    if_none_match: str | None
+    if_modified_since: str | None
+    accept_encoding: str | None
+    authorization: str | None
+    status: int = 0
+    n_bytes: int = 0
+
+
+def etag_of(data: bytes) -> str:
+    """A strong ETag, as such storages make them."""
+    return f'"{hashlib.md5(data).hexdigest()}"'
+
+
+class Exchange(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "StorageDouble"
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):
+            super().handle()
+
+    def do_GET(self) -> None:
+        served = Served(
+            self.path,
+            *map(
+                self.headers.get,
+                (
+                    "Range",
+                    "If-Range",
+                    "If-None-Match",
+                    "If-Modified-Since",
+                    "Accept-Encoding",
+                    "Authorization",
+                ),
+            ),
+        )
+        self.server.log.append(served)
+        stored = self.server.files.get(self.path)
+        served.status = self._status(stored, served)
+        if served.status in (200, 206) and stored:
+            self._send(stored, served)
+        else:
+            self._refuse(served.status)
+
+    def _status(self, stored: Stored | None, served: Served) -> int:
+        if stored is None:
+            return 404
+        if stored.statuses:
+            return stored.statuses.pop(0)
+        if served.if_none_match or served.if_modified_since:
+            same = served.if_none_match == stored.etag
+            if not served.if_none_match:
+                same = served.if_modified_since == stored.last_modified
+            return 304 if same else 200
+        if not (served.range and stored.ranges):
+            return 200
+        if stored.honours_if_range and served.if_range not in (stored.etag, stored.last_modified):
+            return 200
+        return 206 if self._first(served) < len(stored.data) else 416
+
+    def _first(self, served: Served) -> int:
+        return int((served.range or "bytes=0-").removeprefix("bytes=").rstrip("-"))
+
+    def _refuse(self, status: int) -> None:
+        self.send_response(status)
+        if status in (301, 302):
+            self.send_header("Location", self.path.removesuffix("-moved"))
+        if status in (429, 503):
+            self.send_header("Retry-After", "0")
+        if status != 304:
+            self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _send(self, stored: Stored, served: Served) -> None:
+        # One answer is about one state of the file, even if the test changes it meanwhile.
+        data = stored.data
+        first = self._first(served) if served.status == 206 else 0
+        last = len(data)
+        if first and stored.most:
+            last = min(first + stored.most, last)
+        chunked = stored.length == ""
+        headers = {
+            "Content-Type": stored.mime,
+            "Content-Encoding": stored.encoding,
+            "ETag": stored.etag,
+            "Last-Modified": stored.last_modified,
+            "Content-Range": f"bytes {first}-{last - 1}/{len(data)}" if first else None,
+            "Content-Length": None if chunked else stored.length or str(last - first),
+            "Transfer-Encoding": "chunked" if chunked else None,
+        }
+        self.send_response(served.status)
+        for name, value in headers.items():
+            if value is not None:
+                self.send_header(name, value)
+        self.end_headers()
+        drop = stored.drops.pop(0) if stored.drops else None
+        stop = last if drop is None else min(first + drop, last)
+        for start in range(first, stop, PIECE):
+            while 0 < stored.stall <= start:
+                time.sleep(0.01)
+            piece = data[start : min(start + PIECE, stop)]
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+            served.n_bytes += len(piece)
+            if stored.pause:
+                time.sleep(stored.pause)
+        if drop is not None or stored.length:
+            self.close_connection = True
+        elif chunked:
+            self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, *parts: object) -> None:
+        """Quiet."""
+
+
+class StorageDouble(ThreadingHTTPServer):
+    """The server: `log` has every request in the order they came."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Exchange)
+        self.files: dict[str, Stored] = {}
+        self.log: list[Served] = []
+
+    def put(self, name: str, data: bytes) -> Stored:
+        """A file to serve."""
+        url = f"http://127.0.0.1:{self.server_port}/{name}"
+        self.files["/" + name] = Stored(url, data, etag_of(data))
+        return self.files["/" + name]
+
+
+@contextmanager
+def serving_storage() -> Iterator[StorageDouble]:
+    """A server for as long as the block lasts."""
+    server = StorageDouble()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

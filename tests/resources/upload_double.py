@@ -1,0 +1,257 @@
+"""upload.wikimedia.org on a loopback port: serves pictures, and fails in the ways a real host does.
+
+What belongs here: the answers a host gives, which of them a path gives in which order, and the record
+of who asked for what and how many at once. What does not: what a fetcher ought to make of it.
+
+    with serving_uploads() as uploads:
+        url = uploads.serve("owl.png", busy(), busy(retry_after="1"), ok())
+
+A path that nothing was said about answers with 404; the last answer of a path is given for good.
+"""
+
+import io
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from PIL import Image
+
+
+def picture(number: int = 0) -> bytes:
+    """The bytes of a PNG; another number makes another picture."""
+    buffer = io.BytesIO()
+    image = Image.linear_gradient("L").convert("RGB")
+    image.putpixel((0, 0), (number >> 16 & 255, number >> 8 & 255, number & 255))
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+PICTURE = picture()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that came in: when, in seconds of the monotonic clock, and for what of which host."""
+
+    at: float
+    host: str
+    path: str
+    agent: str
+
+
+class Exchange(BaseHTTPRequestHandler):
+    """One connection, which stays open from request to request."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "UploadDouble"
+
+    def setup(self) -> None:
+        self.server.count_connection(1)
+        super().setup()
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # who has enough hangs up
+            super().handle()
+
+    def finish(self) -> None:
+        with suppress(OSError):
+            super().finish()
+        self.server.count_connection(-1)
+
+    def do_GET(self) -> None:
+        host = self.headers["Host"].rpartition(":")[0]
+        path = self.path.partition("?")[0]
+        asked = Asked(time.monotonic(), host, path, self.headers["User-Agent"])
+        answer = self.server.begin(asked)
+        try:
+            answer(self)
+        except OSError:
+            self.close_connection = True
+        finally:
+            self.server.end(asked)
+
+    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.start(len(body), status, **headers)
+        self.wfile.write(body)
+
+    def start(self, length: int | None, status: int = 200, **headers: str) -> None:
+        """The head of an answer: `length` is what it announces, None for chunks."""
+        self.send_response(status)
+        for header, value in headers.items():
+            self.send_header(header.replace("_", "-"), value)
+        framing = ("Transfer-Encoding", "chunked")
+        if length is not None:
+            framing = ("Content-Length", str(length))
+        self.send_header(*framing)
+        self.end_headers()
+
+    def log_message(self, *parts: object) -> None:
+        """Quiet."""
+
+
+Answer = Callable[[Exchange], None]
+
+
+def ok(body: bytes = PICTURE, *, after: float = 0.0, mime: str = "image/png") -> Answer:
+    """A picture, after so many seconds."""
+
+    def answer(exchange: Exchange) -> None:
+        time.sleep(after)
+        exchange.send(body, Content_Type=mime)
+
+    return answer
+
+
+def in_chunks(body: bytes = PICTURE) -> Answer:
+    """A picture whose length nobody says beforehand."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.start(None)
+        exchange.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
+
+    return answer
+
+
+def status(code: int, **headers: str) -> Answer:
+    """Nothing but a status, and headers by their name with underscores."""
+    return lambda exchange: exchange.send(b"", code, **headers)
+
+
+def busy(retry_after: str | None = None) -> Answer:
+    """Too many requests; `retry_after` is the header's value, if it has one."""
+    return status(429, **({} if retry_after is None else {"Retry_After": retry_after}))
+
+
+def redirect(to: str) -> Answer:
+    """The picture is elsewhere."""
+    return status(302, Location=to)
+
+
+def html(mime: str = "text/html") -> Answer:
+    """A web page where a picture was asked for, as a captive portal sends it."""
+    return ok(b"<!doctype html><html>Please log in</html>", mime=mime)
+
+
+def cut_short(body: bytes = PICTURE) -> Answer:
+    """Announces the whole picture, sends half of it and hangs up."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.start(len(body))
+        exchange.wfile.write(body[: len(body) // 2])
+        exchange.close_connection = True
+
+    return answer
+
+
+def cut_chunk() -> Answer:
+    """The same without a length: it hangs up within a chunk."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.start(None)
+        exchange.wfile.write(b"2710\r\nbegun")
+        exchange.close_connection = True
+
+    return answer
+
+
+def trickle(body: bytes = PICTURE) -> Answer:
+    """A byte now and then, so that no single read is ever late."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.start(len(body))
+        for byte in body:
+            exchange.wfile.write(bytes([byte]))
+            time.sleep(0.02)
+
+    return answer
+
+
+def endless(exchange: Exchange) -> None:
+    """Chunks for as long as somebody reads; `hung_up` is set once nobody does."""
+    exchange.start(None)
+    try:
+        while True:
+            exchange.wfile.write(b"2710\r\n" + bytes(10_000) + b"\r\n")
+    except OSError:
+        exchange.server.hung_up.set()
+        raise
+
+
+def silence(exchange: Exchange) -> None:
+    """No answer at all: the connection is closed."""
+    exchange.close_connection = True
+
+
+class UploadDouble(ThreadingHTTPServer):
+    """The server: `log` has every request, `most` the most at once by host, and in all by "".
+
+    `connections` are those open now.
+    """
+
+    request_queue_size = 64  # the default's five keep others waiting for a second
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Exchange)
+        self.base = f"http://127.0.0.1:{self.server_port}"
+        self.log: list[Asked] = []
+        self.most: Counter[str] = Counter()
+        self.connections = 0
+        self.hung_up = threading.Event()
+        self._now: Counter[str] = Counter()
+        self._answers: dict[str, list[Answer]] = {}
+        self._lock = threading.Lock()
+
+    def serve(self, name: str, *answers: Answer, host: str = "127.0.0.1") -> str:
+        """The URL of a path that answers so, in this order; `localhost` is another host."""
+        self._answers["/" + name] = list(answers)
+        return f"http://{host}:{self.server_port}/{name}"
+
+    @property
+    def asked(self) -> Counter[str]:
+        """How often each path was asked for."""
+        return Counter(asked.path.lstrip("/") for asked in self.log)
+
+    @property
+    def agents(self) -> set[str]:
+        """Every User-Agent that asked."""
+        return {asked.agent for asked in self.log}
+
+    def count_connection(self, change: int) -> None:
+        """A connection was opened (1) or closed (-1)."""
+        with self._lock:
+            self.connections += change
+
+    def begin(self, asked: Asked) -> Answer:
+        """Record a request; what it is to be answered with."""
+        with self._lock:
+            self.log.append(asked)
+            for host in (asked.host, ""):
+                self._now[host] += 1
+                self.most[host] = max(self.most[host], self._now[host])
+            answers = self._answers.get(asked.path) or [status(404)]
+            return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def end(self, asked: Asked) -> None:
+        """A request is answered."""
+        with self._lock:
+            for host in (asked.host, ""):
+                self._now[host] -= 1
+
+
+@contextmanager
+def serving_uploads() -> Iterator[UploadDouble]:
+    """A server for as long as the block lasts."""
+    server = UploadDouble()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

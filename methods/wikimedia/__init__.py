@@ -1,0 +1,36 @@
+"""Wikipedia's words as plain data: its API's answers, and the addresses of its images.
+
+What belongs here: everything about them that needs no network. What does not: asking
+(`resources/wikipedia`).
+"""
+
+from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
+from methods.wikimedia.answers import Json, Missing, find_asked, merge_answers, sent_form
+from methods.wikimedia.facts import (
+    FileFacts,
+    PageFacts,
+    PageImage,
+    file_facts,
+    page_facts,
+    page_images,
+    plain_text,
+)
+
+__all__ = [
+    "THUMBNAIL_WIDTHS",
+    "FileFacts",
+    "Json",
+    "Missing",
+    "PageFacts",
+    "PageImage",
+    "check_width",
+    "file_facts",
+    "file_title",
+    "find_asked",
+    "merge_answers",
+    "page_facts",
+    "page_images",
+    "plain_text",
+    "sent_form",
+    "thumbnail_url",
+]

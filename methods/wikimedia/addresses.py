@@ -1,0 +1,75 @@
+"""Addresses of images on Wikimedia's upload servers.
+
+What belongs here: how the address of an original becomes that of its thumbnail, or the title of its
+file. What does not: fetching it (`resources/image_source.py`). Sources:
+https://www.mediawiki.org/wiki/Manual:$wgThumbnailSteps and .../Common_thumbnail_sizes.
+"""
+
+import re
+from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
+
+THUMBNAIL_WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
+"""Pixels; Wikimedia's servers refuse a thumbnail of any other width."""
+
+# Thumbnails are moving from the first host to the second; the paths are the same on both.
+_HOSTS = ("upload.wikimedia.org", "thumb.wikimedia.org")
+_PATH = re.compile(
+    r"(?P<site>/[a-z]+/[^/]+)/(?P<thumb>thumb/)?(?P<folder>[0-9a-f]/[0-9a-f]{2})/(?P<name>[^/]+)"
+    r"(?(thumb)/[^/]+)"
+)
+_RASTERS = ("jpg", "jpeg", "png", "gif", "webp")
+_LONGEST_NAME = 160
+"""Bytes; the thumbnail of a longer name is named `thumbnail`."""
+
+
+def check_width(width: int) -> None:
+    """Raise ValueError, with a sentence, unless Wikimedia makes thumbnails of this width."""
+    if width not in THUMBNAIL_WIDTHS:
+        steps = ", ".join(map(str, THUMBNAIL_WIDTHS))
+        raise ValueError(
+            f"Wikimedia makes no thumbnails {width} pixels wide: take one of its steps, {steps}."
+        )
+
+
+def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str:
+    """The address of the image at `width` pixels; the image's own where there is nothing to gain.
+
+    That is so for other hosts and formats, for what is a thumbnail already, and for a picture that is
+    no wider, or of unknown width: the servers enlarge nothing but drawings (SVG). A narrow TIFF,
+    which no browser shows as it is, is given at the widest step below its own width. Raises
+    ValueError for a width that is no step.
+    """
+    check_width(width)
+    found = _upload_path(image_url)
+    if found is None or found[1]["thumb"]:
+        return image_url
+    address, path = found
+    name = path["name"]
+    extension = name.rpartition(".")[2].lower()
+    short = name if len(unquote_to_bytes(name)) <= _LONGEST_NAME else f"thumbnail.{extension}"
+    if extension == "svg":
+        rendition = f"{width}px-{short}.png"
+    elif extension in ("tif", "tiff"):
+        within = (step for step in THUMBNAIL_WIDTHS if step <= min(width, original_width or width))
+        rendition = f"lossy-page1-{max(within, default=THUMBNAIL_WIDTHS[0])}px-{short}.jpg"
+    elif extension in _RASTERS and original_width is not None and original_width > width:
+        rendition = f"{width}px-{short}"
+    else:
+        return image_url
+    thumb = f"{path['site']}/thumb/{path['folder']}/{name}/{rendition}"
+    return address._replace(path=thumb, query="", fragment="").geturl()
+
+
+def file_title(image_url: str) -> str | None:
+    """The title "File:Name.jpg" of an image on Wikimedia's upload servers, None for others."""
+    found = _upload_path(image_url)
+    return None if found is None else "File:" + unquote(found[1]["name"]).replace("_", " ")
+
+
+def _upload_path(image_url: str) -> tuple[SplitResult, re.Match[str]] | None:
+    try:
+        address = urlsplit(image_url)
+    except ValueError:
+        return None
+    path = _PATH.fullmatch(address.path) if address.hostname in _HOSTS else None
+    return None if path is None else (address, path)

@@ -1,0 +1,103 @@
+"""The answers of `action=query`: put together, and what was asked found in them again.
+
+What belongs here: the order that the API gives its answers in. What does not: what is said of a page
+or a file (`facts.py`). Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the
+form of `formatversion=2`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import unquote
+
+Json = dict[str, Any]
+
+# What separates titles in a request, and halves of characters.
+_UNSENDABLE = re.compile(r"[|\x1f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A title that leads to nothing: no such page or file, or no title at all.
+
+    `detail` is one sentence for a person.
+    """
+
+    asked: str
+    reason: Literal["missing", "invalid"]
+    detail: str
+
+
+def merge_answers(answers: Iterable[Json]) -> Json:
+    """The `query` of one request's answers together, `pages` a list as in each of them.
+
+    Lists are joined without repetition; of anything else the first value stands, so that a page
+    that is edited between two answers keeps the older revision and is found to have changed later.
+    """
+    merged: Json = {"pages": {}}
+    for answer in answers:
+        query = answer.get("query", {})
+        pages = {page.get("pageid", page.get("title")): page for page in query.get("pages", [])}
+        merged = _merged(merged, {**query, "pages": pages})
+    return {**merged, "pages": list(merged["pages"].values())}
+
+
+def _merged(first: Any, second: Any) -> Any:
+    if isinstance(first, dict) and isinstance(second, dict):
+        both = {key: _merged(first[key], second[key]) for key in first.keys() & second.keys()}
+        return {**first, **second, **both}
+    if isinstance(first, list) and isinstance(second, list):
+        return first + [item for item in second if item not in first]
+    return first
+
+
+def sent_form(title: str) -> str | None:
+    """A title as it is sent: in Unicode's composed form, the only one that MediaWiki stores.
+
+    None for what cannot stand in a list of titles.
+    """
+    if not title.strip() or _UNSENDABLE.search(title):
+        return None
+    return unicodedata.normalize("NFC", title)
+
+
+def find_asked(query: Json, asked: Sequence[str]) -> dict[str, Json | Missing]:
+    """The page of a merged query that each title leads to, through normalization and redirects."""
+    steps: dict[str, str] = {}
+    for kind in ("normalized", "converted", "redirects"):
+        for step in query.get(kind, []):
+            start = unquote(step["from"]) if step.get("fromencoded") else step["from"]
+            steps.setdefault(start, step["to"])
+    pages: dict[str, Json] = {}
+    for page in query["pages"]:
+        pages.setdefault(page["title"], page)
+    elsewhere = {link["title"]: link["iw"] for link in query.get("interwiki", [])}
+    return {title: _found(title, steps, pages, elsewhere) for title in asked}
+
+
+def _found(
+    asked: str, steps: Mapping[str, str], pages: Mapping[str, Json], elsewhere: Mapping[str, str]
+) -> Json | Missing:
+    title, passed = sent_form(asked), set()
+    if title is None:
+        return Missing(asked, "invalid", "It is empty or has a character that no title has.")
+    while title in steps:
+        if title in passed:
+            return Missing(asked, "missing", "Its redirects lead round in a circle.")
+        passed.add(title)
+        title = steps[title]
+    if title in elsewhere:
+        return Missing(asked, "missing", f"It is a page of another wiki, {elsewhere[title]!r}.")
+    page = pages.get(title)
+    if page is None:
+        return Missing(asked, "invalid", "The wiki's answer says nothing of this title.")
+    if page.get("invalid"):
+        return Missing(asked, "invalid", page.get("invalidreason") or "It can be no title.")
+    if page.get("special"):
+        return Missing(asked, "invalid", "It is no page but a function of the wiki.")
+    # A file of the shared repository is a missing page here, and has its facts all the same.
+    if page.get("missing") and "imageinfo" not in page:
+        return Missing(asked, "missing", "The wiki has no page of this title.")
+    return page

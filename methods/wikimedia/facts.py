@@ -1,0 +1,212 @@
+"""What is known of a page and of a file, out of the API's words for it.
+
+What belongs here: the facts, and what becomes of HTML and of links that anybody may have written.
+What does not: how answers are put together (`answers.py`). Sources, in the form of `formatversion=2`:
+https://www.mediawiki.org/wiki/API:Info, .../API:Categories, .../Extension:TextExtracts,
+.../API:Imageinfo, .../Extension:CommonsMetadata, and the media list of
+https://en.wikipedia.org/api/rest_v1/.
+"""
+
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+from methods.wikimedia.answers import Json, Missing
+
+_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_VOID = (
+    "area",
+    "base",
+    "br",
+    "col",
+    "embed",
+    "hr",
+    "img",
+    "input",
+    "link",
+    "meta",
+    "source",
+    "wbr",
+)
+_INLINE = (
+    "a",
+    "abbr",
+    "b",
+    "bdi",
+    "big",
+    "cite",
+    "code",
+    "em",
+    "font",
+    "i",
+    "small",
+    "span",
+    "strong",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """A page as `asked` for leads to it: `title` is where normalization and redirects end.
+
+    `categories` are names without the namespace, hidden ones left out; `extract` is the plain text
+    of the introduction, "" where the page has none.
+    """
+
+    asked: str
+    language: str
+    title: str
+    page_id: int
+    revision: int
+    url: str
+    categories: tuple[str, ...]
+    extract: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """An image on a page. `section_id` counts the page's sections, 0 is the introduction."""
+
+    title: str
+    caption: str | None
+    section_id: int
+    lead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """A file and what its description page says; texts are plain, None where it says nothing.
+
+    `url` is the original's address, `width` and `height` its pixels, `n_bytes` its size, `sha1` its
+    digest in hex. `thumb_url` is None for a file that no picture is made of.
+    """
+
+    asked: str
+    title: str
+    url: str
+    thumb_url: str | None
+    width: int
+    height: int
+    n_bytes: int
+    mime: str
+    sha1: str
+    licence: str | None
+    licence_url: str | None
+    artist: str | None
+    credit: str | None
+    description: str | None
+
+
+def page_facts(asked: str, language: str, page: Json) -> PageFacts:
+    """The facts in a page of prop=info|categories|extracts. Raises KeyError if one is not there."""
+    return PageFacts(
+        asked=asked,
+        language=language,
+        title=page["title"],
+        page_id=page["pageid"],
+        revision=page["lastrevid"],
+        url=page["canonicalurl"],
+        categories=tuple(
+            category["title"].partition(":")[2] for category in page.get("categories", [])
+        ),
+        extract=page.get("extract", ""),
+    )
+
+
+def page_images(media_list: Json) -> tuple[PageImage, ...]:
+    """The images in the REST API's media list of a page, in the page's order.
+
+    Left out are sound, film, and what has no file: formulas and timelines.
+    """
+    return tuple(
+        PageImage(
+            title=item["title"].replace("_", " "),
+            caption=" ".join(item.get("caption", {}).get("text", "").split()) or None,
+            section_id=item.get("section_id", 0),
+            lead=item.get("leadImage", False),
+        )
+        for item in media_list["items"]
+        if item["type"] == "image" and "title" in item
+    )
+
+
+def file_facts(asked: str, page: Json) -> FileFacts | Missing:
+    """The facts in a page of prop=imageinfo. Raises KeyError if one is not there."""
+    info: Json = next(iter(page.get("imageinfo", [])), {})
+    if "url" not in info:
+        return Missing(asked, "missing", "The page has no file that may be seen.")
+    # PHP writes an empty map as [].
+    about: Json = info.get("extmetadata") or {}
+
+    def said(name: str) -> str:
+        return str(about.get(name, {}).get("value", ""))
+
+    def text(name: str) -> str | None:
+        return plain_text(said(name)) or None
+
+    return FileFacts(
+        asked=asked,
+        title=page["title"],
+        url=_untagged(info["url"]),
+        thumb_url=_untagged(info["thumburl"]) if info.get("thumburl") else None,
+        width=info["width"],
+        height=info["height"],
+        n_bytes=info["size"],
+        mime=info["mime"],
+        sha1=info["sha1"],
+        licence=text("LicenseShortName") or text("UsageTerms"),
+        licence_url=_web_address(said("LicenseUrl").strip()),
+        artist=text("Artist"),
+        credit=text("Credit"),
+        description=text("ImageDescription"),
+    )
+
+
+def _untagged(url: str) -> str:
+    """Without the `?utm_source=...` that says which wiki was asked: one file has one address."""
+    return url.partition("?")[0]
+
+
+def _web_address(url: str) -> str | None:
+    """The address of a link that may be shown, None for anything else a description may hold."""
+    address = f"https:{url}" if url.startswith("//") else url
+    return address if address.startswith(("http://", "https://")) else None
+
+
+def plain_text(html: str) -> str:
+    """What a reader sees of a piece of HTML, in one line."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return " ".join("".join(reader.seen).split())
+
+
+class _Reader(HTMLParser):
+    """Collects the text outside scripts, styles and elements that are not displayed."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.seen: list[str] = []
+        self._hidden_depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in _INLINE:
+            self.seen.append(" ")
+        if tag in _VOID:
+            return
+        unseen = tag in ("script", "style") or _HIDDEN.search(dict(attrs).get("style") or "")
+        if self._hidden_depth or unseen:
+            self._hidden_depth += 1
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _INLINE:
+            self.seen.append(" ")
+        if tag not in _VOID:
+            self._hidden_depth = max(0, self._hidden_depth - 1)
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden_depth:
+            self.seen.append(data)

@@ -1,0 +1,157 @@
+"""Wikipedia as its callers see it: synchronous, and asked for nothing that is known.
+
+What belongs here: who asks, where, and what can be asked for. What does not: the requests (`wiki.py`,
+`session.py`) and what is kept (`keeping.py`, `records.py`).
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
+from resources.wikimedia_policy import NO_CONTACT, user_agent
+from resources.wikipedia.keeping import Progress, current_images, current_pages, known_files
+from resources.wikipedia.records import PageRecord, file_records, page_records
+from resources.wikipedia.session import Session, WikipediaError
+from resources.wikipedia.wiki import API_PATH, Wiki
+
+API = "https://{language}.wikipedia.org/w/api.php"
+
+_SOMEBODY = re.compile(r"https?://\w|\w@\w+[.\w-]*\.\w")
+OnProgress = Callable[[int, int], None] | None
+T = TypeVar("T")
+
+
+class Wikipedia:
+    """Pages and files of Wikipedia; what has been fetched is kept in `folder`, in files per shard.
+
+    `contact` is a mail address or web page of who runs this. `api` is the API's address with
+    {language} in it, that of the REST API is derived from it. `timeout` is what one try may take,
+    `backoff` the wait after the first failed one (doubled after each), both in seconds. At most three
+    requests are under way. Nothing is to be called from a coroutine. Every method raises
+    WikipediaError for a wiki that cannot be asked or does not answer; what it has answered by then is
+    kept, and a further call goes on from there. `on_progress(done, total)` counts titles and is
+    called in the calling thread.
+    """
+
+    def __init__(
+        self,
+        contact: str | None,
+        *,
+        api: str = API,
+        folder: Path,
+        timeout: float = 60.0,
+        backoff: float = 1.0,
+    ) -> None:
+        if not _names_somebody(contact):
+            raise WikipediaError(NO_CONTACT)
+        if not _is_api(api):
+            raise WikipediaError(f"{api!r} cannot be the API's address: give one like {API}.")
+        self._user_agent = f"{user_agent(contact)} httpx/{httpx.__version__}"
+        self._api = api
+        self._folder = folder
+        self._timeout = timeout
+        self._backoff = backoff
+        self._not_before: dict[str, float] = {}
+
+    def pages(
+        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
+    ) -> dict[str, PageFacts | Missing]:
+        """The facts of the page that each distinct title leads to.
+
+        A page that is kept is asked for its revision alone, and again in full when that is another.
+        """
+        progress = Progress(titles, on_progress)
+        with page_records(self._folder, shard) as kept:
+            records = self._run(language, lambda wiki: current_pages(wiki, kept, titles, progress))
+        return {
+            asked: record.facts if isinstance(record, PageRecord) else record
+            for asked, record in records.items()
+        }
+
+    def page_images(
+        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
+    ) -> dict[str, tuple[PageImage, ...] | Missing]:
+        """The images on the page that each distinct title leads to, in the page's order.
+
+        They are kept with the page, and asked for again when it has another revision.
+        """
+        progress = Progress(titles, on_progress)
+        with page_records(self._folder, shard) as kept:
+            return self._run(language, lambda wiki: current_images(wiki, kept, titles, progress))
+
+    def files(
+        self,
+        shard: str,
+        language: str,
+        titles: Sequence[str],
+        width: int,
+        on_progress: OnProgress = None,
+    ) -> dict[str, FileFacts | Missing]:
+        """The facts of the file of each distinct title ("File:Name.jpg"), local or shared.
+
+        `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. A file that is kept at this
+        width is not asked for again; one that is missing is.
+        """
+        try:
+            check_width(width)
+        except ValueError as error:
+            raise WikipediaError(str(error)) from None
+        progress = Progress(titles, on_progress)
+        with file_records(self._folder, shard) as kept:
+            return self._run(
+                language, lambda wiki: known_files(wiki, kept, titles, width, progress)
+            )
+
+    def kept_files(self, shard: str) -> list[FileFacts]:
+        """The files that are kept of a shard, without asking for anything."""
+        with file_records(self._folder, shard) as kept:
+            return list(kept.values())
+
+    def category_members(self, language: str, category: str, limit: int) -> list[str]:
+        """Titles of at most `limit` articles in the category itself; nothing of this is kept."""
+        return self._run(language, lambda wiki: wiki.members(category, limit))
+
+    def _run(self, language: str, work: Callable[[Wiki], Awaitable[T]]) -> T:
+        async def run() -> T:
+            session = Session(
+                self._user_agent,
+                timeout=self._timeout,
+                backoff=self._backoff,
+                not_before=self._not_before,
+            )
+            async with session:
+                return await work(Wiki(session, self._api, language))
+
+        return asyncio.run(run())
+
+
+def _names_somebody(contact: str | None) -> bool:
+    """Whether there is a mail or web address in it, and nothing that breaks a header."""
+    return (
+        contact is not None
+        and contact.isascii()
+        and contact.isprintable()
+        and not set("()") & set(contact)
+        and _SOMEBODY.search(contact) is not None
+    )
+
+
+def _is_api(address: str) -> bool:
+    example = address.replace("{language}", "en")
+    try:
+        httpx.URL(example)
+        url = urlsplit(example)
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return (
+        url.scheme in ("http", "https")
+        and bool(url.hostname)
+        and "{language}" in address
+        and address.endswith(API_PATH)
+    )

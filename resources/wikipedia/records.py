@@ -1,0 +1,143 @@
+"""What has been fetched from Wikipedia, kept in one file per shard and kind.
+
+What belongs here: the file's form, which survives a run that is killed while it writes. What does
+not: when a record is out of date (`keeping.py`).
+
+    FOLDER/<shard>.pages.jsonl, FOLDER/<shard>.files.jsonl
+    {"key": [language, title asked for, ...], "value": {...}}     the last line of a key holds
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from filelock import FileLock
+
+from methods.wikimedia import FileFacts, Json, PageFacts, PageImage
+from resources.atomic_file import write_atomically
+from resources.wikipedia.session import WikipediaError
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """A page at its revision; `images` is None until they have been asked for."""
+
+    facts: PageFacts
+    images: tuple[PageImage, ...] | None = None
+
+
+Record = TypeVar("Record", bound=PageRecord | FileFacts)
+
+
+class Records(Generic[Record]):
+    """The records of one file, while the context is entered; no other process enters meanwhile.
+
+    Raises WikipediaError if the file is damaged anywhere but in its last line, which is dropped.
+    """
+
+    def __init__(self, path: Path, decode: Callable[[Json], Record]) -> None:
+        self._path = path
+        self._decode = decode
+        self._kept: dict[Key, Record] = {}
+        self._n_lines = 0
+        self._lock = FileLock(f"{path}.lock")
+
+    def __enter__(self) -> "Records[Record]":
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire()
+        try:
+            self._load()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None and self._n_lines > len(self._kept):
+                lines = (_line(key, record) for key, record in self._kept.items())
+                write_atomically(self._path, b"".join(lines))
+        finally:
+            self._lock.release()
+
+    def get(self, key: Key) -> Record | None:
+        """The record of this key, None if there is none."""
+        return self._kept.get(key)
+
+    def values(self) -> Iterable[Record]:
+        """Every record."""
+        return self._kept.values()
+
+    def add(self, records: Mapping[Key, Record]) -> None:
+        """Keep the records; they are on disk on return."""
+        with self._path.open("ab") as file:
+            file.writelines(_line(key, record) for key, record in records.items())
+            file.flush()
+            os.fsync(file.fileno())
+        self._kept.update(records)
+        self._n_lines += len(records)
+
+    def _load(self) -> None:
+        if not self._path.is_file():
+            return
+        good = 0
+        *lines, cut = self._path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines, start=1):
+            try:
+                content = json.loads(line)
+                key = tuple(map(str, content["key"]))
+                record = self._decode(content["value"])
+            except (ValueError, KeyError, TypeError) as error:
+                if number == len(lines) and not cut:
+                    cut = line
+                    break
+                raise WikipediaError(
+                    f"Line {number} of {self._path} cannot be read ({error!r}): remove that line, "
+                    "what it held is fetched again."
+                ) from None
+            self._kept[key] = record
+            self._n_lines += 1
+            good += len(line) + 1
+        if cut:
+            # A run was killed while it wrote: what comes next must not be joined to the remains.
+            with self._path.open("r+b") as file:
+                file.truncate(good)
+
+
+def page_records(folder: Path, shard: str) -> Records[PageRecord]:
+    """The pages kept of a shard."""
+    return Records(_path(folder, shard, "pages"), _page_record)
+
+
+def file_records(folder: Path, shard: str) -> Records[FileFacts]:
+    """The files kept of a shard."""
+    return Records(_path(folder, shard, "files"), lambda value: FileFacts(**value))
+
+
+def _path(folder: Path, shard: str, kind: str) -> Path:
+    if not shard or shard.startswith(".") or Path(shard).name != shard:
+        raise WikipediaError(f"{shard!r} cannot name a file: give the shard another name.")
+    return folder / f"{shard}.{kind}.jsonl"
+
+
+def _line(key: Key, record: PageRecord | FileFacts) -> bytes:
+    return json.dumps({"key": key, "value": asdict(record)}).encode() + b"\n"
+
+
+def _page_record(value: dict[str, Any]) -> PageRecord:
+    facts, images = value["facts"], value["images"]
+    return PageRecord(
+        PageFacts(**{**facts, "categories": tuple(facts["categories"])}),
+        None if images is None else tuple(PageImage(**image) for image in images),
+    )

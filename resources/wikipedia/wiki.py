@@ -1,0 +1,99 @@
+"""One language's wiki: what can be asked of it.
+
+What belongs here: the requests, in batches and with their continuations followed. What does not:
+what the answers say (`methods/wikimedia`) and what is kept of them (`client.py`).
+"""
+
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from urllib.parse import quote
+
+from methods.wikimedia import Json, Missing, find_asked, merge_answers, sent_form
+from resources.wikipedia.session import Session, WikipediaError
+
+BATCH = 50
+"""Titles in one request; the API refuses more."""
+API_PATH, REST_PATH = "/w/api.php", "/api/rest_v1"
+
+_LANGUAGE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
+
+
+class Wiki:
+    """The wiki of `language`, whose API is at the address that `api` is with {language} filled in.
+
+    Raises WikipediaError if that is no language's code: it becomes part of an address.
+    """
+
+    def __init__(self, session: Session, api: str, language: str) -> None:
+        if not _LANGUAGE.fullmatch(language):
+            raise WikipediaError(
+                f"{language!r} is no language of Wikipedia: give the first part of the wiki's "
+                "address, as en of en.wikipedia.org."
+            )
+        self.language = language
+        self._session = session
+        self._api = api.replace("{language}", language)
+
+    async def pages(self, titles: Sequence[str], parameters: Json) -> dict[str, Json | Missing]:
+        """Page by title asked for, at most BATCH of them, with the properties the parameters name."""
+        sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
+        answers = []
+        if sent:
+            follow = {"redirects": "1", "converttitles": "1"}
+            request = {**parameters, **follow, "titles": "|".join(sent)}
+            answers = [answer async for answer in self._answers(request)]
+        with expected_form():
+            return find_asked(merge_answers(answers), titles)
+
+    async def members(self, category: str, limit: int) -> list[str]:
+        """Titles of at most `limit` pages in the category, in its order, without subcategories'."""
+        request = {
+            "list": "categorymembers",
+            "cmtitle": f"Category:{category.removeprefix('Category:')}",
+            "cmnamespace": "0",
+            "cmprop": "title",
+            "cmlimit": "max",
+        }
+        titles: dict[str, None] = {}
+        async for answer in self._answers(request):
+            with expected_form():
+                members = answer["query"]["categorymembers"]
+                titles.update((member["title"], None) for member in members)
+            if len(titles) >= limit:
+                break
+        return list(titles)[:limit]
+
+    async def media_list(self, title: str) -> Json:
+        """The REST API's list of media on the page of this title, an empty one if it has none."""
+        base = self._api.removesuffix(API_PATH) + REST_PATH
+        name = quote(title.replace(" ", "_"), safe="")
+        return await self._session.get(f"{base}/page/media-list/{name}") or {"items": []}
+
+    async def _answers(self, request: Json) -> AsyncIterator[Json]:
+        """The answers to a request and to all that continues it."""
+        further: list[Json] = [{}]
+        while True:
+            answer = await self._session.query(self._api, {**request, **further[-1]})
+            yield answer
+            following = answer.get("continue")
+            if not following:
+                return
+            if following in further:
+                raise WikipediaError(
+                    f"The wiki at {self._api} continues its answer with what it has given already: "
+                    "run this again later."
+                )
+            further.append(following)
+
+
+@contextmanager
+def expected_form() -> Iterator[None]:
+    """What fails inside for want of a key or for another type is laid to the wiki's answer."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise WikipediaError(
+            f"An answer of the wiki does not have the form of MediaWiki's API ({error!r}): check the "
+            "API's address, or adapt methods/wikimedia to a new form."
+        ) from error

@@ -1,0 +1,215 @@
+"""Continued answers of the MediaWiki API put together, and titles found in them again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.wikimedia import Missing, find_asked, merge_answers
+
+# One query for two pages in three answers: extracts come one by one, and so do the second page's
+# categories. Every answer says again which pages there are and what was normalized.
+NORMALIZED = {"normalized": [{"fromencoded": False, "from": "owl", "to": "Owl"}]}
+OWL = {"pageid": 1, "ns": 0, "title": "Owl"}
+KITE = {"pageid": 2, "ns": 0, "title": "Kite"}
+BIRDS, NIGHT = ({"ns": 14, "title": f"Category:{name}"} for name in ("Birds", "Night"))
+ANSWERS = [
+    {
+        "continue": {"excontinue": 1, "clcontinue": "2|Birds", "continue": "||info"},
+        "query": NORMALIZED
+        | {
+            "pages": [
+                OWL | {"lastrevid": 7, "extract": "An owl.", "categories": [BIRDS]},
+                KITE | {"lastrevid": 8},
+            ]
+        },
+    },
+    {
+        "continue": {"clcontinue": "2|Night", "continue": "||info|extracts"},
+        "query": NORMALIZED | {"pages": [OWL, KITE | {"categories": [BIRDS]}]},
+    },
+    {
+        "batchcomplete": True,
+        "query": NORMALIZED
+        | {"pages": [OWL, KITE | {"categories": [NIGHT], "extract": "A kite."}]},
+    },
+]
+
+
+def test_continued_answers_are_put_together():
+    assert merge_answers(ANSWERS) == {
+        "normalized": NORMALIZED["normalized"],
+        "pages": [
+            OWL | {"lastrevid": 7, "extract": "An owl.", "categories": [BIRDS]},
+            KITE | {"lastrevid": 8, "extract": "A kite.", "categories": [BIRDS, NIGHT]},
+        ],
+    }
+
+
+def test_nothing_asked_is_nothing_answered():
+    assert merge_answers([]) == {"pages": []}
+    assert merge_answers([{"batchcomplete": True}]) == {"pages": []}
+
+
+def test_a_page_edited_between_two_answers_keeps_the_older_revision():
+    """So that the next look finds it changed."""
+    answers = [{"query": {"pages": [OWL | {"lastrevid": revision}]}} for revision in (7, 9)]
+    assert merge_answers(answers)["pages"] == [OWL | {"lastrevid": 7}]
+
+
+names = st.text(st.characters(codec="utf-8"), max_size=5)
+properties = st.dictionaries(
+    st.sampled_from(["categories", "images", "templates"]),
+    st.lists(names, unique=True, max_size=6).map(lambda all: [{"title": name} for name in all]),
+)
+scalars = st.dictionaries(st.sampled_from(["lastrevid", "extract", "length"]), names)
+
+
+@st.composite
+def full_and_continued(draw):
+    """A query's answer in one piece, and the same one in pieces.
+
+    Each piece names every page; a list's items are spread over the pieces in their order, and a
+    scalar stands in one piece or in several.
+    """
+    n_pieces = draw(st.integers(1, 5))
+    full = []
+    pieces = [[] for _ in range(n_pieces)]
+    for number in range(draw(st.integers(0, 4))):
+        identity = {"title": f"Page {number}"}
+        if draw(st.booleans()):
+            identity["pageid"] = number + 1
+        page = identity | draw(scalars) | draw(properties)
+        full.append(page)
+        parts = [dict(identity) for _ in range(n_pieces)]
+        for name, value in page.items():
+            if name in identity:
+                continue
+            if not isinstance(value, list):
+                for place in draw(st.sets(st.integers(0, n_pieces - 1), min_size=1)):
+                    parts[place][name] = value
+                continue
+            ends = sorted(
+                draw(
+                    st.lists(
+                        st.integers(0, len(value)), min_size=n_pieces - 1, max_size=n_pieces - 1
+                    )
+                )
+            )
+            for place, (start, end) in enumerate(zip([0, *ends], [*ends, len(value)], strict=True)):
+                if end > start or place == 0:
+                    parts[place][name] = value[start:end]
+        for piece, part in zip(pieces, parts, strict=True):
+            piece.append(part)
+    normalized = [{"from": name, "to": name.upper()} for name in draw(st.lists(names, unique=True))]
+    whole = {"normalized": normalized, "pages": full}
+    continued = [{"query": {"normalized": normalized, "pages": piece}} for piece in pieces]
+    return whole, continued
+
+
+@given(full_and_continued())
+def test_any_division_into_answers_merges_to_the_same(case):
+    whole, continued = case
+    assert merge_answers(continued) == whole
+
+
+@given(full_and_continued())
+def test_an_answer_heard_twice_says_nothing_new(case):
+    whole, continued = case
+    assert merge_answers(answer for each in continued for answer in (each, each)) == whole
+
+
+def test_each_title_leads_to_its_page():
+    """Two titles lead to one page, one of them through a normalization and two redirects."""
+    query = {
+        "normalized": [{"fromencoded": False, "from": "barn_owls", "to": "Barn owls"}],
+        "redirects": [
+            {"from": "Barn owls", "to": "Barn owl"},
+            {"from": "Barn owl", "to": "Owl", "tofragment": "Barn owls"},
+        ],
+        "pages": [OWL, KITE],
+    }
+    assert find_asked(query, ["barn_owls", "Owl", "Kite", "Barn owl"]) == {
+        "barn_owls": OWL,
+        "Owl": OWL,
+        "Kite": KITE,
+        "Barn owl": OWL,
+    }
+
+
+def test_titles_in_other_forms_of_unicode_and_of_chinese_are_found():
+    """The API percent-encodes a title that it would write otherwise; ours are sent composed."""
+    bird, moon = ({"pageid": n, "title": title} for n, title in ((3, "Vógel"), (4, "月")))
+    query = {
+        "normalized": [{"fromencoded": True, "from": "%D9%84%D8%A7", "to": "لا (x)"}],
+        "converted": [{"from": "月亮", "to": "月"}],
+        "pages": [bird, moon, {"pageid": 5, "title": "لا (x)"}],
+    }
+    found = find_asked(query, ["Vo\u0301gel", "月亮", "لا"])
+    assert found["Vo\u0301gel"] is bird
+    assert found["月亮"] is moon
+    assert found["لا"] == {"pageid": 5, "title": "لا (x)"}
+
+
+INVALID = {"title": "a<b", "invalidreason": "It has a bad character.", "invalid": True}
+LEADS_NOWHERE = {
+    "redirects": [
+        {"from": "Here", "to": "There"},
+        {"from": "There", "to": "Here"},
+        {"from": "Self", "to": "Self"},
+        {"from": "Away", "to": "fr:Chouette", "tointerwiki": "fr"},
+        {"from": "Old", "to": "Gone"},
+    ],
+    "interwiki": [{"title": "fr:Chouette", "iw": "fr"}],
+    "pages": [
+        INVALID,
+        {"ns": 0, "title": "Gone", "missing": True},
+        {"ns": 6, "title": "File:Shared.jpg", "missing": True, "known": True},
+        {"ns": -1, "title": "Special:Random", "special": True},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason", "detail"),
+    [
+        ("Gone", "missing", "no page"),
+        ("Old", "missing", "no page"),
+        ("File:Shared.jpg", "missing", "no page"),
+        ("Here", "missing", "circle"),
+        ("Self", "missing", "circle"),
+        ("Away", "missing", "another wiki, 'fr'"),
+        ("fr:Chouette", "missing", "another wiki"),
+        ("a<b", "invalid", "bad character"),
+        ("Special:Random", "invalid", "function"),
+        ("Unheard of", "invalid", "says nothing"),
+        ("a|b", "invalid", "character"),
+        ("half a \ud83d", "invalid", "character"),
+        (" ", "invalid", "empty"),
+    ],
+)
+def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, detail):
+    found = find_asked(LEADS_NOWHERE, [asked])[asked]
+    assert isinstance(found, Missing)
+    assert (found.asked, found.reason) == (asked, reason)
+    assert detail in found.detail and found.detail.endswith(".")
+
+
+links = st.sampled_from("ABCDEFGH")
+
+
+@given(st.dictionaries(links, links), st.sets(links))
+def test_no_redirects_hang_and_no_title_is_dropped(redirects, existing):
+    query = {
+        "redirects": [{"from": start, "to": end} for start, end in redirects.items()],
+        "pages": [{"pageid": ord(t), "title": t} for t in sorted(existing - redirects.keys())],
+    }
+    found = find_asked(query, "ABCDEFGH")
+    assert list(found) == list("ABCDEFGH")
+    for asked, page in found.items():
+        ends = asked
+        for _ in redirects:
+            ends = redirects.get(ends, ends)
+        if ends in existing and ends not in redirects:
+            assert page == {"pageid": ord(ends), "title": ends}
+        else:
+            assert isinstance(page, Missing)

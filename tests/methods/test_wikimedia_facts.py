@@ -1,0 +1,170 @@
+"""What is known of a page and of a file, out of the API's words for it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.wikimedia import (
+    FileFacts,
+    Missing,
+    PageFacts,
+    PageImage,
+    file_facts,
+    find_asked,
+    page_facts,
+    page_images,
+    plain_text,
+)
+
+
+def test_the_facts_of_a_page():
+    page = {
+        "pageid": 2,
+        "ns": 0,
+        "title": "Kite",
+        "lastrevid": 8,
+        "canonicalurl": "https://de.wikipedia.org/wiki/Kite",
+        "categories": [{"ns": 14, "title": "Kategorie:Vögel: Arten"}],
+    }
+    assert page_facts("kite", "de", page) == PageFacts(
+        asked="kite",
+        language="de",
+        title="Kite",
+        page_id=2,
+        revision=8,
+        url="https://de.wikipedia.org/wiki/Kite",
+        categories=("Vögel: Arten",),
+        extract="",
+    )
+    with pytest.raises(KeyError):
+        page_facts("kite", "de", {"pageid": 2, "ns": 0, "title": "Kite"})
+
+
+def test_the_images_of_a_page():
+    """A film, and a formula that has no file, are left out; section and caption may be absent."""
+    items = [
+        {
+            "title": "File:Barn_owl_(Tyto).jpg",
+            "leadImage": True,
+            "section_id": 0,
+            "type": "image",
+            "caption": {"html": "A <b>barn</b> owl", "text": "A barn\n owl "},
+        },
+        {"title": "File:Owl.webm", "leadImage": False, "section_id": 1, "type": "video"},
+        {"leadImage": False, "section_id": 1, "type": "image", "original": {"mime": "image/svg"}},
+        {"title": "File:Map.svg", "type": "image", "caption": {"html": "", "text": " "}},
+        {"title": "File:Egg.png", "leadImage": False, "section_id": 3, "type": "image"},
+    ]
+    assert page_images({"revision": "7", "items": items}) == (
+        PageImage("File:Barn owl (Tyto).jpg", "A barn owl", 0, True),
+        PageImage("File:Map.svg", None, 0, False),
+        PageImage("File:Egg.png", None, 3, False),
+    )
+
+
+INFO = {
+    "size": 900,
+    "width": 1200,
+    "height": 800,
+    "thumburl": "https://thumb.wikimedia.org/x/330px-A.jpg?utm_source=en.wikipedia.org",
+    "url": "https://upload.wikimedia.org/x/A%3F.jpg?utm_source=en.wikipedia.org&utm_content=original",
+    "sha1": "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "mime": "image/jpeg",
+}
+
+
+def said(**about: str) -> dict:
+    return {name: {"value": value, "source": "commons-desc-page"} for name, value in about.items()}
+
+
+def test_the_facts_of_a_file():
+    """It is a shared one, which the language's wiki has no page of."""
+    about = said(
+        LicenseShortName="CC BY-SA 4.0",
+        UsageTerms="Creative Commons Attribution-Share Alike 4.0",
+        LicenseUrl="//creativecommons.org/licenses/by-sa/4.0",
+        Artist='<a href="//commons.wikimedia.org/wiki/User:Me">Me &amp; you</a>',
+        Credit="Own work",
+        ImageDescription="<p>An owl</p><p>at night</p>",
+    )
+    page = {"ns": 6, "title": "Datei:A?.jpg", "missing": True, "known": True}
+    page |= {"imagerepository": "shared", "imageinfo": [INFO | {"extmetadata": about}]}
+    assert find_asked({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
+    assert file_facts("File:A?.jpg", page) == FileFacts(
+        asked="File:A?.jpg",
+        title="Datei:A?.jpg",
+        url="https://upload.wikimedia.org/x/A%3F.jpg",
+        thumb_url="https://thumb.wikimedia.org/x/330px-A.jpg",
+        width=1200,
+        height=800,
+        n_bytes=900,
+        mime="image/jpeg",
+        sha1="da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        licence="CC BY-SA 4.0",
+        licence_url="https://creativecommons.org/licenses/by-sa/4.0",
+        artist="Me & you",
+        credit="Own work",
+        description="An owl at night",
+    )
+
+
+def facts_of(**about: str) -> FileFacts:
+    # PHP writes an empty map as an empty list.
+    info = INFO | {"extmetadata": said(**about) or []}
+    facts = file_facts("File:A.jpg", {"title": "File:A.jpg", "imageinfo": [info]})
+    assert isinstance(facts, FileFacts)
+    return facts
+
+
+def test_what_a_description_does_not_say_is_none():
+    facts = facts_of()
+    assert (facts.licence, facts.licence_url, facts.artist) == (None, None, None)
+    assert (facts.credit, facts.description) == (None, None)
+    assert facts_of(LicenseShortName=" ", UsageTerms="Public domain").licence == "Public domain"
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "creativecommons.org", "data:text/html,x"])
+def test_only_a_web_address_is_a_licence_url(url):
+    assert facts_of(LicenseUrl=url).licence_url is None
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"pageid": 1, "title": "File:Page without a file.jpg", "imagerepository": ""},
+        {"title": "File:Deleted.jpg", "imageinfo": [{"filehidden": True, "size": 9}]},
+        {"title": "File:Lost.jpg", "imageinfo": [{"filemissing": True}]},
+    ],
+)
+def test_a_page_without_a_file_to_see_is_missing(page):
+    missing = file_facts(page["title"], page)
+    assert isinstance(missing, Missing) and missing.reason == "missing"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("plain", "plain"),
+        ("", ""),
+        ("Tom &amp; J&eacute;r&#244;me &lt;b&gt;", "Tom & Jérôme <b>"),
+        ("<b>bo</b>ld and <a href='x'>li<i>nk</i></a>ed", "bold and linked"),
+        ("one<br>two<br/>three<ul><li>four</li><li>five</li></ul>", "one two three four five"),
+        ("a<script>alert('<b>')</script>b<style>p{}</style>c", "a b c"),
+        ('x<div style="display: none;">y<p>y<br>y</p></div>z', "x z"),
+        ("if a < b, c > d & e", "if a < b, c > d & e"),
+        ("<p>never <b>closed", "never closed"),
+        ("</div></span>stray", "stray"),
+    ],
+)
+def test_the_text_that_a_reader_sees(html, text):
+    assert plain_text(html) == text
+
+
+@given(st.text())
+def test_any_text_is_read_as_one_line(html):
+    assert plain_text(html) == " ".join(plain_text(html).split())
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["C"], exclude_characters="<&")))
+def test_text_without_markup_keeps_its_words(text):
+    assert plain_text(text) == " ".join(text.split())

@@ -15,7 +15,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui offline-server test check bench-gateway lock clean
+.PHONY: help setup demo dry-run ui offline-server test check bench-gateway bench-ingest lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -53,6 +53,9 @@ test: check ## All checks and tests
 
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway
+
+bench-ingest: setup ## What ingestion costs against unpacking and decoding alone (about 5 minutes)
+	@$(BIN)/python -m tests.bench.ingest
 
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock

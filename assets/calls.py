@@ -4,6 +4,7 @@ What belongs here: pairing what was asked with what came back. Asking is `resour
 reply the methods' parsers.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -11,8 +12,8 @@ from typing import Any, Generic, TypeVar
 import dagster as dg
 import pyarrow as pa
 
-from assets.ingest import reasons
 from assets.progress import show_progress
+from assets.refused import reasons
 from assets.tables import report, rows_to_arrow
 from methods.parsing import JsonSchema
 from methods.prompting import PromptTemplate
@@ -135,7 +136,7 @@ def write_buckets(
         {
             "buckets in this run": len(buckets),
             "failed": len(written.failed),
-            **reasons(written.failed),
+            **reasons(Counter(row["reason"] for row in written.failed)),
             **(details or {}),
         },
         usage=written.usage,

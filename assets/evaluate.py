@@ -4,6 +4,7 @@ Partitioned by model. What belongs here: the path every benchmark takes. How a b
 and scores is its own (`methods/benchmark.py` and the folder of each).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import dagster as dg
 
 from assets.conversation import PARAMS, AnswerRun, converse_through
-from assets.ingest import reasons
 from assets.partitions import models
 from assets.progress import show_progress
+from assets.refused import reasons
 from assets.tables import WHEN_READY, map_of, report, rows_to_arrow, table_asset
 from methods.benchmark import Benchmark, Item, Judgment, Turn
 from methods.scoring.benchmark_scores import score_rows
@@ -217,7 +218,11 @@ def _write(
             Write("evaluate.failed", lost, {**owned, "stage": stage}),
         ]
     )
-    counted = {"failed": len(failed), **reasons(failed), **(details or {})}
+    counted = {
+        "failed": len(failed),
+        **reasons(Counter(row["reason"] for row in failed)),
+        **(details or {}),
+    }
     return report(table, counted, usage=usage)
 
 

@@ -10,12 +10,14 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
 from methods.image_sets import SetSizeError
+from resources.corpus.settings import CorpusError
 from resources.embedder import EmbedderError
 from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
@@ -27,7 +29,7 @@ from resources.llm.usage import Usage
 from resources.offline.process import OfflineServerError
 from resources.prompts import PromptError
 from resources.warehouse import WarehouseError, declared_columns
-from resources.wit_source import WitSourceError
+from resources.wikipedia import WikipediaError
 
 PREVIEW_ROWS = 6
 PREVIEW_CHARACTERS = 110
@@ -45,6 +47,7 @@ PLAIN_ERRORS = (
     AuthError,
     BatchError,
     BudgetReached,
+    CorpusError,
     EmbedderError,
     ImageSourceError,
     OfflineServerError,
@@ -53,12 +56,17 @@ PLAIN_ERRORS = (
     SetSizeError,
     WaitingForBatch,
     WarehouseError,
-    WitSourceError,
+    WikipediaError,
 )
 WHEN_READY = (
     dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
 )
 """Follow the upstream as soon as it is there and has passed its blocking checks."""
+
+FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
+    fail_window=timedelta(days=15), warn_window=timedelta(days=8)
+)
+"""Wikipedia changes: what was not looked at for more than a week is shown as stale."""
 
 
 def table_spec(
@@ -139,13 +147,17 @@ def report(
     rows: pa.Table,
     details: Mapping[str, Any] | None = None,
     *,
+    n_rows: int | None = None,
     key: dg.AssetKey | None = None,
     usage: Usage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
-    """What the UI shows of a materialization: row count, preview, what the models cost, `details`."""
+    """What the UI shows of a materialization: row count, preview, what the models cost, `details`.
+
+    `n_rows` where `rows` are only the first of them.
+    """
     shown: dict[str, Any] = {
-        "dagster/row_count": rows.num_rows,
+        "dagster/row_count": rows.num_rows if n_rows is None else n_rows,
         "preview": dg.MetadataValue.md(preview(rows, images)),
         **(details or {}),
     }

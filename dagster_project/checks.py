@@ -7,6 +7,7 @@ their limits. A blocking check that fails stops what follows.
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 import dagster as dg
 from pydantic import Field
@@ -84,6 +85,43 @@ def share_check(
                 "largest share": worst,
                 "limit": config.max_share,
                 "over the limit": [str(row) for row in over[:20]],
+            },
+        )
+
+    return check
+
+
+class LicenceLimit(ShareLimit):
+    """How many entries may lack a licence, and whether more of them stop what follows."""
+
+    max_share: float = Field(0.0, ge=0, le=1)
+    severity: Literal["warn", "error"] = "warn"
+
+
+def licence_check() -> dg.AssetChecksDefinition:
+    """Blocking if it is set to: every entry's image has a licence. A warning by default."""
+
+    @dg.asset_check(
+        asset=dg.AssetKey(["ingest", "entries"]),
+        name="licensed",
+        blocking=True,
+        description="No entry without a known licence of its image.",
+        partitions_def=wit_shards,
+    )
+    def check(
+        context: dg.AssetCheckExecutionContext,
+        config: LicenceLimit,
+        warehouse: dg.ResourceParam[Warehouse],
+    ) -> dg.AssetCheckResult:
+        partitions = list(context.partition_keys)
+        shares = warehouse.read("ingest/without_licence", {"partitions": partitions}).to_pylist()
+        return dg.AssetCheckResult(
+            passed=all(row["share"] <= config.max_share for row in shares),
+            severity=dg.AssetCheckSeverity[config.severity.upper()],
+            metadata={
+                "without licence": sum(row["n_without"] for row in shares),
+                "limit": config.max_share,
+                "by shard": [str(row) for row in shares if row["n_without"]][:20],
             },
         )
 
@@ -173,6 +211,7 @@ def make_checks(
             wit_shards,
             "The share of each shard's images that were refused stays under the limit.",
         ),
+        licence_check(),
         *(
             share_check(
                 dg.AssetKey(path.split("/")),

@@ -15,10 +15,10 @@ from dagster_project.instance import open_instance
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from resources import home
+from resources.corpus.settings import CorpusError
 from resources.image_source import ImageSourceError
 from resources.llm.registry import RegistryError
 from resources.warehouse import Warehouse
-from resources.wit_source import WitSourceError
 
 
 def main() -> int:
@@ -27,7 +27,7 @@ def main() -> int:
         gateway = make_gateway("demo")
         corpus_folder().shards()
         image_fetcher()
-    except (RegistryError, WitSourceError, ImageSourceError) as error:
+    except (RegistryError, CorpusError, ImageSourceError) as error:
         print(error, file=sys.stderr)
         return 2
     started = time.monotonic()

@@ -20,13 +20,13 @@ from dagster_project.jobs import RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
+from resources.corpus.settings import CorpusError
 from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
 from resources.llm.dry_run import DryGateway, Foreseen
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.warehouse import Warehouse
-from resources.wit_source import WitSourceError
 
 Run = tuple[str, str | None, dict[str, str]]
 """A job, its partition, its tags."""
@@ -40,7 +40,7 @@ def main() -> int:
             gateway = DryGateway(load_registry(), active_profile(), ledger, images)
             corpus_folder().shards()
             image_fetcher()
-        except (RegistryError, WitSourceError, ImageSourceError) as error:
+        except (RegistryError, CorpusError, ImageSourceError) as error:
             print(error, file=sys.stderr)
             return 2
         print("Dry run, on a copy that is thrown away: no provider is asked anything.\n")

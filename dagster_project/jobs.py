@@ -13,8 +13,9 @@ from dagster import AssetSelection
 
 from assets.partitions import buckets, wit_shards
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
+from resources.corpus.corpus import Corpus
+from resources.corpus.settings import CorpusError
 from resources.llm.gateway import Gateway
-from resources.wit_source import WitFolder, WitSourceError
 
 if TYPE_CHECKING:
     from dagster._core.definitions.unresolved_asset_job_definition import (
@@ -27,13 +28,16 @@ ResolveJob = Callable[[str], dg.JobDefinition]
 
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
+OF_ALL_SHARDS = AssetSelection.assets(["ingest", "duplicates"])
 ingest = dg.define_asset_job(
     "ingest",
-    AssetSelection.groups("ingest"),
-    description="WIT shards to entries.",
+    AssetSelection.groups("ingest") - OF_ALL_SHARDS,
+    description="Shards to entries.",
 )
 cluster = dg.define_asset_job(
-    "cluster", AssetSelection.groups("cluster"), description="Entries to image sets."
+    "cluster",
+    OF_ALL_SHARDS | AssetSelection.groups("cluster"),
+    description="Entries of all shards to image sets.",
 )
 generate = dg.define_asset_job(
     "generate",
@@ -99,14 +103,15 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     """
 
     @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
-    def ingest_shards(context: dg.OpExecutionContext, corpus: dg.ResourceParam[WitFolder]) -> None:
+    def ingest_shards(context: dg.OpExecutionContext, corpus: dg.ResourceParam[Corpus]) -> None:
         try:
             shards = corpus.shards()
-        except WitSourceError as error:
+        except CorpusError as error:
             raise dg.Failure(str(error), allow_retries=False) from None
         if not shards:
             raise dg.Failure(
-                f"There are no shards (*.tsv, *.tsv.gz) in {corpus.path}.", allow_retries=False
+                f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.",
+                allow_retries=False,
             )
         context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
         for shard in shards:

@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator
 
 import dagster as dg
+from resources.image_index import ImageIndex
 
 from resources import home
+from resources.corpus.corpus import Corpus
 from resources.embedder import PACKAGED, Embedder
 from resources.image_source import ImageFetcher
 from resources.image_store import ImageStore
@@ -17,22 +19,26 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.review_store import ReviewStore
 from resources.warehouse import Warehouse
-from resources.wit_source import WitFolder
 
 CHAIN = "loom/chain"
 """Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
-def corpus_folder() -> WitFolder:
-    """The WIT folder to build from (environment variable `LOOM_CORPUS`), the sample by default."""
-    return WitFolder(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS)
+def corpus_folder() -> Corpus:
+    """The corpus to build from (environment variable `LOOM_CORPUS`), the sample by default."""
+    return Corpus(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS, home.home())
 
 
 def image_fetcher() -> ImageFetcher:
     """Images from `LOOM_IMAGES` (a folder or a base URL), else from the corpus's own `images/`, else
-    from the addresses in the rows. Raises ImageSourceError."""
-    return ImageFetcher(os.environ.get("LOOM_IMAGES") or corpus_folder().images_folder)
+    from the addresses in the rows. Raises ImageSourceError, CorpusError."""
+    corpus = corpus_folder()
+    return ImageFetcher(
+        os.environ.get("LOOM_IMAGES") or corpus.images_folder,
+        contact=corpus.settings.wikipedia.contact,
+        allow_private=corpus.settings.images.allow_private_addresses,
+    )
 
 
 def make_gateway(run: str = "", budget_usd: float | None = None) -> Gateway:
@@ -102,6 +108,16 @@ def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
         opened.close()
 
 
+@dg.resource(description="Which address gave which image: nothing is fetched twice.")
+def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
+    """The index beside the images."""
+    opened = ImageIndex(home.image_index_path())
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
 def make_resources() -> dict[str, dg.ResourceDefinition]:
     """Every resource by the name assets ask for it."""
 
@@ -112,8 +128,9 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
         "warehouse": plain(
             lambda: Warehouse(home.warehouse_path()), "DuckDB tables, opened for one transaction."
         ),
-        "corpus": plain(corpus_folder, "The folder of WIT shards that is ingested."),
+        "corpus": plain(corpus_folder, "The shards that are ingested, and what is left out."),
         "image_store": plain(lambda: ImageStore(home.images_path()), "Images by their SHA-256."),
+        "image_index": image_index,
         "image_fetcher": plain(image_fetcher, "Images from a folder, a mirror or the web."),
         "embedder": plain(
             lambda: Embedder(os.environ.get("LOOM_EMBEDDER") or PACKAGED), "Texts to unit vectors."

@@ -12,29 +12,37 @@ from assets.partitions import models, wit_shards
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
 from resources.accounts import count_accounts
+from resources.corpus.settings import CorpusError
 from resources.home import ledger_path
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
-from resources.wit_source import WitSourceError
 
 
 @dg.schedule(
     job=jobs.ingest,
     cron_schedule="0 3 * * 1",
-    description="The next shard that is not ingested yet.",
+    description="The next shard that is not ingested yet, and anew what others may have changed.",
 )
-def ingest_next_shard(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-    """Monday 03:00: the first shard, by name, of the corpus that was never materialized."""
+def ingest_weekly(
+    context: dg.ScheduleEvaluationContext,
+) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """Monday 03:00: the first shard, by name, that was never materialized; and all that were and do
+    not lie in the folder, of which only what has changed is read again."""
     try:
-        shards = corpus_folder().shards()
-    except WitSourceError as error:
-        return dg.SkipReason(str(error))
+        corpus = corpus_folder()
+        shards, changing = corpus.shards(), corpus.changing()
+    except CorpusError as error:
+        yield dg.SkipReason(str(error))
+        return
     done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
     waiting = [shard for shard in shards if shard not in done]
-    if not waiting:
-        return dg.SkipReason("Every shard of the corpus is ingested.")
+    again = [shard for shard in changing if shard in done]
+    if not waiting and not again:
+        yield dg.SkipReason("Every shard of the corpus is ingested.")
+        return
     context.instance.add_dynamic_partitions(str(wit_shards.name), waiting[:1])
-    return dg.RunRequest(run_key=None, partition_key=waiting[0])
+    for shard in [*waiting[:1], *again]:
+        yield dg.RunRequest(partition_key=shard)
 
 
 @dg.schedule(
@@ -104,4 +112,4 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
     return dg.RunRequest()
 
 
-SCHEDULES = [ingest_next_shard, evaluate_missing_models, mirror_ledger]
+SCHEDULES = [ingest_weekly, evaluate_missing_models, mirror_ledger]

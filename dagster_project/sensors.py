@@ -13,13 +13,13 @@ from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NA
 from assets.partitions import models, wit_shards
 from dagster_project.jobs import JOB_OF_GROUP, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
+from resources.corpus.settings import CorpusError
 from resources.home import ledger_path, review_path
 from resources.llm.batch_state import BatchState
 from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.review_store import ReviewStore
-from resources.wit_source import WitSourceError
 
 if TYPE_CHECKING:
     from dagster_project.jobs import Job
@@ -59,13 +59,13 @@ def new_models(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.Skip
 @dg.sensor(
     minimum_interval_seconds=30,
     default_status=RUNNING,
-    description="A new shard in the corpus folder becomes a wit_shard partition.",
+    description="A new shard, in the corpus folder or its corpus.yaml, becomes a partition.",
 )
 def new_shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Adds the shards of the corpus folder; ingesting them is up to a person or the schedule."""
+    """Adds the shards of the corpus; ingesting them is up to a person or the schedule."""
     try:
         return _additions(context, wit_shards, corpus_folder().shards())
-    except WitSourceError as error:
+    except CorpusError as error:
         return dg.SkipReason(str(error))
 
 

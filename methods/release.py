@@ -62,7 +62,7 @@ def build_release(
     """Rows of `items`, `turns`, `references` and `images` for `dialogues`, in order of item id.
 
     `questions` and `answers` say which call made a question's text and its answer, by question id;
-    `sources` has title, page_url and attribution by (set id, image id).
+    `sources` has the columns of `images` that say where an image comes from, by (set id, image id).
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
     rows: dict[str, list[dict[str, Any]]] = {

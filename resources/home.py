@@ -34,6 +34,11 @@ def images_path() -> Path:
     return home() / "images"
 
 
+def image_index_path() -> Path:
+    """The SQLite file with the address that each image was fetched from."""
+    return home() / "image_index.sqlite"
+
+
 def releases_path() -> Path:
     """One folder a release, named by its id."""
     return home() / "releases"
@@ -42,3 +47,8 @@ def releases_path() -> Path:
 def reports_path() -> Path:
     """HTML reports, one file a release."""
     return home() / "reports"
+
+
+def staging_path() -> Path:
+    """Files that steps write on the way to the warehouse; empty while nothing runs."""
+    return home() / "staging"

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 
 from resources.image_store import ImageStore
 
+ORIGIN = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
+"""Columns of `release.images` that say whose an image is."""
+
 
 class ExportedFile(NamedTuple):
     """A file of a release, its path relative to the folder of all releases."""
@@ -74,10 +77,10 @@ def write_release(
 def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["image", "title", "page_url", "attribution"])
+    writer.writerow(["image", *ORIGIN])
     rows = {
-        (image_name(store, i["image_id"]), i["title"], i["page_url"], i["attribution"] or "")
-        for i in images
+        (image_name(store, image["image_id"]), *(image[column] or "" for column in ORIGIN))
+        for image in images
     }
     writer.writerows(sorted(rows))
     return text.getvalue()

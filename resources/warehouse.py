@@ -28,6 +28,8 @@ LOCK_TIMEOUT = 300.0
 """Seconds to wait for the other processes: a transaction takes milliseconds, so this is a hang."""
 OPEN_TIMEOUT = 10.0
 """Seconds to wait for who opened the file without our lock: a person at the DuckDB prompt."""
+BULK_MEMORY = "400MB"
+"""What DuckDB may hold while it takes in files."""
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
@@ -37,11 +39,21 @@ class WarehouseError(RuntimeError):
     """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
 
 
+class Parquet(NamedTuple):
+    """Rows staged in files, too many for memory: those for which the SQL condition `where` holds.
+
+    The files may have more columns than the table, and not all of them every column.
+    """
+
+    paths: Sequence[Path]
+    where: str = "true"
+
+
 class Write(NamedTuple):
     """One table's new rows and the partition of it that they replace."""
 
     table: str
-    rows: "pa.Table"
+    rows: "pa.Table | Parquet"
     partition: Partition
 
 
@@ -90,6 +102,14 @@ class Warehouse:
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
         return self.sql(sql_text(name), params)
+
+    def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
+        """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
+        with self._connection() as connection:
+            connection.sql(sql_text(name), params=dict(params)).write_parquet(
+                str(path), compression="uncompressed"
+            )
+        return path
 
     def sql(self, text: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of one SELECT, for tests and for people at a prompt; assets use `read`."""
@@ -195,15 +215,29 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         where.append(f'list_contains(?, "{column}")')
         values.append([wanted] if isinstance(wanted, str) else list(wanted))
     connection.execute(f"DELETE FROM {write.table} WHERE {' AND '.join(where)}", values)
-    if write.rows.num_rows:
+    if isinstance(write.rows, Parquet):
+        _view_files(connection, write.table, write.rows)
+    else:
         connection.register("incoming", write.rows)
-        stray = connection.execute(
-            f"SELECT count(*) FROM incoming WHERE NOT ({' AND '.join(where)})", values
-        ).fetchall()[0][0]
-        # A row outside the partition would not be replaced the next time, and stand twice.
-        if stray:
-            raise WarehouseError(
-                f"{stray} rows for {write.table} lie outside the partition they replace."
-            )
-        connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
-        connection.unregister("incoming")
+    stray = connection.execute(
+        f"SELECT count(*) FROM incoming WHERE NOT ({' AND '.join(where)})", values
+    ).fetchall()[0][0]
+    # A row outside the partition would not be replaced the next time, and stand twice.
+    if stray:
+        raise WarehouseError(
+            f"{stray} rows for {write.table} lie outside the partition they replace."
+        )
+    connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
+    connection.execute("DROP VIEW incoming")
+
+
+def _view_files(connection: "duckdb.DuckDBPyConnection", table: str, files: Parquet) -> None:
+    """Make `incoming` the rows in the files, as far as the table has columns for them."""
+    columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[table])
+    connection.read_parquet([str(path) for path in files.paths], union_by_name=True).filter(
+        files.where
+    ).project(columns).create_view("incoming")
+    # Choosing the tightest form for every column takes three times as long as writing the rows, and
+    # without a bound the rows wait in memory for the commit.
+    connection.execute("PRAGMA force_compression = 'uncompressed'")
+    connection.execute(f"SET memory_limit = '{BULK_MEMORY}'")

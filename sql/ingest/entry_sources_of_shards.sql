@@ -5,11 +5,15 @@ SELECT
     p.title,
     p.categories,
     p.page_text,
+    p.topics,
     i.image_id,
-    i.attribution
+    i.attribution,
+    i.licence,
+    i.licence_url,
+    i.artist
 FROM ingest.wit_rows AS r
 JOIN ingest.pages AS p USING (wit_shard, page_url)
 JOIN ingest.images AS i USING (wit_shard, image_url)
-WHERE list_contains($shards, r.wit_shard) AND list_contains($languages, r.language)
+WHERE list_contains($shards, r.wit_shard)
 QUALIFY row_number() OVER (PARTITION BY r.wit_shard, p.page_id, i.image_id ORDER BY r.line_number) = 1
 ORDER BY r.wit_shard, r.line_number;

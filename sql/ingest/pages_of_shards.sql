@@ -1,4 +1,5 @@
--- One row a page: the longest text any of its rows gives for it.
+-- One row a page in one of the languages: the longest text any of its rows gives for it, and what
+-- else its rows say of it.
 SELECT
     wit_shard,
     page_url,
@@ -7,9 +8,17 @@ SELECT
     coalesce(
         arg_max(context_page_description, length(context_page_description)),
         arg_max(context_section_description, length(context_section_description))
-    ) AS page_text
+    ) AS page_text,
+    list(DISTINCT concat_ws(
+        chr(10),
+        section_title,
+        caption_reference_description,
+        caption_alt_text_description,
+        caption_attribution_description
+    )) AS said
 FROM ingest.wit_rows
-WHERE list_contains($shards, wit_shard)
+WHERE
+    list_contains($shards, wit_shard)
+    AND (len($languages) = 0 OR list_contains($languages, language))
 GROUP BY wit_shard, page_url
-HAVING page_text IS NOT NULL
 ORDER BY wit_shard, page_url;

@@ -1,11 +1,21 @@
 -- Ingestion: WIT rows as they came, what was refused, and the entries made of what was accepted.
 CREATE SCHEMA IF NOT EXISTS ingest;
 
--- One WIT row, its 17 columns typed (METHODS: WIT form).
+-- Each shard as it was last read: what its rows were made of, so that the same is not read again.
+CREATE TABLE IF NOT EXISTS ingest.shards (
+    wit_shard VARCHAR PRIMARY KEY,
+    address VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    n_rows BIGINT NOT NULL,
+    n_rejected BIGINT NOT NULL,
+    reasons MAP(VARCHAR, BIGINT) NOT NULL
+);
+
+-- One WIT row, its 17 columns typed (METHODS: WIT form). A shard and a line number name one row; no
+-- index says so, since keeping one takes as long as writing the rows, and a shard is replaced whole.
 CREATE TABLE IF NOT EXISTS ingest.wit_rows (
     wit_shard VARCHAR NOT NULL,
-    row_id VARCHAR NOT NULL,
-    line_number BIGINT NOT NULL CHECK (line_number > 1),
+    line_number BIGINT NOT NULL CHECK (line_number > 0),
     language VARCHAR NOT NULL,
     page_url VARCHAR NOT NULL,
     image_url VARCHAR NOT NULL,
@@ -22,8 +32,7 @@ CREATE TABLE IF NOT EXISTS ingest.wit_rows (
     attribution_passes_lang_id BOOLEAN,
     page_changed_recently BOOLEAN,
     context_page_description VARCHAR,
-    context_section_description VARCHAR,
-    PRIMARY KEY (wit_shard, line_number)
+    context_section_description VARCHAR
 );
 
 -- What ingestion refused, and why: kind 'row' (a line of a shard) or 'image' (a file behind a URL).
@@ -46,21 +55,58 @@ CREATE TABLE IF NOT EXISTS ingest.pages (
     language VARCHAR NOT NULL,
     page_text VARCHAR NOT NULL,
     categories VARCHAR[] NOT NULL,
+    topics VARCHAR[] NOT NULL,
     PRIMARY KEY (wit_shard, page_id)
 );
 
--- One image URL of a shard, its file fetched, checked and stored under its SHA-256.
+-- A page whose text another ingestion found changed: what it was and what it is.
+CREATE TABLE IF NOT EXISTS ingest.changes (
+    change_id VARCHAR PRIMARY KEY,
+    wit_shard VARCHAR NOT NULL,
+    page_id VARCHAR NOT NULL,
+    page_url VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    changed_at TIMESTAMP NOT NULL,
+    text_before VARCHAR NOT NULL,
+    text_after VARCHAR NOT NULL CHECK (text_after <> text_before)
+);
+
+-- One image URL of a shard, its file fetched, checked, measured and stored under its SHA-256. Width,
+-- height and aspect are those of the picture as it is shown; what is measured, and how, says
+-- methods/image_quality.py.
 CREATE TABLE IF NOT EXISTS ingest.images (
     wit_shard VARCHAR NOT NULL,
     image_url VARCHAR NOT NULL,
+    fetched_from VARCHAR NOT NULL,
     image_id VARCHAR NOT NULL CHECK (length(image_id) = 64),
+    md5 VARCHAR NOT NULL CHECK (length(md5) = 32),
     path VARCHAR NOT NULL,
     mime_type VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL,
+    animated BOOLEAN NOT NULL,
+    rotated BOOLEAN NOT NULL,
     width INTEGER NOT NULL CHECK (width > 0),
     height INTEGER NOT NULL CHECK (height > 0),
     n_bytes BIGINT NOT NULL CHECK (n_bytes > 0),
+    aspect DOUBLE NOT NULL,
+    blur DOUBLE NOT NULL,
+    entropy DOUBLE NOT NULL CHECK (entropy BETWEEN 0 AND 8.001),
+    brightness DOUBLE NOT NULL CHECK (brightness BETWEEN 0 AND 255),
+    phash VARCHAR NOT NULL CHECK (length(phash) = 16),
     attribution VARCHAR,
+    licence VARCHAR,
+    licence_url VARCHAR,
+    artist VARCHAR,
     PRIMARY KEY (wit_shard, image_url)
+);
+
+-- Images that stand behind several URLs or look like others: `group_id` is the smallest id of those
+-- that look alike, `distance` the bits in which the hash differs from the nearest of them.
+CREATE TABLE IF NOT EXISTS ingest.duplicates (
+    image_id VARCHAR PRIMARY KEY,
+    group_id VARCHAR NOT NULL,
+    n_urls INTEGER NOT NULL CHECK (n_urls > 0),
+    distance INTEGER CHECK (distance BETWEEN 0 AND 64)
 );
 
 -- One page with one of its images: what a dialogue is woven from (MMDU B.1, Figure 6).
@@ -75,6 +121,10 @@ CREATE TABLE IF NOT EXISTS ingest.entries (
     caption VARCHAR NOT NULL,
     page_text VARCHAR NOT NULL,
     image_id VARCHAR NOT NULL,
+    topics VARCHAR[] NOT NULL,
     attribution VARCHAR,
+    licence VARCHAR,
+    licence_url VARCHAR,
+    artist VARCHAR,
     PRIMARY KEY (wit_shard, entry_id)
 );

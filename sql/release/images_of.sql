@@ -1,5 +1,5 @@
 -- One row an image of a release, in order.
-SELECT m.item_id, m.position, m.image_id, m.page_url, m.title, m.attribution
+SELECT m.* EXCLUDE (release_id)
 FROM release.images AS m
 JOIN release.items AS i USING (release_id, item_id)
 WHERE m.release_id = $release_id

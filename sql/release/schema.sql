@@ -60,6 +60,9 @@ CREATE TABLE IF NOT EXISTS release.images (
     page_url VARCHAR NOT NULL,
     title VARCHAR NOT NULL,
     attribution VARCHAR,
+    licence VARCHAR,
+    licence_url VARCHAR,
+    artist VARCHAR,
     PRIMARY KEY (release_id, item_id, position)
 );
 

@@ -1,4 +1,15 @@
--- The page and the attribution behind each image of each set.
-SELECT DISTINCT s.set_id, s.image_id, e.title, e.page_url, e.attribution
+-- The page, the attribution and the licence behind each image of each set.
+SELECT DISTINCT
+    s.set_id,
+    s.image_id,
+    e.title,
+    e.page_url,
+    e.attribution,
+    e.licence,
+    e.licence_url,
+    e.artist
 FROM cluster.image_sets AS s
-JOIN (SELECT DISTINCT entry_id, title, page_url, attribution FROM ingest.entries) AS e USING (entry_id);
+JOIN (
+    FROM ingest.entries
+    QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY wit_shard) = 1
+) AS e USING (entry_id);

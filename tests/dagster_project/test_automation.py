@@ -31,17 +31,36 @@ def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str 
     instance.report_runless_asset_event(dg.AssetMaterialization(key, partition=partition))
 
 
+def weekly(instance: dg.DagsterInstance) -> list[str]:
+    """Partitions that the weekly schedule asks for."""
+    answer = list(schedules.ingest_weekly(dg.build_schedule_context(instance)))
+    return [each.partition_key for each in answer if isinstance(each, dg.RunRequest)]
+
+
 def test_the_weekly_schedule_ingests_the_next_shard_until_all_are_in(
     instance: dg.DagsterInstance,
 ) -> None:
-    assert schedules.ingest_next_shard.cron_schedule == "0 3 * * 1"
+    assert schedules.ingest_weekly.cron_schedule == "0 3 * * 1"
     for shard in ("sample-a", "sample-b"):
-        request = schedules.ingest_next_shard(dg.build_schedule_context(instance))
-        assert request.partition_key == shard
+        assert weekly(instance) == [shard]
         assert shard in instance.get_dynamic_partitions("wit_shard")
         materialized(instance, ENTRIES, shard)
-    skipped = schedules.ingest_next_shard(dg.build_schedule_context(instance))
-    assert isinstance(skipped, dg.SkipReason)
+    assert weekly(instance) == []
+
+
+def test_the_weekly_schedule_looks_again_at_what_others_may_have_changed(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "corpus.yaml").write_text(
+        "shards: ['https://storage.example.org/far.tsv.gz']\n"
+        "wikipedia: {contact: a@example.org, shards: {owls: {pages: [Owl]}}}\n"
+    )
+    (tmp_path / "near.tsv").touch()
+    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path))
+    assert weekly(instance) == ["far"]  # One new shard a week.
+    for shard in ("far", "near", "owls"):
+        materialized(instance, ENTRIES, shard)
+    assert weekly(instance) == ["far", "owls"]
 
 
 def test_the_nightly_schedule_evaluates_models_without_scores_on_the_release(

@@ -39,7 +39,7 @@ ANSWERS = {"q1": Origin("call-3", "mmdu/answers@1")}
 
 
 def source(title: str) -> dict[str, str]:
-    return {"title": title, "page_url": f"https://example.org/{title}", "attribution": "CC BY"}
+    return {"title": title, "page_url": f"https://example.org/{title}", "licence": "CC BY 4.0"}
 
 
 SOURCES = {

@@ -38,7 +38,10 @@ def release(store) -> dict:
             "image_id": image_id,
             "title": f'Page "{ids.index(image_id)}", où',
             "page_url": f"https://en.wikipedia.org/wiki/{ids.index(image_id)}",
-            "attribution": None if image_id == ids[2] else "By A,\nCC BY-SA",
+            "attribution": None if image_id == ids[2] else "By A,\nof B",
+            "licence": None if image_id == ids[2] else "CC BY-SA 4.0",
+            "licence_url": None if image_id == ids[2] else "https://example.org/by-sa",
+            "artist": None if image_id == ids[2] else "A",
         }
         for item_id, image_ids in shown.items()
         for position, image_id in enumerate(image_ids, start=1)
@@ -73,7 +76,12 @@ def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_pat
     with (folder / "attribution.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["image"] for row in rows] == sorted(row["image"] for row in rows)
-    assert sorted(row["attribution"] for row in rows) == ["", "By A,\nCC BY-SA", "By A,\nCC BY-SA"]
+    assert sorted(row["attribution"] for row in rows) == ["", "By A,\nof B", "By A,\nof B"]
+    assert sorted(row["licence"] for row in rows) == ["", "CC BY-SA 4.0", "CC BY-SA 4.0"]
+    assert {(row["licence_url"], row["artist"]) for row in rows} == {
+        ("", ""),
+        ("https://example.org/by-sa", "A"),
+    }
     assert {row["image"] for row in rows} == {
         f"images/{path.name}" for path in (folder / "images").iterdir()
     }

@@ -139,7 +139,9 @@ def picture(store: ImageStore, colour: str, title: str) -> dict[str, Any]:
         "image_id": store.put(buffer.getvalue()).image_id,
         "title": title,
         "page_url": f"https://example.org/wiki/{colour}",
-        "attribution": "Someone, CC BY",
+        "attribution": "Seen from the east",
+        "licence": "CC BY 4.0",
+        "artist": "Someone",
     }
 
 

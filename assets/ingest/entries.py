@@ -1,0 +1,71 @@
+"""`ingest.entries`: pages with their images, what dialogues are woven from.
+
+What belongs here: which caption stands for an image, and an entry's id.
+"""
+
+from typing import Any
+
+import dagster as dg
+
+from assets.ingest.images import images
+from assets.ingest.pages import pages
+from assets.ingest.rows import wit_rows
+from assets.partitions import wit_shards
+from assets.tables import FRESH_EVERY_WEEK, WHEN_READY, arrow_schema, report, table_asset
+from methods.ids import content_id
+from methods.wit import COLUMNS, WitRow, caption
+from resources.image_store import ImageStore
+from resources.rows_file import RowsFile, first_rows, portions, staging_folder
+from resources.warehouse import Parquet, Warehouse, Write
+
+ENTRIES_AT_ONCE = 2_000
+
+
+@table_asset(
+    "ingest.entries",
+    kinds={"image"},
+    deps=[wit_rows, pages, images],
+    partitions_def=wit_shards,
+    automation_condition=WHEN_READY,
+    freshness_policy=FRESH_EVERY_WEEK,
+)
+def entries(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """A page with one of its images, a caption and categories: what dialogues are woven from."""
+    shards = list(context.partition_keys)
+    without_caption = 0
+    with staging_folder("ingest.entries", *shards) as folder:
+        found = warehouse.export(
+            "ingest/entry_sources_of_shards", {"shards": shards}, folder / "found.parquet"
+        )
+        with RowsFile(folder / "entries.parquet", arrow_schema("ingest.entries")) as file:
+            for portion in portions(found, ENTRIES_AT_ONCE):
+                for source in portion:
+                    row = WitRow(**{name: source[name] for name in ("line_number", *COLUMNS)})
+                    text = caption(row)
+                    if text is None:
+                        without_caption += 1
+                    else:
+                        file.add({**source, "caption": text, "entry_id": _entry_id(source, text)})
+        warehouse.replace_all(
+            [Write("ingest.entries", Parquet([file.path]), {"wit_shard": shards})]
+        )
+        shown = first_rows(file.path)
+    return report(
+        shown, {"without caption": without_caption}, n_rows=file.n_rows, images=image_store
+    )
+
+
+def _entry_id(source: dict[str, Any], text: str) -> str:
+    return content_id(
+        "entry",
+        source["page_url"],
+        source["title"],
+        source["categories"],
+        text,
+        source["page_text"],
+        source["image_id"],
+    )

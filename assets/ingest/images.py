@@ -1,0 +1,183 @@
+"""`ingest.images`: the images of a shard's pages, and `ingest.duplicates`: which of them look alike.
+
+What belongs here: which images are wanted and where their rows go.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets.ingest.pages import pages
+from assets.partitions import wit_shards
+from assets.refused import reasons
+from assets.tables import (
+    FRESH_EVERY_WEEK,
+    WHEN_READY,
+    arrow_schema,
+    report,
+    rows_to_arrow,
+    table_asset,
+)
+from methods.image_check import ImageRejected
+from methods.near_duplicates import duplicate_groups, near_duplicates
+from methods.wikimedia import thumbnail_url
+from resources.corpus.corpus import Corpus
+from resources.corpus.knowledge import Knowledge
+from resources.corpus.shard import Shard
+from resources.image_index import ImageIndex
+from resources.image_intake import ImageIntake, Taken, Wanted
+from resources.image_source import ImageFetcher
+from resources.image_store import ImageStore
+from resources.rows_file import RowsFile, batched, first_rows, n_rows, portions, staging_folder
+from resources.warehouse import Parquet, Warehouse, Write
+
+IMAGES_AT_ONCE = 2_000
+SHOWN_EVERY = 500
+
+
+@table_asset(
+    "ingest.images",
+    kinds={"image"},
+    deps=[pages],
+    partitions_def=wit_shards,
+    automation_condition=WHEN_READY,
+    freshness_policy=FRESH_EVERY_WEEK,
+)
+def images(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    corpus: dg.ResourceParam[Corpus],
+    image_store: dg.ResourceParam[ImageStore],
+    image_index: dg.ResourceParam[ImageIndex],
+    image_fetcher: dg.ResourceParam[ImageFetcher],
+) -> dg.MaterializeResult:
+    """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
+
+    The rest is in `ingest.rejected` with its reason. Each image has its licence and who made it.
+    """
+    shards = list(context.partition_keys)
+    settings = corpus.settings.images
+    intake = ImageIntake(
+        image_fetcher, image_store, image_index, settings.limits, corpus.excluded()
+    )
+    lost: Counter[str] = Counter()
+    with staging_folder("ingest.images", *shards) as folder:
+        found = warehouse.export(
+            "ingest/image_urls_of_shards", {"shards": shards}, folder / "found.parquet"
+        )
+        total = n_rows(found)
+        taken = RowsFile(folder / "images.parquet", arrow_schema("ingest.images"))
+        rejected = RowsFile(folder / "rejected.parquet", arrow_schema("ingest.rejected"))
+        with taken, rejected:
+            for shard, rows in _by_shard(corpus, found):
+                for row, image in _taken(intake, shard, rows, settings.width):
+                    if isinstance(image, ImageRejected):
+                        lost[image.reason] += 1
+                        rejected.add(_rejection(row, image))
+                    else:
+                        stored = {"path": image_store.relative_path(image.image_id)}
+                        taken.add({**row, **asdict(image), **stored})
+                    done = taken.n_rows + rejected.n_rows
+                    if done % SHOWN_EVERY == 0:
+                        context.log.info(
+                            f"images: {done:,}/{total:,}, {rejected.n_rows:,} rejected"
+                        )
+        warehouse.replace_all(
+            [
+                Write("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),
+                Write(
+                    "ingest.rejected",
+                    Parquet([rejected.path]),
+                    {"wit_shard": shards, "kind": "image"},
+                ),
+            ]
+        )
+        shown = first_rows(taken.path)
+    return report(
+        shown,
+        {"rejected": rejected.n_rows, **reasons(lost)},
+        n_rows=taken.n_rows,
+        images=image_store,
+    )
+
+
+def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
+    """Rows of `found` in portions of one shard each, with what is known of their licences.
+
+    A shard that carries its images is one portion, since it is read through for each.
+    """
+    knowledge = Knowledge(corpus)
+    every_row = (row for portion in portions(found, IMAGES_AT_ONCE) for row in portion)
+    for name, of_shard in groupby(every_row, key=lambda row: row["wit_shard"]):
+        shard = corpus.shard(name)
+        for rows in batched(of_shard, None if shard.carries_images else IMAGES_AT_ONCE):
+            yield shard, knowledge.of_images(rows)
+
+
+def _taken(
+    intake: ImageIntake, shard: Shard, rows: list[dict[str, Any]], width: int | None
+) -> Iterator[tuple[dict[str, Any], Taken]]:
+    """Each row with its image or why there is none."""
+    row_of = {row["image_url"]: row for row in rows}
+    wanted = []
+    for url, row in row_of.items():
+        row["fetched_from"] = thumbnail_url(url, width, row["original_width"]) if width else url
+        wanted.append(Wanted(url, row["mime_type"], row["fetched_from"]))
+    for image, taken in intake.take(wanted, shard.images()):
+        yield row_of[image.url], taken
+
+
+def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:
+    return {
+        "wit_shard": row["wit_shard"],
+        "kind": "image",
+        "reference": row["image_url"],
+        "reason": rejected.reason,
+        "detail": rejected.detail,
+    }
+
+
+@table_asset("ingest.duplicates", kinds={"image"}, deps=[images], automation_condition=WHEN_READY)
+def duplicates(
+    warehouse: dg.ResourceParam[Warehouse],
+    corpus: dg.ResourceParam[Corpus],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Images that are the same file behind several URLs, or look alike by perceptual hash."""
+    looks = warehouse.read("ingest/looks").to_pylist()
+    bits = corpus.settings.images.near_duplicate_bits
+    ids = [look["image_id"] for look in looks]
+    pairs = near_duplicates(ids, [look["phash"] for look in looks], bits)
+    groups = duplicate_groups(ids, pairs)
+    distance: dict[str, int] = {}
+    for pair in pairs:
+        for image_id in (pair.first_id, pair.second_id):
+            distance[image_id] = min(pair.distance, distance.get(image_id, pair.distance))
+    rows = [
+        {
+            "image_id": look["image_id"],
+            "group_id": groups.get(look["image_id"], look["image_id"]),
+            "n_urls": look["n_urls"],
+            "distance": distance.get(look["image_id"]),
+        }
+        for look in looks
+        if look["n_urls"] > 1 or look["image_id"] in groups
+    ]
+    table = rows_to_arrow("ingest.duplicates", rows)
+    warehouse.replace("ingest.duplicates", table)
+    return report(
+        table,
+        {
+            "images": len(looks),
+            "exact: behind several URLs": sum(look["n_urls"] > 1 for look in looks),
+            "near: look like another": len(groups),
+            "groups that look alike": len(set(groups.values())),
+            "bits": bits,
+        },
+        images=image_store,
+    )

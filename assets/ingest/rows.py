@@ -1,0 +1,86 @@
+"""`ingest.wit_rows`: the rows of a shard, typed, and what was no row.
+
+What belongs here: reading a shard when its content is new, leaving it alone when it is not.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import dagster as dg
+
+from assets.partitions import wit_shards
+from assets.refused import reasons
+from assets.tables import FRESH_EVERY_WEEK, map_of, report, rows_to_arrow, table_asset
+from resources.corpus.corpus import Corpus
+from resources.corpus.shard import Shard
+from resources.rows_file import staging_folder
+from resources.warehouse import Warehouse, Write
+
+
+class RowsConfig(dg.Config):
+    """When a shard is read."""
+
+    read_unchanged: bool = False
+
+
+@table_asset(
+    "ingest.wit_rows",
+    kinds={"tsv", "parquet", "wikipedia"},
+    partitions_def=wit_shards,
+    freshness_policy=FRESH_EVERY_WEEK,
+)
+def wit_rows(
+    context: dg.AssetExecutionContext,
+    config: RowsConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    corpus: dg.ResourceParam[Corpus],
+) -> dg.MaterializeResult:
+    """Rows of a shard, typed. What is no row goes to `ingest.rejected` with its place and reason."""
+    rejected: Counter[str] = Counter()
+    n_rows, unchanged = 0, []
+    for name in context.partition_keys:
+        shard = corpus.shard(name)
+        fingerprint = shard.fetch(context.log.info)
+        known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
+        if known and known[0]["fingerprint"] == fingerprint and not config.read_unchanged:
+            unchanged.append(name)
+            read = known[0] | {"reasons": map_of(known[0]["reasons"])}
+        else:
+            read = _read(warehouse, shard, fingerprint)
+        n_rows += read["n_rows"]
+        rejected.update(read["reasons"])
+        if len(context.partition_keys) > 1:
+            context.log.info(f"shard {name}: {read['n_rows']:,} rows")
+    details = {
+        "rejected": rejected.total(),
+        **reasons(rejected),
+        "unchanged shards": len(unchanged),
+    }
+    return report(
+        warehouse.read("ingest/first_rows", {"shard": context.partition_keys[0]}),
+        details,
+        n_rows=n_rows,
+    )
+
+
+def _read(warehouse: Warehouse, shard: Shard, fingerprint: str) -> dict[str, object]:
+    """Put the shard's rows in the place of those it had; its row in `ingest.shards`."""
+    with staging_folder("ingest.wit_rows", shard.name) as folder:
+        staged = shard.stage(Path(folder))
+        row = {
+            "wit_shard": shard.name,
+            "address": shard.address,
+            "fingerprint": fingerprint,
+            "n_rows": staged.n_rows,
+            "n_rejected": sum(staged.reasons.values()),
+            "reasons": staged.reasons,
+        }
+        of_shard = {"wit_shard": shard.name}
+        warehouse.replace_all(
+            [
+                Write("ingest.wit_rows", staged.rows, of_shard),
+                Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"}),
+                Write("ingest.shards", rows_to_arrow("ingest.shards", [row]), of_shard),
+            ]
+        )
+    return row

@@ -1,0 +1,179 @@
+"""The corpus: a folder of shards, and what is known of pages and images besides.
+
+What belongs here: finding shards, and the notes that stand beside them. What does not: how a kind of
+shard is read (the modules beside this one) and how an image is fetched (`resources/image_source.py`).
+
+    FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
+    FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
+    FOLDER/categories.jsonl                               {"page_title": ..., "categories": [...]}
+    FOLDER/images/                                        the images by name, if mirrored
+"""
+
+import json
+import re
+from functools import cached_property
+from pathlib import Path
+
+from methods.image_filters import parse_exclusions
+from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
+from resources.corpus.shard import FileShard, Shard
+from resources.corpus.tsv import TsvShard
+from resources.corpus.wikipedia_shard import WikipediaShard
+from resources.corpus.wit_base import WitBaseShard
+from resources.wikipedia import Wikipedia
+
+KINDS: dict[str, type[FileShard]] = {
+    ".tsv": TsvShard,
+    ".tsv.gz": TsvShard,
+    ".parquet": WitBaseShard,
+}
+"""The kind of shard that a file of each suffix is."""
+_ADDRESS = re.compile(r"https?://.+|hf://.+\.parquet")
+
+
+class Corpus:
+    """The shards under `path`; what is fetched for them is kept under `home`.
+
+    Nothing is opened before it is asked for. Every method raises CorpusError for what a person has to
+    put right.
+    """
+
+    def __init__(self, path: str | Path, home: Path) -> None:
+        self.path = Path(path)
+        self._home = home
+
+    @cached_property
+    def settings(self) -> CorpusSettings:
+        """What `corpus.yaml` says."""
+        return load_settings(self.path)
+
+    @property
+    def images_folder(self) -> Path | None:
+        """The folder with the images' files, or None where there is none."""
+        folder = self.path / "images"
+        return folder if folder.is_dir() else None
+
+    def shards(self) -> list[str]:
+        """Names of the shards, sorted: a file's name without its suffix, or that in `corpus.yaml`.
+
+        A folder that is missing and two shards of one name are errors.
+        """
+        return sorted(self._shards())
+
+    def shard(self, name: str) -> Shard:
+        """The shard of that name."""
+        shards = self._shards()
+        if name not in shards:
+            known = ", ".join(sorted(shards)[:10]) or "none"
+            raise CorpusError(
+                f"There is no shard {name!r} in {self.path}: use one of those there ({known}) "
+                "or put the file there."
+            )
+        return shards[name]
+
+    def changing(self) -> list[str]:
+        """Names of the shards whose content others may change: everything that is not a file here."""
+        return [
+            name
+            for name, shard in sorted(self._shards().items())
+            if not isinstance(shard, FileShard) or "://" in shard.address
+        ]
+
+    def categories(self) -> dict[str, list[str]]:
+        """Category names by page title, in the file's order; {} where there is no file."""
+        path = self.path / "categories.jsonl"
+        if not path.is_file():
+            return {}
+        found: dict[str, list[str]] = {}
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    title, names = _category_line(path, number, line)
+                    known = found.setdefault(title, [])
+                    known.extend(name for name in dict.fromkeys(names) if name not in known)
+        return found
+
+    def excluded(self) -> dict[str, str]:
+        """Digests of images that must not enter, each with the name of the list it stands in."""
+        digests: dict[str, str] = {}
+        for name in self.settings.images.exclude:
+            path = self.path / name
+            try:
+                with path.open(encoding="utf-8") as file:
+                    digests |= parse_exclusions(file, name)
+            except (OSError, ValueError) as error:
+                raise CorpusError(f"The exclusion list {path} cannot be used: {error}") from error
+        return digests
+
+    def wikipedia(self) -> Wikipedia:
+        """The encyclopaedia, for who is named as contact."""
+        settings = self.settings.wikipedia
+        return Wikipedia(settings.contact, api=settings.api, folder=self._home / "wikipedia")
+
+    def _shards(self) -> dict[str, Shard]:
+        if not self.path.is_dir():
+            raise CorpusError(
+                f"There is no folder {self.path}: make it and put WIT shards (.tsv or .tsv.gz) "
+                "there, or configure another one."
+            )
+        shards: dict[str, Shard] = {}
+        for address in [*self._files(), *map(_readable, self.settings.shards)]:
+            name, kind = _name_and_kind(address)
+            self._add(shards, kind(name, address, self._home / "downloads"))
+        for name, pages in self.settings.wikipedia.shards.items():
+            self._add(shards, WikipediaShard(name, pages, self.wikipedia))
+        return shards
+
+    def _files(self) -> list[str]:
+        return [
+            str(path)
+            for folder in (self.path, self.path / "shards")
+            for path in sorted(folder.glob("*"))
+            if path.is_file() and not path.name.startswith(".") and _suffix(path.name)
+        ]
+
+    @staticmethod
+    def _add(shards: dict[str, Shard], shard: Shard) -> None:
+        if shard.name in shards:
+            raise CorpusError(
+                f"{shards[shard.name].address} and {shard.address} are both shard "
+                f"{shard.name!r}: remove one of them."
+            )
+        shards[shard.name] = shard
+
+
+def _readable(address: str) -> str:
+    """An address in `corpus.yaml`, if it is one that can be read."""
+    if not _ADDRESS.fullmatch(address) or not _suffix(address.rpartition("/")[2]):
+        raise CorpusError(
+            f"The shard {address} in corpus.yaml cannot be read: give an http or https address that "
+            f"ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
+        )
+    return address
+
+
+def _suffix(file_name: str) -> str:
+    fitting = (suffix for suffix in KINDS if file_name.endswith(suffix) and file_name != suffix)
+    return max(fitting, key=len, default="")
+
+
+def _name_and_kind(address: str) -> tuple[str, type[FileShard]]:
+    file_name = address.rpartition("/")[2]
+    suffix = _suffix(file_name)
+    return file_name.removesuffix(suffix), KINDS[suffix]
+
+
+def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]]:
+    try:
+        record = json.loads(line)
+        title, names = record["page_title"], record["categories"]
+        if not isinstance(title, str) or not isinstance(names, list):
+            raise TypeError("the title is no text or the categories are no list")
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("a category is no text")
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorpusError(
+            f"Line {number} of {path} cannot be used ({error}): it must be "
+            '{"page_title": text, "categories": [texts]}.'
+        ) from error
+    return title, names

@@ -1,0 +1,83 @@
+"""What is known of pages and images besides their rows: categories, missing texts, licences.
+
+What belongs here: which source has the word. The corpus's own files come before Wikipedia, which is
+asked for pages of its own shards, and for others' where the corpus says so.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlsplit
+
+from methods.wikimedia import FileFacts, PageFacts, file_title
+from resources.corpus.corpus import Corpus
+from resources.corpus.wikipedia_shard import ANY_WIDTH
+
+Row = dict[str, Any]
+
+
+class Knowledge:
+    """Completes rows; what was asked of Wikipedia once is kept and asked again when it changed."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._settings = corpus.settings
+        self._categories = corpus.categories()
+
+    def of_pages(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows with `categories`, and with a `page_text` if they had none and there is one."""
+        for row in rows:
+            row["categories"] = self._categories.get(row["title"], [])
+        for shard, language, some in self._asked(rows):
+            lacking = [row for row in some if not row["categories"] or not row["page_text"]]
+            titles = [row["title"] for row in lacking]
+            facts = self._corpus.wikipedia().pages(shard, language, titles)
+            for row in lacking:
+                page = facts[row["title"]]
+                if isinstance(page, PageFacts):
+                    row["categories"] = row["categories"] or list(page.categories)
+                    row["page_text"] = row["page_text"] or page.extract or None
+        return list(rows)
+
+    def of_images(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows with `licence`, `licence_url` and `artist`, None where nobody knows."""
+        default = self._settings.images.licence
+        for row in rows:
+            row["licence"] = default and default.name
+            row["licence_url"] = default and default.url
+            row["artist"] = default and default.artist
+        for shard, language, some in self._asked(rows):
+            wikipedia = self._corpus.wikipedia()
+            known = {file.url: file for file in wikipedia.kept_files(shard)}
+            title_of = {
+                row["image_url"]: title
+                for row in some
+                if row["image_url"] not in known and (title := file_title(row["image_url"]))
+            }
+            asked = wikipedia.files(shard, language, list(title_of.values()), ANY_WIDTH)
+            for row in some:
+                url = row["image_url"]
+                file = known.get(url) or asked.get(title_of.get(url, ""))
+                if isinstance(file, FileFacts):
+                    row["licence"] = file.licence
+                    row["licence_url"] = file.licence_url
+                    row["artist"] = file.artist
+        return list(rows)
+
+    def _asked(self, rows: Iterable[Row]) -> Iterator[tuple[str, str, list[Row]]]:
+        """Rows that Wikipedia is asked about, by shard and language."""
+        settings = self._settings.wikipedia
+
+        def whose(row: Row) -> tuple[str, str]:
+            return row["wit_shard"], _wiki(row)
+
+        about = [row for row in rows if settings.enrich or row["wit_shard"] in settings.shards]
+        for (shard, language), some in groupby(sorted(about, key=whose), key=whose):
+            yield shard, language, list(some)
+
+
+def _wiki(row: Row) -> str:
+    """The wiki that the row's page is of: WIT has language codes that are no wiki's name."""
+    host = urlsplit(row["page_url"]).hostname or ""
+    wiki, _, site = host.partition(".")
+    return wiki if site == "wikipedia.org" else str(row["language"]).lower()

@@ -1,0 +1,101 @@
+"""`corpus.yaml`: what is ingested besides the files of the folder, and what is left out.
+
+What belongs here: the file's form and its defaults. Every key may be absent, and so may the file.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from methods.image_filters import ImageLimits
+from methods.topics import Topic
+from methods.wikimedia import THUMBNAIL_WIDTHS
+
+FILE_NAME = "corpus.yaml"
+
+
+class CorpusError(Exception):
+    """The corpus or a file in it cannot be used; the message says what to do."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Licence(_Part):
+    """The licence of every image that nothing else is known of."""
+
+    name: str
+    url: str | None = None
+    artist: str | None = None
+
+
+class WikipediaPages(_Part):
+    """Pages that make a shard: those named, and members of categories up to `limit` in all."""
+
+    language: str = Field("en", pattern=r"^[a-z][a-z0-9-]*$")
+    pages: list[str] = []
+    categories: list[str] = []
+    limit: Annotated[int, Field(gt=0)] = 500
+
+
+class WikipediaSettings(_Part):
+    """Who asks Wikipedia, and for what."""
+
+    contact: str | None = None
+    """Mail address or web page of who runs this; Wikimedia's User-Agent policy asks for it."""
+    api: str = "https://{language}.wikipedia.org/w/api.php"
+    shards: dict[str, WikipediaPages] = {}
+    enrich: bool = False
+    """Whether pages of other shards are given Wikipedia's categories, extracts and licences."""
+
+
+class ImageSettings(_Part):
+    """How images are fetched, and which are left out."""
+
+    width: int | None = None
+    """Pixels: Wikimedia's images are fetched at this width, one of its steps; None: as they are."""
+    allow_private_addresses: bool = False
+    licence: Licence | None = None
+    limits: ImageLimits = ImageLimits()
+    exclude: list[str] = []
+    """Files with MD5 or SHA-256 digests of images that stand in other benchmarks or training sets."""
+    near_duplicate_bits: Annotated[int, Field(ge=0, le=16)] = 4
+    """Images whose perceptual hashes differ in no more bits are near-duplicates."""
+
+    @field_validator("width")
+    @classmethod
+    def _is_a_step(cls, width: int | None) -> int | None:
+        if width is not None and width not in THUMBNAIL_WIDTHS:
+            raise ValueError(f"Wikimedia makes thumbnails of {list(THUMBNAIL_WIDTHS)} pixels only")
+        return width
+
+
+class CorpusSettings(_Part):
+    """All of `corpus.yaml`."""
+
+    shards: list[str] = []
+    """Addresses (http, https, hf) of shards that do not lie in the folder."""
+    languages: list[str] = ["en"]
+    topics: dict[str, Topic] = {}
+    """Task types and what a page must speak of to serve them; none: every page is taken."""
+    wikipedia: WikipediaSettings = WikipediaSettings()
+    images: ImageSettings = ImageSettings()
+
+
+def load_settings(folder: Path) -> CorpusSettings:
+    """The settings in the folder, the defaults where it has none. Raises CorpusError."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return CorpusSettings()
+    try:
+        content: Any = yaml.safe_load(path.read_text())
+        return CorpusSettings.model_validate(content or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the keys"
+        raise CorpusError(f"Correct {place} in {path}: {first['msg']}.") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise CorpusError(f"{path} cannot be read as YAML: {error}") from None

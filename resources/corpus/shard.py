@@ -1,0 +1,100 @@
+"""What a shard is, whatever it came from: something that becomes rows of one form.
+
+What belongs here: the interface, and what shards that are files have in common. The kinds stand in
+modules of their own: `tsv.py`, `wit_base.py`, `wikipedia.py`.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from resources.corpus.settings import CorpusError
+from resources.corpus.staging import Staged
+from resources.download import DownloadError, download
+
+READER = 1
+"""Raised when the same content is read in another way, so that no shard is skipped as unchanged."""
+
+Tell = Callable[[str], None]
+"""Takes a line for who waits."""
+
+
+class Shard(Protocol):
+    """One partition of the corpus.
+
+    Its methods raise CorpusError, or WikipediaError, for what a person has to put right.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called as a partition."""
+
+    @property
+    def address(self) -> str:
+        """Where it comes from, for people."""
+
+    @property
+    def carries_images(self) -> bool:
+        """Whether `images` gives any."""
+
+    def fetch(self, tell: Tell) -> str:
+        """Bring it here and return a fingerprint of its content."""
+
+    def stage(self, folder: Path) -> Staged:
+        """Read what `fetch` brought into files in `folder`. Raises CorpusError."""
+
+    def images(self) -> Iterator[tuple[str, bytes]]:
+        """The images that it carries itself, by URL; most shards carry none."""
+
+
+class FileShard(ABC):
+    """A shard that is one file, here or behind an http(s) address."""
+
+    carries_images = False
+
+    def __init__(self, name: str, address: str, downloads: Path) -> None:
+        self.name = name
+        self.address = address
+        self._remote = address.startswith(("http://", "https://"))
+        self.path = downloads / address.rpartition("/")[2] if self._remote else Path(address)
+
+    def fetch(self, tell: Tell) -> str:
+        """Download it if it is not here as it is now; the fingerprint is a hash of its bytes."""
+        if self._remote:
+            self._download(tell)
+        try:
+            with self.path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise CorpusError(
+                f"Shard {self.name!r} cannot be read ({error.strerror}): "
+                f"replace {self.path} with an intact copy."
+            ) from error
+        return f"{READER}-{digest}"
+
+    def images(self) -> Iterator[tuple[str, bytes]]:
+        """None: the images of a file of texts are behind their URLs."""
+        return iter(())
+
+    @abstractmethod
+    def stage(self, folder: Path) -> Staged:
+        """Read the file into files in `folder`."""
+
+    def _download(self, tell: Tell) -> None:
+        shown = -1
+
+        def show(n_bytes: int, total: int | None) -> None:
+            nonlocal shown
+            step = n_bytes // 100_000_000
+            if step > shown:
+                shown = step
+                of = f" of {total / 1e6:,.0f}" if total else ""
+                tell(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of} MB")
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            download(self.address, self.path, on_progress=show)
+        except DownloadError as error:
+            raise CorpusError(str(error)) from error

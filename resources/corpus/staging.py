@@ -1,0 +1,86 @@
+"""Parquet on the way to the warehouse: a shard's rows and rejections, written as they are read.
+
+What belongs here: the files every kind of shard is brought into, whatever it came from. A shard of
+millions of rows is never in memory, and the warehouse is held only while it takes the files in.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from methods.wit import COLUMNS, Rejection, WitRow
+from resources.rows_file import RowsFile
+from resources.warehouse import Parquet
+
+_TYPES = {
+    "line_number": pa.int64(),
+    "original_height": pa.int64(),
+    "original_width": pa.int64(),
+    "is_main_image": pa.bool_(),
+    "attribution_passes_lang_id": pa.bool_(),
+    "page_changed_recently": pa.bool_(),
+}
+ROW_SCHEMA = pa.schema(
+    [(name, _TYPES.get(name, pa.string())) for name in ("wit_shard", "line_number", *COLUMNS)]
+)
+REJECTED_SCHEMA = pa.schema(
+    [
+        (name, pa.string())
+        for name in ("wit_shard", "kind", "reference", "reason", "detail", "excerpt")
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A shard's files: `rows` for `ingest.wit_rows`, `rejected` for `ingest.rejected`."""
+
+    rows: Parquet
+    rejected: Parquet
+    n_rows: int
+    reasons: dict[str, int]
+    """Number of rejections by reason."""
+
+
+class StagedWriter:
+    """Writes rows and rejections of one shard as they come; a context manager.
+
+    `unit` is what people count in the source: lines, records.
+    """
+
+    def __init__(self, folder: Path, shard: str, unit: str = "line") -> None:
+        self._rows = RowsFile(folder / "rows.parquet", ROW_SCHEMA)
+        self._rejected = RowsFile(folder / "rejected.parquet", REJECTED_SCHEMA)
+        self._reasons: Counter[str] = Counter()
+        self._shard = shard
+        self._unit = unit
+
+    def __enter__(self) -> "StagedWriter":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._rows.__exit__(*error)
+        self._rejected.__exit__(*error)
+
+    def write(self, items: Iterable[WitRow | Rejection]) -> None:
+        """Add rows and rejections, in order."""
+        for item in items:
+            if isinstance(item, Rejection):
+                self._reasons[item.reason] += 1
+                reference = f"{self._unit} {item.line_number}"
+                row = {"wit_shard": self._shard, "kind": "row", "reference": reference}
+                self._rejected.add(row | asdict(item))
+            else:
+                self._rows.add({"wit_shard": self._shard} | asdict(item))
+
+    def staged(self) -> Staged:
+        """What was written."""
+        return Staged(
+            Parquet([self._rows.path]),
+            Parquet([self._rejected.path]),
+            self._rows.n_rows,
+            dict(self._reasons),
+        )

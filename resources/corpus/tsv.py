@@ -1,0 +1,140 @@
+"""WIT shards as tab-separated text, packed or not.
+
+What belongs here: reading such a file with DuckDB in one pass. Lines that are plainly rows are taken
+in SQL, the others judged by `methods/wit.py`, which decides alike but says why.
+"""
+
+import gzip
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from methods.wit import MAX_LINE_BYTES, parse_records, require_header
+from resources.corpus.lines import SCHEMA, line_batches
+from resources.corpus.settings import CorpusError
+from resources.corpus.shard import FileShard
+from resources.corpus.staging import Staged, StagedWriter
+from resources.rows_file import BYTES_A_GROUP, ROWS_A_GROUP
+from resources.warehouse import Parquet, sql_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Rows wait in memory for their group, and to be in order for the whole file: so they need not be.
+LIMITS: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "400MB",
+    "preserve_insertion_order": "false",
+}
+# Seventeen fields, each without a quote or in quotes with those inside it doubled and no tab.
+_FIELD = r'(?:[^"\t]*|"(?:[^"\t]|"")*")'
+PLAIN_QUOTES = rf"{_FIELD}(?:\t{_FIELD}){{16}}\r?\n"
+
+
+class TsvShard(FileShard):
+    """A file in the form that WIT is published in."""
+
+    def stage(self, folder: Path) -> Staged:
+        """Its lines after the header: each is part of a row, or a rejection. Raises CorpusError."""
+        return stage_tsv(self.path, self.name, folder)
+
+
+def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
+    """Read the shard at `path` into Parquet files in `folder`.
+
+    Every line after the header becomes part of a row or a rejection. Memory does not grow with the
+    file. Raises CorpusError.
+    """
+    import duckdb
+
+    plain = folder / "plain.parquet"
+    failures: list[Exception] = []
+    try:
+        opener = gzip.open if path.name.endswith(".gz") else open
+        with (
+            cast(BinaryIO, opener(path, "rb")) as file,
+            duckdb.connect(config=LIMITS | {"temp_directory": str(folder)}) as connection,
+        ):
+            require_header(file.readline(MAX_LINE_BYTES))
+            connection.execute(sql_text("ingest/staging/wit_macros"))
+            batches = _noting(line_batches(file, first_number=2), failures)
+            connection.register("lines", pa.RecordBatchReader.from_batches(SCHEMA, batches))
+            connection.execute(
+                f"COPY ({sql_text('ingest/staging/wit_lines')}) TO $path "
+                "(FORMAT parquet, COMPRESSION uncompressed, "
+                f"ROW_GROUP_SIZE {ROWS_A_GROUP}, ROW_GROUP_SIZE_BYTES {BYTES_A_GROUP})",
+                {
+                    "path": str(plain),
+                    "shard": shard,
+                    "max_bytes": MAX_LINE_BYTES,
+                    "plain_quotes": PLAIN_QUOTES,
+                },
+            )
+            return _judged(connection, plain, shard, folder)
+    except (OSError, EOFError, zlib.error, duckdb.Error) as error:
+        # What the file raised reaches us through DuckDB as an error of its own.
+        reason = failures[0] if failures else error
+        if not isinstance(reason, (OSError, EOFError, zlib.error)):
+            raise
+        raise CorpusError(
+            f"Shard {shard!r} cannot be read to its end ({reason}): "
+            f"replace {path} with an intact copy."
+        ) from error
+    except ValueError as error:
+        raise CorpusError(
+            f"Shard {shard!r} is not in WIT's form: give {path} its header line. {error}"
+        ) from error
+
+
+def _noting(
+    batches: Iterator[pa.RecordBatch], failures: list[Exception]
+) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except Exception as error:
+        failures.append(error)
+        raise
+
+
+def _judged(
+    connection: "duckdb.DuckDBPyConnection", plain: Path, shard: str, folder: Path
+) -> Staged:
+    """The files, after each line that was not plainly a row has been judged."""
+    with StagedWriter(folder, shard) as writer:
+        writer.write(parse_records(_suspects(plain)))
+    n_plain = connection.execute(
+        "SELECT count(*) FROM read_parquet(?) WHERE suspect IS NULL", [str(plain)]
+    ).fetchall()[0][0]
+    judged = writer.staged()
+    rows = Parquet([plain, *judged.rows.paths], where="suspect IS NULL")
+    return replace(judged, rows=rows, n_rows=n_plain + judged.n_rows)
+
+
+def _suspects(plain: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines to be judged, in order.
+
+    Each of DuckDB's threads wrote row groups in order, so only as many overlap as there are threads,
+    and no more have to be held to sort them; DuckDB's own sort would hold every line.
+    """
+    with pq.ParquetFile(plain) as file:
+        place = file.schema_arrow.get_field_index("line_number")
+        groups = sorted(
+            (file.metadata.row_group(number).column(place).statistics.min, number)
+            for number in range(file.num_row_groups)
+        )
+        waiting: list[tuple[int, bytes]] = []
+        for (_, number), following in zip_longest(groups, groups[1:]):
+            lines = file.read_row_group(number, ["line_number", "suspect"])
+            lines = lines.filter(pc.field("suspect").is_valid())
+            waiting += zip(lines[0].to_pylist(), lines[1].to_pylist(), strict=True)
+            waiting.sort()
+            n_ready = bisect_left(waiting, following[:1]) if following else len(waiting)
+            yield from waiting[:n_ready]
+            del waiting[:n_ready]

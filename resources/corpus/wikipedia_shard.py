@@ -1,0 +1,117 @@
+"""Shards of chosen Wikipedia pages, asked of MediaWiki's API.
+
+What belongs here: how pages, the images on them and their files become rows of WIT's form. What does
+not: the asking and the keeping (`resources/wikipedia/`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from pathlib import Path
+
+from methods.ids import content_id
+from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage
+from methods.wit import Rejection, WitRow, excerpt, typed_row
+from resources.corpus.settings import WikipediaPages
+from resources.corpus.shard import READER, Tell
+from resources.corpus.staging import Staged, StagedWriter
+from resources.wikipedia import Wikipedia
+
+ANY_WIDTH = 960
+"""Files are asked for with a thumbnail's address; rows have the file's own."""
+
+
+class WikipediaShard:
+    """The pages that `pages` chooses, each with all of its images."""
+
+    carries_images = False
+
+    def __init__(
+        self, name: str, pages: WikipediaPages, open_wikipedia: Callable[[], Wikipedia]
+    ) -> None:
+        self.name = name
+        self.address = f"{pages.language}.wikipedia.org"
+        self._pages = pages
+        self._open = open_wikipedia
+        self._read: list[WitRow | Rejection] = []
+
+    def fetch(self, tell: Tell) -> str:
+        """Ask for what has changed; the fingerprint is a hash of all that is known then."""
+        wikipedia, language = self._open(), self._pages.language
+        titles = self._titles(wikipedia)
+
+        def show(done: int, total: int) -> None:
+            if done == total or done % 500 == 0:
+                tell(f"shard {self.name}: {done}/{total}")
+
+        pages = wikipedia.pages(self.name, language, titles, show)
+        images = wikipedia.page_images(self.name, language, titles, show)
+        file_titles = {
+            image.title: None
+            for of_page in images.values()
+            if not isinstance(of_page, Missing)
+            for image in of_page
+        }
+        files = wikipedia.files(self.name, language, list(file_titles), ANY_WIDTH, show)
+        self._read = list(_records(pages, images, files))
+        return f"{READER}-{content_id(*map(repr, self._read))}"
+
+    def stage(self, folder: Path) -> Staged:
+        """A row for each image of each page; a page or file that is missing is a rejection."""
+        with StagedWriter(folder, self.name, unit="record") as writer:
+            writer.write(self._read)
+        return writer.staged()
+
+    def images(self) -> Iterator[tuple[str, bytes]]:
+        """None: they are behind their URLs."""
+        return iter(())
+
+    def _titles(self, wikipedia: Wikipedia) -> list[str]:
+        titles = dict.fromkeys(self._pages.pages)
+        for category in self._pages.categories:
+            left = self._pages.limit - len(titles)
+            if left > 0:
+                members = wikipedia.category_members(self._pages.language, category, left)
+                titles |= dict.fromkeys(members)
+        return list(titles)
+
+
+def _records(
+    pages: Mapping[str, PageFacts | Missing],
+    images: Mapping[str, tuple[PageImage, ...] | Missing],
+    files: Mapping[str, FileFacts | Missing],
+) -> Iterator[WitRow | Rejection]:
+    """A row or a rejection for each page's images, in order; two titles of one page are one."""
+    numbers = count(1)
+    seen = set()
+    for asked, page in pages.items():
+        if isinstance(page, Missing):
+            reason = f"{page.reason}_page"
+            yield Rejection(next(numbers), reason, page.detail, excerpt(asked.encode()))
+            continue
+        if page.page_id in seen:
+            continue
+        seen.add(page.page_id)
+        of_page = images.get(asked, ())
+        for image in () if isinstance(of_page, Missing) else of_page:
+            file = files[image.title]
+            if isinstance(file, Missing):
+                shown = excerpt(image.title.encode())
+                yield Rejection(next(numbers), f"{file.reason}_file", file.detail, shown)
+            else:
+                yield typed_row(next(numbers), _values(page, image, file))
+
+
+def _values(page: PageFacts, image: PageImage, file: FileFacts) -> dict[str, object]:
+    return {
+        "language": page.language,
+        "page_url": page.url,
+        "image_url": file.url,
+        "page_title": page.title,
+        "caption_reference_description": image.caption,
+        "caption_attribution_description": file.description,
+        "mime_type": file.mime,
+        "original_height": file.height or None,
+        "original_width": file.width or None,
+        "is_main_image": image.lead,
+        "context_page_description": page.extract,
+    }

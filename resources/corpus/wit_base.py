@@ -1,0 +1,80 @@
+"""Shards of `wikimedia/wit_base`: Parquet files, read through Hugging Face's `datasets`.
+
+What belongs here: streaming such a file, here or on the hub (`hf://`), texts and images apart, so
+that reading the one does not load the other.
+"""
+
+import glob
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from methods.wit_base import COLUMNS_READ, rows_of
+from resources.corpus.settings import CorpusError
+from resources.corpus.shard import READER, FileShard, Tell
+from resources.corpus.staging import Staged, StagedWriter
+
+
+class WitBaseShard(FileShard):
+    """One Parquet file of the dataset's form; files behind hf:// are read where they are."""
+
+    carries_images = True
+
+    def fetch(self, tell: Tell) -> str:
+        """As for any file; of one on the hub the fingerprint is what the hub says of its content."""
+        if not self.address.startswith("hf://"):
+            return super().fetch(tell)
+        import fsspec
+
+        filesystem, path = fsspec.url_to_fs(self.address)
+        try:
+            return f"{READER}-{filesystem.ukey(path)}"
+        except Exception as error:  # the hub and what asks it have errors of their own
+            raise CorpusError(
+                f"Shard {self.name!r} cannot be found on the hub ({error}): correct "
+                f"{self.address} in corpus.yaml, or download the file into the corpus's folder."
+            ) from error
+
+    def stage(self, folder: Path) -> Staged:
+        """One row for each page of each image. Raises CorpusError."""
+        numbers = count(1)
+        with StagedWriter(folder, self.name, unit="record") as writer:
+            for record in self._records(*COLUMNS_READ):
+                writer.write(rows_of(record, numbers))
+        return writer.staged()
+
+    def images(self) -> Iterator[tuple[str, bytes]]:
+        """The images as the file has them; one without bytes is left to its URL."""
+        for record in self._records("image", "image_url"):
+            data = (record["image"] or {}).get("bytes")
+            if data and record["image_url"]:
+                yield record["image_url"], data
+
+    def _records(self, *columns: str) -> Iterator[dict[str, Any]]:
+        import datasets
+
+        hub = self.address.startswith("hf://")
+        # What stands for a file in `datasets` is a pattern.
+        location = self.address if hub else glob.escape(str(self.path))
+        try:
+            dataset = datasets.load_dataset(
+                "parquet",
+                data_files={"train": [location]},
+                split="train",
+                streaming=True,
+                columns=list(columns),
+            )
+            # Otherwise every image would be decoded here.
+            if "image" in columns:
+                dataset = dataset.cast_column("image", datasets.Image(decode=False))
+            yield from dataset
+        except Exception as error:  # pyarrow, fsspec and the hub each have errors of their own
+            remedy = (
+                "run again, or download the file into the corpus's folder"
+                if hub
+                else f"replace {self.path} with an intact copy"
+            )
+            raise CorpusError(
+                f"Shard {self.name!r} cannot be read as wit_base's Parquet ({error}): {remedy}."
+            ) from error

@@ -1,0 +1,100 @@
+"""Rows on the way to the warehouse or out of it, as a Parquet file: more than fit into memory.
+
+What belongs here: writing such a file in portions, reading one in portions, and the folder it stands
+in while it is made.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from filelock import FileLock
+
+from methods.ids import content_id
+from resources.home import staging_path
+
+T = TypeVar("T")
+
+ROWS_A_GROUP = 20_000
+BYTES_A_GROUP = 16_000_000
+"""A row group of either size is written while the next is made; a larger one costs memory and time."""
+
+
+class RowsFile:
+    """A Parquet file that rows are added to; a context manager, whole once it is left."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self.path = path
+        self.n_rows = 0
+        self._schema = schema
+        self._portion: list[Mapping[str, Any]] = []
+        self._n_bytes = 0
+        self._writer = pq.ParquetWriter(path, schema, compression="none")
+
+    def __enter__(self) -> "RowsFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flush()
+        self._writer.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row; what it lacks of the schema is NULL, what it has besides is dropped."""
+        self._portion.append(row)
+        self.n_rows += 1
+        self._n_bytes += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        if len(self._portion) == ROWS_A_GROUP or self._n_bytes >= BYTES_A_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(pa.Table.from_pylist(self._portion, schema=self._schema))
+        self._portion.clear()
+        self._n_bytes = 0
+
+
+def first_rows(path: Path, n_rows: int = 10) -> pa.Table:
+    """The first rows of a file, to look at."""
+    with pq.ParquetFile(path) as file:
+        batch = next(file.iter_batches(batch_size=n_rows), None)
+        return pa.Table.from_batches([] if batch is None else [batch], file.schema_arrow)
+
+
+def n_rows(path: Path) -> int:
+    """Number of rows in a file."""
+    return int(pq.read_metadata(path).num_rows)
+
+
+def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a file, so many at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=n_rows):
+            yield batch.to_pylist()
+
+
+def batched(items: Iterable[T], size: int | None) -> Iterator[list[T]]:
+    """Lists of `size` items, the last one shorter; None: one list of them all."""
+    waiting = iter(items)
+    while portion := list(islice(waiting, size)):
+        yield portion
+
+
+@contextmanager
+def staging_folder(*name: str) -> Iterator[Path]:
+    """An empty folder under the home for who has this name; another who has it too waits.
+
+    What a killed run left is removed by the next of the same name.
+    """
+    folder = staging_path() / content_id(*name)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{folder}.lock"):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,5 @@
+-- Each image once, with its perceptual hash and how many URLs it stands behind.
+SELECT image_id, any_value(phash) AS phash, count(DISTINCT image_url) AS n_urls
+FROM ingest.images
+GROUP BY image_id
+ORDER BY image_id;

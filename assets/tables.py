@@ -7,6 +7,7 @@ table, a key begins with the slice that its asset owns: `evaluate/mmdu_answers` 
 
 import base64
 import html
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -111,7 +112,7 @@ def table_asset(
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
         asset_spec = table_spec(
-            table, kinds=kinds, slice_of=slice_of, description=function.__doc__, **spec
+            table, kinds=kinds, slice_of=slice_of, description=inspect.getdoc(function), **spec
         )
         return dg.multi_asset(specs=[asset_spec], name="__".join(asset_spec.key.path))(
             plain_errors()(function)

@@ -19,6 +19,7 @@ from assets.tables import (
     FRESH_EVERY_WEEK,
     WHEN_READY,
     arrow_schema,
+    preview,
     report,
     rows_to_arrow,
     table_asset,
@@ -98,9 +99,15 @@ def images(
             ]
         )
         shown = first_rows(taken.path)
+    figures = warehouse.read("ingest/image_figures", {"shards": shards})
+    details = {
+        "rejected": rejected.n_rows,
+        **reasons(lost),
+        "figures": dg.MetadataValue.md(preview(figures)),
+    }
     return report(
         shown,
-        {"rejected": rejected.n_rows, **reasons(lost)},
+        details,
         n_rows=taken.n_rows,
         images=image_store,
     )

@@ -70,7 +70,7 @@ def pages(
                     else:
                         page["page_id"] = content_id("page", page["page_url"])
                         file.add(page)
-        changes = _changes(warehouse, file.path, shards, context.run_id)
+        changes = _changes(warehouse, file.path, shards, context.run.run_id)
         change_ids = changes.column("change_id").to_pylist()
         warehouse.replace_all(
             [

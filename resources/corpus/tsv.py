@@ -4,8 +4,6 @@ What belongs here: reading such a file with DuckDB in one pass. Lines that are p
 in SQL, the others judged by `methods/wit.py`, which decides alike but says why.
 """
 
-import gzip
-import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from isal import igzip, isal_zlib
 
 from methods.wit import MAX_LINE_BYTES, parse_records, require_header
 from resources.corpus.lines import SCHEMA, line_batches
@@ -33,6 +32,8 @@ LIMITS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "400MB",
     "preserve_insertion_order": "false",
 }
+# What a damaged file raises. The package's types take its error for an instance of one.
+UNREADABLE = cast("tuple[type[Exception], ...]", (OSError, EOFError, isal_zlib.IsalError))
 # Seventeen fields, each without a quote or in quotes with those inside it doubled and no tab.
 _FIELD = r'(?:[^"\t]*|"(?:[^"\t]|"")*")'
 PLAIN_QUOTES = rf"{_FIELD}(?:\t{_FIELD}){{16}}\r?\n"
@@ -57,7 +58,7 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
     plain = folder / "plain.parquet"
     failures: list[Exception] = []
     try:
-        opener = gzip.open if path.name.endswith(".gz") else open
+        opener = igzip.open if path.name.endswith(".gz") else open
         with (
             cast(BinaryIO, opener(path, "rb")) as file,
             duckdb.connect(config=LIMITS | {"temp_directory": str(folder)}) as connection,
@@ -78,18 +79,18 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
                 },
             )
             return _judged(connection, plain, shard, folder)
-    except (OSError, EOFError, zlib.error, duckdb.Error) as error:
+    except ValueError as error:
+        raise CorpusError(
+            f"Shard {shard!r} is not in WIT's form: give {path} its header line. {error}"
+        ) from error
+    except Exception as error:
         # What the file raised reaches us through DuckDB as an error of its own.
         reason = failures[0] if failures else error
-        if not isinstance(reason, (OSError, EOFError, zlib.error)):
+        if not isinstance(reason, UNREADABLE):
             raise
         raise CorpusError(
             f"Shard {shard!r} cannot be read to its end ({reason}): "
             f"replace {path} with an intact copy."
-        ) from error
-    except ValueError as error:
-        raise CorpusError(
-            f"Shard {shard!r} is not in WIT's form: give {path} its header line. {error}"
         ) from error
 
 

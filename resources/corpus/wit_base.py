@@ -15,6 +15,9 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Tell
 from resources.corpus.staging import Staged, StagedWriter
 
+RECORDS_AT_ONCE = 100
+"""A row group may have more, and then as many images would be in memory."""
+
 
 class WitBaseShard(FileShard):
     """One Parquet file of the dataset's form; files behind hf:// are read where they are."""
@@ -58,12 +61,9 @@ class WitBaseShard(FileShard):
         # What stands for a file in `datasets` is a pattern.
         location = self.address if hub else glob.escape(str(self.path))
         try:
-            dataset = datasets.load_dataset(
-                "parquet",
-                data_files={"train": [location]},
-                split="train",
-                streaming=True,
-                columns=list(columns),
+            # Not load_dataset, which tells the hub of every file that is read.
+            dataset = datasets.IterableDataset.from_parquet(
+                location, columns=list(columns), batch_size=RECORDS_AT_ONCE
             )
             # Otherwise every image would be decoded here.
             if "image" in columns:

@@ -8,11 +8,11 @@ from PIL import Image
 from methods.image_check import MAX_BYTES
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
+from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected, start_failure
 from tests.assets.world import World, check, limit, made, metadata, sentence
 
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
-ANY_LOSS = limit("ingest__wit_rows_rejected_rows", "ingest__images_lost_images")
 
 
 @pytest.fixture
@@ -28,13 +28,6 @@ def corpus(tmp_path: Path) -> Corpus:
 @pytest.fixture
 def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
     return make_world(tmp_path, corpus)
-
-
-def rejected(world: World, kind: str) -> dict[str, str]:
-    """Reference of everything refused -> reason."""
-    found = world.rows("SELECT * FROM ingest.rejected WHERE kind = $kind", kind=kind)
-    assert all(row["detail"] for row in found)
-    return {row["reference"]: row["reason"] for row in found}
 
 
 def break_rows(corpus: Corpus) -> None:
@@ -149,7 +142,8 @@ def test_the_limit_is_run_config(
     world: World, corpus: Corpus, max_share: float, passes: bool
 ) -> None:
     break_rows(corpus)
-    run = world.ingest("balloons", limit("ingest__wit_rows_rejected_rows", max_share=max_share))
+    share = limit("ingest__wit_rows_rejected_rows", max_share=max_share)
+    run = ingest_part(world, "balloons", "wit_rows", config=share)
     assert check(run, "ingest/wit_rows", "rejected_rows").passed is passes
     assert run.success is passes
 
@@ -198,7 +192,7 @@ def test_a_folder_without_shards_fails_the_build_with_one_clear_sentence(
     run = make_world(tmp_path, Corpus(folder)).run("build")
     assert not run.success
     assert sentence(run) == (
-        f"There are no shards (*.tsv, *.tsv.gz) in {folder}."
+        f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {folder}."
         if exists
         else f"There is no folder {folder}: make it and put WIT shards (.tsv or .tsv.gz) there, "
         "or configure another one."
@@ -213,3 +207,28 @@ def test_categories_that_cannot_be_read_are_one_clear_sentence(
     assert not run.success
     assert sentence(run).startswith("Line 1 of ")
     assert "ingest/entries" not in made(run)
+
+
+# --- Settings ------------------------------------------------------------------------------------
+
+
+def test_settings_that_cannot_be_used_end_a_run_before_its_first_asset(
+    world: World, corpus: Corpus
+) -> None:
+    (corpus.folder / "corpus.yaml").write_text("images: {width: wide}\n")
+    run = ingest_part(world, "balloons", "wit_rows", "pages", "images")
+    assert not run.success
+    told = start_failure(run)
+    assert told.startswith(f"Correct images.width in {corpus.folder}/corpus.yaml: ")
+
+
+def test_a_mirror_of_images_that_is_not_there_does_so_too(
+    make_world: MakeWorld, corpus: Corpus, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path, corpus, LOOM_IMAGES=str(tmp_path / "mirror"))
+    run = world.ingest("balloons")
+    assert not run.success
+    assert start_failure(run) == (
+        f"The image mirror {tmp_path}/mirror is neither a folder nor an http(s) address: make the "
+        "folder, or configure another mirror or none."
+    )

@@ -1,0 +1,24 @@
+-- How the images of some shards come out, figure by figure: what limits are chosen by.
+WITH figures AS (
+    UNPIVOT (
+        SELECT
+            width::DOUBLE AS width,
+            height::DOUBLE AS height,
+            aspect,
+            blur,
+            entropy,
+            brightness
+        FROM ingest.images
+        WHERE list_contains($shards, wit_shard)
+    ) ON COLUMNS(*) INTO NAME figure VALUE value
+)
+SELECT
+    figure,
+    round(min(value), 2) AS least,
+    round(quantile_cont(value, 0.05), 2) AS "5 %",
+    round(median(value), 2) AS median,
+    round(quantile_cont(value, 0.95), 2) AS "95 %",
+    round(max(value), 2) AS most
+FROM figures
+GROUP BY figure
+ORDER BY figure;

@@ -1,0 +1,132 @@
+"""What the tests of ingestion share: rows by hand, settings, runs of a part, and looks at the tables.
+
+What belongs here: what several of them need. Corpora out of the sample stand in `corpus.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import yaml
+
+from assets import ingest
+from assets.partitions import wit_shards
+from dagster_project.jobs import RANGE_END, RANGE_START
+from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.resources import make_resources
+from methods.wit import COLUMNS
+from tests.assets.corpus import WitLine, raw
+from tests.assets.world import Result, Row, World, limit, made
+
+ANY_LOSS = limit("ingest__wit_rows_rejected_rows", "ingest__images_lost_images")
+"""Run config of `ingest` that no share of lost rows and images stops."""
+ANY_LOSS_OF_ROWS = limit("ingest__wit_rows_rejected_rows")
+ANY_LOSS_OF_IMAGES = limit("ingest__images_lost_images")
+"""The same for runs of a part."""
+READ_UNCHANGED = {"ingest__wit_rows": {"config": {"read_unchanged": True}}}
+
+
+def wit_line(title: str, image_url: str, **values: str) -> WitLine:
+    """A sound row: a page of this title with this image; `values` are those that differ."""
+    return {
+        **dict.fromkeys(COLUMNS, ""),
+        "language": "en",
+        "page_url": f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}",
+        "image_url": image_url,
+        "page_title": title,
+        "caption_reference_description": f"This is {title}.",
+        "mime_type": "image/png",
+        "context_page_description": f"{title} is described here.",
+        **values,
+    }
+
+
+def write_tsv(path: Path, rows: Sequence[WitLine]) -> None:
+    """A shard and nothing beside it: no folder of images, so that they are fetched."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n".join(["\t".join(COLUMNS).encode(), *map(raw, rows)]) + b"\n")
+
+
+def write_settings(folder: Path, **settings: Any) -> None:
+    """The corpus's `corpus.yaml`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(settings))
+
+
+def ingest_part(
+    world: World, shard: str, *assets: str, config: Mapping[str, Any] | None = None
+) -> Result:
+    """A run of these assets of `ingest` alone; it may fail."""
+    world.instance.add_dynamic_partitions(str(wit_shards.name), [shard])
+    return _run(world, config, assets, partition_key=shard)
+
+
+def ingest_range(world: World, shards: Sequence[str], *assets: str) -> Result:
+    """One run for all of these shards, as a backfill does it; of these assets, or of all."""
+    world.instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
+    return _run(world, None, assets, tags={RANGE_START: shards[0], RANGE_END: shards[-1]})
+
+
+def ingest_unchecked(world: World, shard: str) -> Result:
+    """Every asset of the job without its checks, which take half of a small run's time."""
+    of_one_shard = [asset for asset in ingest.ASSETS if asset.partitions_def]
+    with world.environment():
+        return dg.materialize(
+            of_one_shard,
+            instance=world.instance,
+            resources=make_resources(),
+            partition_key=shard,
+        )
+
+
+def _run(
+    world: World,
+    config: Mapping[str, Any] | None,
+    assets: Sequence[str] = (),
+    job: str = "ingest",
+    **partition: Any,
+) -> Result:
+    with world.environment():
+        return world.definitions.resolve_job_def(job).execute_in_process(
+            instance=world.instance,
+            run_config={**SHOW_PROGRESS, "ops": dict(config or {})},
+            asset_selection=[dg.AssetKey(["ingest", asset]) for asset in assets] or None,
+            raise_on_error=False,
+            **partition,
+        )
+
+
+def find_duplicates(world: World) -> Result:
+    """A run of `ingest/duplicates`, which looks at all shards."""
+    return _run(world, None, ["duplicates"], job="cluster")
+
+
+def rejected(world: World, kind: str) -> dict[str, str]:
+    """Reference of everything refused -> reason; each has a sentence."""
+    found = world.rows("SELECT * FROM ingest.rejected WHERE kind = $kind", kind=kind)
+    assert all(row["detail"].endswith(".") for row in found)
+    return {row["reference"]: row["reason"] for row in found}
+
+
+def start_failure(result: Result) -> str:
+    """What ended a run before its first asset, without the name of the error's class."""
+    assert made(result) == set()
+    (event,) = [each for each in result.all_events if each.is_resource_init_failure]
+    error = event.engine_event_data.error
+    while error.cause:
+        error = error.cause
+    return error.message.strip().partition(": ")[2]
+
+
+def table(world: World, name: str) -> list[Row]:
+    """All of `ingest.<name>`, in an order that its content gives."""
+    return world.rows(f"FROM ingest.{name} ORDER BY ALL")
+
+
+def by_title(world: World, name: str) -> dict[str, Row]:
+    """The rows of `ingest.pages` or `ingest.entries`, where each title stands once."""
+    rows = table(world, name)
+    found = {row["title"]: row for row in rows}
+    assert len(found) == len(rows)
+    return found

@@ -1,0 +1,279 @@
+"""What the corpus's settings leave out, and that it is counted: languages, topics, limits, lists."""
+
+import hashlib
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus, WitLine
+from tests.assets.ingesting import (
+    ANY_LOSS,
+    by_title,
+    find_duplicates,
+    ingest_part,
+    rejected,
+    table,
+    wit_line,
+    write_settings,
+)
+from tests.assets.world import Result, World, metadata
+
+WEB = "https://upload.example.org/"
+
+Make = Callable[..., World]
+
+
+@pytest.fixture(scope="module")
+def make(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """A world with one shard, `mini`, of these rows, images and settings; not ingested yet."""
+
+    def make(rows: list[WitLine], files: dict[str, bytes], **settings: object) -> World:
+        root = tmp_path_factory.mktemp("filters")
+        corpus = Corpus(root / "corpus")
+        corpus.write_shard("mini", rows)
+        for name, data in files.items():
+            (corpus.images / name).write_bytes(data)
+        write_settings(corpus.folder, **settings)
+        return make_world(root, corpus)
+
+    return make
+
+
+def picture(width: int, height: int, step: int = 16, first: int = 0) -> Image.Image:
+    """Sixteen levels of grey, `step` apart, in a pattern that has each of them equally often.
+
+    The levels are `first`, `first + step`, ..., so their mean is `first + 7.5 * step` and their
+    entropy 4 bits, if 16 divides a side.
+    """
+    x, y = np.meshgrid(np.arange(width), np.arange(height))
+    return Image.fromarray((first + (7 * x + 13 * y) % 16 * step).astype(np.uint8))
+
+
+def saved(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, format, **options)
+    return buffer.getvalue()
+
+
+# --- Pages ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chosen(make: Make) -> tuple[World, Result]:
+    """Seven pages, of which three are wanted; only those have their images in the folder."""
+    rows = [
+        wit_line("Fire balloon", f"{WEB}fire.png"),
+        wit_line("Montgolfier", f"{WEB}paper.png", caption_alt_text_description="A BALLOON rises"),
+        wit_line("Schwalbenschwanz", f"{WEB}tail.png", language="de"),
+        wit_line("Ballon rouge", f"{WEB}rouge.png", language="fr"),
+        wit_line("Ballooning", f"{WEB}verb.png"),
+        wit_line("Grey stone", f"{WEB}stone.png"),
+        wit_line("Toy balloon", f"{WEB}toy.png", context_page_description=""),
+    ]
+    images = {name: saved(picture(64, 64)) for name in ("fire.png", "paper.png", "tail.png")}
+    world = make(
+        rows,
+        images,
+        languages=["en", "de"],
+        topics={
+            "flight": {"keywords": ["balloon", "kite"]},
+            "insects": {"categories": ["papilio"], "keywords": ["moth"]},
+            "paper": {"keywords": ["paper"], "categories": ["Papilio"]},
+        },
+    )
+    world.corpus.add_categories("Schwalbenschwanz", ["Tagfalter", "Papilio"])
+    run = world.ingest(config=ANY_LOSS)
+    assert run.success
+    return world, run
+
+
+def test_pages_of_other_languages_and_topics_are_left_out_and_counted(
+    chosen: tuple[World, Result],
+) -> None:
+    world, run = chosen
+    assert set(by_title(world, "pages")) == {"Fire balloon", "Montgolfier", "Schwalbenschwanz"}
+    told = metadata(run, "ingest/pages")
+    # `Ballooning` and `Grey stone`; a keyword is a whole word. The toy's page says nothing.
+    assert (told["dagster/row_count"], told["of no topic"], told["without text"]) == (3, 2, 1)
+    # They are rows all the same, for who wants them later.
+    assert len(table(world, "wit_rows")) == 7
+    assert rejected(world, "row") == {}
+
+
+@pytest.mark.parametrize("name", ["pages", "entries"])
+def test_a_page_and_its_entries_tell_every_topic_they_serve(
+    chosen: tuple[World, Result], name: str
+) -> None:
+    found = {title: row["topics"] for title, row in by_title(chosen[0], name).items()}
+    assert found == {
+        "Fire balloon": ["flight"],
+        "Montgolfier": ["flight"],
+        "Schwalbenschwanz": ["insects", "paper"],
+    }
+
+
+def test_images_of_pages_that_are_left_out_are_not_fetched(chosen: tuple[World, Result]) -> None:
+    """None of them is there, so fetching one would be a rejection."""
+    world, _ = chosen
+    assert rejected(world, "image") == {}
+    urls = {row["image_url"].removeprefix(WEB) for row in table(world, "images")}
+    assert urls == {"fire.png", "paper.png", "tail.png"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "titles"),
+    [
+        ({}, {"Owl"}),
+        ({"languages": ["de", "fr"]}, {"Eule", "Hibou"}),
+        ({"languages": []}, {"Owl", "Eule", "Hibou"}),
+    ],
+    ids=["English by default", "two", "all"],
+)
+def test_languages_are_those_of_the_settings(
+    make: Make, settings: dict[str, object], titles: set[str]
+) -> None:
+    languages = {"Owl": "en", "Eule": "de", "Hibou": "fr"}
+    rows = [wit_line(title, WEB, language=language) for title, language in languages.items()]
+    world = make(rows, {}, **settings)
+    assert ingest_part(world, "mini", "wit_rows", "pages").success
+    assert {title: row["language"] for title, row in by_title(world, "pages").items()} == {
+        title: languages[title] for title in titles
+    }
+
+
+def test_a_page_with_an_image_that_nothing_is_said_of_is_no_entry(make: Make) -> None:
+    world = make([wit_line("Owl", f"{WEB}owl.png", caption_reference_description=" ")], {})
+    (world.corpus.images / "owl.png").write_bytes(saved(picture(64, 64)))
+    run = world.ingest()
+    assert metadata(run, "ingest/entries")["without caption"] == 1
+    assert (len(table(world, "images")), len(table(world, "entries"))) == (1, 0)
+
+
+# --- Images --------------------------------------------------------------------------------------
+
+LIMITS = {
+    "min_side": 64,
+    "max_aspect": 3,
+    "min_blur": 50,
+    "min_entropy": 2,
+    "min_brightness": 20,
+    "max_brightness": 240,
+    "animated": False,
+}
+CHECKS = Image.fromarray((np.indices((96, 96)).sum(axis=0) % 2 * 255).astype(np.uint8))
+IMAGES = {
+    "good.png": saved(picture(96, 96)),
+    "small.png": saved(picture(96, 48)),
+    "long.png": saved(picture(320, 80)),
+    "smooth.png": saved(Image.linear_gradient("L")),
+    "checks.png": saved(CHECKS),
+    "night.png": saved(picture(96, 96, step=1)),
+    "snow.png": saved(picture(96, 96, step=1, first=240)),
+    "film.gif": saved(
+        picture(96, 96), "GIF", save_all=True, append_images=[picture(96, 96, step=8)]
+    ),
+    "known.png": saved(picture(96, 112)),
+    "trained.png": saved(picture(112, 96)),
+}
+MD5 = hashlib.md5(IMAGES["known.png"]).hexdigest()
+SHA256 = hashlib.sha256(IMAGES["trained.png"]).hexdigest()
+REFUSED = {
+    "small.png": ("too_small", "The shorter side in pixels is 48, below the limit of 64."),
+    "long.png": ("too_long", "The longer side over the shorter is 4, above the limit of 3."),
+    # A ramp has no second derivative.
+    "smooth.png": ("blurred", "The variance of the Laplacian is 0, below the limit of 50."),
+    # Black and white, equally often.
+    "checks.png": ("flat", "The entropy in bits is 1, below the limit of 2."),
+    # 0, 1, ..., 15, and 240, 241, ..., 255.
+    "night.png": ("too_dark", "The mean grey level is 7.5, below the limit of 20."),
+    "snow.png": ("too_bright", "The mean grey level is 247.5, above the limit of 240."),
+    "film.gif": ("animated", "The image has more than one frame, and none may have."),
+    "known.png": ("excluded", f"The image, {MD5}, stands in the list 'lists/coco.md5'."),
+    "trained.png": ("excluded", f"The image, {SHA256}, stands in the list 'train.sha256'."),
+}
+
+
+@pytest.fixture(scope="module")
+def limited(make: Make) -> World:
+    """Ten images, of which one is within all limits and in no list; not ingested yet."""
+    rows = [
+        wit_line(name, WEB + name, mime_type=f"image/{name.rpartition('.')[2]}") for name in IMAGES
+    ]
+    lists = ["lists/coco.md5", "train.sha256"]
+    world = make(rows, IMAGES, images={"limits": LIMITS, "exclude": lists})
+    (world.corpus.folder / "lists").mkdir()
+    (world.corpus.folder / lists[0]).write_text(f"# COCO val2017\n{MD5.upper()} *known.png\n\n")
+    (world.corpus.folder / lists[1]).write_text(f"{SHA256}\n")
+    return world
+
+
+def test_each_limit_and_each_list_refuses_with_its_figures(limited: World) -> None:
+    run = limited.ingest(config=ANY_LOSS)
+    assert run.success
+    found = {
+        row["reference"].removeprefix(WEB): (row["reason"], row["detail"])
+        for row in table(limited, "rejected")
+    }
+    assert found == REFUSED
+    assert [row["title"] for row in table(limited, "entries")] == ["good.png"]
+    told = metadata(run, "ingest/images")
+    assert (told["dagster/row_count"], told["rejected"]) == (1, 9)
+    assert "| excluded | 2 |" in told["reasons"]
+    (good,) = table(limited, "images")
+    # Levels 0, 16, ..., 240: mean 120; 16 of them equally often: 4 bits.
+    assert (good["brightness"], good["entropy"], good["aspect"]) == (120, 4, 1)
+
+
+def test_without_the_limits_the_same_images_enter(limited: World) -> None:
+    """The lists stay; what was refused before is no more."""
+    write_settings(limited.corpus.folder, images={"exclude": ["train.sha256"]})
+    assert ingest_part(limited, "mini", "wit_rows", "pages", "images").success
+    assert rejected(limited, "image") == {WEB + "trained.png": "excluded"}
+    animated = {
+        row["image_url"].removeprefix(WEB): row["animated"] for row in table(limited, "images")
+    }
+    assert animated == {name: name == "film.gif" for name in IMAGES if name != "trained.png"}
+
+
+# --- Duplicates ----------------------------------------------------------------------------------
+
+
+def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:
+    """One file behind two URLs, the same picture smaller and as a JPEG, and another one."""
+    x, y = np.meshgrid(np.arange(256), np.arange(256))
+    owl = Image.fromarray((127 + 120 * np.sin(x / 29 + (y / 41) ** 2)).astype(np.uint8))
+    files = {
+        "owl.png": saved(owl),
+        "owl-again.png": saved(owl),
+        "owl-small.png": saved(owl.resize((160, 160), Image.Resampling.LANCZOS)),
+        "owl.jpg": saved(owl, "JPEG", quality=70),
+        "other.png": saved(owl.rotate(90)),
+    }
+    rows = [
+        wit_line(name, WEB + name, mime_type="image/jpeg" if name.endswith("jpg") else "image/png")
+        for name in files
+    ]
+    world = make(rows, files)
+    assert ingest_part(world, "mini", "wit_rows", "pages", "images").success
+    run = find_duplicates(world)
+    assert run.success
+
+    ids = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    group = {ids[name] for name in files if name.startswith("owl")}
+    assert len(group) == 3
+    found = {row["image_id"]: row for row in table(world, "duplicates")}
+    assert set(found) == group
+    assert {row["group_id"] for row in found.values()} == {min(group)}
+    assert {name: found[ids[name]]["n_urls"] for name in ("owl.png", "owl.jpg")} == {
+        "owl.png": 2,
+        "owl.jpg": 1,
+    }
+    assert all(row["distance"] <= 4 for row in found.values())
+    told = metadata(run, "ingest/duplicates")
+    assert told["images"] == 4
+    assert told["exact: behind several URLs"] == 1
+    assert (told["near: look like another"], told["groups that look alike"]) == (3, 1)

@@ -1,0 +1,97 @@
+"""The real sample in WIT's form, where it is there: nothing of it is lost, everything is measured."""
+
+import csv
+import gzip
+import hashlib
+import math
+
+import pytest
+
+from resources.home import REPO_ROOT
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus, WitLine, file_name
+from tests.assets.ingesting import rejected, table, write_settings
+from tests.assets.world import Result, World, metadata
+
+SAMPLE = REPO_ROOT.parent / "shared" / "data" / "wit_sample"
+
+
+@pytest.fixture(scope="module")
+def ingested(
+    make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[World, Result]:
+    """The sample in all its languages."""
+    if not SAMPLE.is_dir():
+        pytest.skip(f"the WIT sample is not at {SAMPLE}: only made-up corpora can be tested")
+    root = tmp_path_factory.mktemp("sample")
+    corpus = Corpus(root / "corpus")
+    write_settings(corpus.folder, languages=[])
+    for name in ("wit_sample.tsv.gz", "categories.jsonl", "images"):
+        (corpus.folder / name).symlink_to(SAMPLE / name)
+    world = make_world(root, corpus)
+    return world, world.ingest("wit_sample")
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[WitLine]:
+    """Its rows as Python's own reader has them."""
+    if not SAMPLE.is_dir():
+        pytest.skip(f"the WIT sample is not at {SAMPLE}")
+    with gzip.open(SAMPLE / "wit_sample.tsv.gz", "rt", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_every_row_is_a_row(ingested: tuple[World, Result], lines: list[WitLine]) -> None:
+    world, run = ingested
+    assert run.success
+    assert rejected(world, "row") == {}
+    told = metadata(run, "ingest/wit_rows")
+    assert told["dagster/row_count"] + told["rejected"] == len(lines) == 178
+    rows = world.rows("FROM ingest.wit_rows ORDER BY line_number")
+    for name in ("language", "page_url", "image_url", "page_title", "context_page_description"):
+        assert [row[name] or "" for row in rows] == [line[name] for line in lines]
+    titles = {(line["page_url"], line["page_title"]) for line in lines}
+    assert {(row["page_url"], row["title"]) for row in table(world, "pages")} == titles
+    assert all(page["categories"] for page in table(world, "pages"))
+
+
+def test_every_image_is_decoded_and_measured(
+    ingested: tuple[World, Result], lines: list[WitLine]
+) -> None:
+    world, _ = ingested
+    assert rejected(world, "image") == {}
+    images = {row["image_url"]: row for row in table(world, "images")}
+    of_url = {line["image_url"]: line for line in lines}
+    assert len(images) == len(of_url) == 148
+    for url, row in images.items():
+        line = of_url[url]
+        data = (SAMPLE / "images" / file_name(line)).read_bytes()
+        assert row["image_id"] == hashlib.sha256(data).hexdigest()
+        assert row["md5"] == hashlib.md5(data).hexdigest()
+        assert row["mime_type"] == line["mime_type"]
+        # Nothing in the sample asks to be turned, so what is shown is what is stored.
+        assert not row["rotated"]
+        assert (row["width"], row["height"]) == (
+            int(line["original_width"]),
+            int(line["original_height"]),
+        )
+        assert row["n_bytes"] == len(data)
+        assert math.isclose(row["aspect"], row["width"] / row["height"])
+        assert 0 <= row["entropy"] <= 8 and 0 < row["brightness"] <= 255
+        assert world.images.read(row["image_id"]) == data
+    # Only where there is nothing to be sharp: white lines on white, and a strip two pixels high.
+    flat = {url.rpartition("/")[2] for url, row in images.items() if row["blur"] == 0}
+    assert flat == {"skyculture_aztec_aztec0.png", "solarsystem_saturn_rings_radial.png"}
+    assert len({row["phash"] for row in images.values()}) > 140
+
+
+def test_every_page_with_each_of_its_images_is_an_entry(
+    ingested: tuple[World, Result], lines: list[WitLine]
+) -> None:
+    world, run = ingested
+    image_of = {row["image_url"]: row["image_id"] for row in table(world, "images")}
+    pairs = {(line["page_url"], image_of[line["image_url"]]) for line in lines}
+    entries = table(world, "entries")
+    assert {(row["page_url"], row["image_id"]) for row in entries} == pairs
+    assert len(entries) == len(pairs)
+    assert metadata(run, "ingest/entries")["without caption"] == 0

@@ -1,0 +1,185 @@
+"""Broken images: as bytes, and as what a server makes of a request for one."""
+
+import hashlib
+import io
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from methods.image_check import MAX_BYTES
+from methods.image_filters import ImageLimits
+from resources.image_index import ImageIndex
+from resources.image_intake import ImageIntake, ImageRejected, Wanted
+from resources.image_source import ImageFetcher
+from resources.image_store import ImageStore
+from tests.resources.broken_outcomes import Case, Outcome, Refused
+from tests.resources.upload_double import (
+    PICTURE,
+    Answer,
+    UploadDouble,
+    busy,
+    cut_short,
+    html,
+    ok,
+    redirect,
+    serving_uploads,
+    silence,
+    status,
+    trickle,
+)
+
+WEB = "https://upload.example.org/"
+NO_LIMITS = ImageLimits()
+
+
+def outcome_of(
+    folder: Path,
+    fetcher: ImageFetcher,
+    broken: Wanted,
+    sound: Wanted,
+    limits: ImageLimits = NO_LIMITS,
+    excluded: dict[str, str] | None = None,
+) -> Outcome:
+    """What becomes of an image that is wanted together with a sound one."""
+    with closing(ImageIndex(folder / "index.sqlite")) as index:
+        store = ImageStore(folder / "store")
+        intake = ImageIntake(fetcher, store, index, limits, excluded or {})
+        taken = {image.url: result for image, result in intake.take([broken, sound])}
+    assert not isinstance(taken[sound.url], ImageRejected)
+    rejected = taken[broken.url]
+    assert isinstance(rejected, ImageRejected)
+    return Refused("image", "its URL", rejected.reason, rejected.detail)
+
+
+def wanted(url: str, mime_type: str | None = "image/png") -> Wanted:
+    return Wanted(url, mime_type, url)
+
+
+# --- Bytes ---------------------------------------------------------------------------------------
+
+
+def of_bytes(
+    data: bytes | None,
+    mime_type: str | None = "image/png",
+    excluded: dict[str, str] | None = None,
+    **limits: float,
+) -> Callable[[Path], Outcome]:
+    """A folder with these bytes under the image's name, None for no such file, beside a sound one."""
+
+    def feed(folder: Path) -> Outcome:
+        mirror = folder / "images"
+        mirror.mkdir()
+        (mirror / "sound.png").write_bytes(pattern())
+        if data is not None:
+            (mirror / "broken.png").write_bytes(data)
+        return outcome_of(
+            folder,
+            ImageFetcher(mirror),
+            wanted(WEB + "broken.png", mime_type),
+            wanted(WEB + "sound.png"),
+            ImageLimits(**limits),  # type: ignore[arg-type]
+            excluded,
+        )
+
+    return feed
+
+
+def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def pattern(width: int = 128, height: int = 128, first: int = 0, step: int = 16) -> bytes:
+    """Sixteen levels of grey, each equally often, in a pattern that nothing limits refuse."""
+    x, y = np.meshgrid(np.arange(width), np.arange(height))
+    return saved(Image.fromarray((first + (7 * x + 13 * y) % 16 * step).astype(np.uint8)))
+
+
+CHECKS = saved(Image.fromarray((np.indices((96, 96)).sum(axis=0) % 2 * 255).astype(np.uint8)))
+FILM = saved(
+    Image.new("L", (8, 8)), "GIF", save_all=True, append_images=[Image.new("L", (8, 8), 255)]
+)
+MD5 = hashlib.md5(PICTURE).hexdigest()
+BYTES = [
+    Case("No file of that name in the folder", of_bytes(None)),
+    Case("An empty file", of_bytes(b"")),
+    Case("A file of over 25 MB", of_bytes(bytes(MAX_BYTES + 1))),
+    Case("A web page under an image's name", of_bytes(b"<!doctype html><p>Sorry</p>")),
+    Case("A TIFF", of_bytes(saved(Image.new("L", (8, 8)), "TIFF"), "image/tiff")),
+    Case(
+        "A drawing (SVG)", of_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml")
+    ),
+    Case("A JPEG where the row says PNG", of_bytes(saved(Image.new("L", (8, 8)), "JPEG"))),
+    Case("An image of 56 million pixels", of_bytes(saved(Image.new("1", (8000, 7000))))),
+    Case("An image cut short", of_bytes(PICTURE[: len(PICTURE) // 2])),
+    Case("An image cut short within its header", of_bytes(PICTURE[:20])),
+    Case("An image of a list in `images.exclude`", of_bytes(PICTURE, excluded={MD5: "coco.md5"})),
+    Case("An image below `min_side`", of_bytes(pattern(96, 48), min_side=64)),
+    Case("An image above `max_aspect`", of_bytes(pattern(320, 80), max_aspect=3)),
+    Case(
+        "A smooth ramp, below `min_blur`", of_bytes(saved(Image.linear_gradient("L")), min_blur=50)
+    ),
+    Case("A draughtboard, below `min_entropy`", of_bytes(CHECKS, min_entropy=2)),
+    Case("A night, below `min_brightness`", of_bytes(pattern(step=1), min_brightness=20)),
+    Case("Snow, above `max_brightness`", of_bytes(pattern(first=240, step=1), max_brightness=240)),
+    Case("A moving picture where none may enter", of_bytes(FILM, "image/gif", animated=False)),
+]
+
+# --- Servers -------------------------------------------------------------------------------------
+
+BACKOFF = 0.001
+
+
+def of_server(
+    *answers: Answer, at: str | None = None, **options: float
+) -> Callable[[Path], Outcome]:
+    """A server that gives these answers for the image, the last of them for good; or another URL."""
+
+    def feed(folder: Path) -> Outcome:
+        with serving_uploads() as uploads:
+            fetcher = ImageFetcher(allow_private=True, backoff=BACKOFF, **options)  # type: ignore[arg-type]
+            broken = at or uploads.serve("broken.png", *answers)
+            return outcome_of(folder, fetcher, wanted(broken), sound_on(uploads))
+
+    return feed
+
+
+def sound_on(uploads: UploadDouble) -> Wanted:
+    return wanted(uploads.serve("sound.png", ok()))
+
+
+def led_inside(folder: Path) -> Outcome:
+    """A mirror may be anywhere, but nobody is led from it into the network it stands in."""
+    with serving_uploads() as uploads, serving_uploads() as inside:
+        uploads.serve("sound.png", ok())
+        uploads.serve("broken.png", redirect(inside.serve("secret.png", ok())))
+        fetcher = ImageFetcher(uploads.base, backoff=BACKOFF)
+        outcome = outcome_of(folder, fetcher, wanted(WEB + "broken.png"), wanted(WEB + "sound.png"))
+        assert inside.log == []
+    return outcome
+
+
+WIKIMEDIA = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.jpg"
+SERVERS = [
+    Case("404, 410", of_server(status(404))),
+    Case("403, or another 4xx", of_server(status(403))),
+    Case("500, or another 5xx, three times", of_server(status(500))),
+    Case("503, three times", of_server(status(503))),
+    Case("429 without `Retry-After`, six times", of_server(busy())),
+    Case("429 with an hour's `Retry-After`", of_server(busy(retry_after="3600"))),
+    Case("An answer that is too slow, three times", of_server(trickle(), timeout=0.6)),
+    Case("A connection that breaks off, three times", of_server(cut_short())),
+    Case("No answer at all, three times", of_server(silence)),
+    Case("More bytes than are allowed", of_server(ok(bytes(2_000)), max_bytes=1_999)),
+    Case("A page to log in where the image should be", of_server(html())),
+    Case("Redirects without end", of_server(redirect("broken.png"))),
+    Case("A redirect to another kind of address", of_server(redirect("file:///etc/passwd"))),
+    Case("A redirect into the network the server stands in", led_inside),
+    Case("An address that no resolver knows", of_server(at="http://no-such-host.invalid/a.png")),
+    Case("A redirect to what is no address", of_server(redirect("//owl:99999/a.png"))),
+    Case("Wikimedia, without a contact in the settings", of_server(at=WIKIMEDIA)),
+]

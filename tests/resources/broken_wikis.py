@@ -1,0 +1,159 @@
+"""Broken answers of Wikipedia, and of the storages that far shards are downloaded from."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from resources.corpus.corpus import Corpus
+from resources.corpus.settings import CorpusError, WikipediaPages
+from resources.corpus.wikipedia_shard import WikipediaShard
+from resources.wikipedia import Wikipedia, WikipediaError
+from tests.resources.broken_outcomes import Case, Outcome, Refused, Stopped
+from tests.resources.mediawiki_double import File, MediaWiki, Page, Use
+from tests.resources.mediawiki_faults import Fault, drop, error, html, maxlag, status
+from tests.resources.storage_double import Stored, serving_storage
+from tests.resources.upload_double import PICTURE
+
+CONTACT = "me@example.org"
+FOR_GOOD = 99
+
+
+def wiki_of_one_owl() -> MediaWiki:
+    """Two sound pages with an image each, two whose image is none, and redirects to each other."""
+    pages = {
+        "Owl": Page("An owl is a bird.", images=[Use("File:Owl.png", "An owl")]),
+        "Kite": Page("A kite is a bird.", images=[Use("File:Owl.png", "No kite")]),
+        "Ghost": Page("A ghost is none.", images=[Use("File:Ghost.png", "A ghost")]),
+        "Maze": Page("A maze has walls.", images=[Use("File:a<b.png", "No title")]),
+        "Hen": Page(redirect_to="Egg"),
+        "Egg": Page(redirect_to="Hen"),
+    }
+    return MediaWiki(pages, {"File:Owl.png": File(PICTURE)})
+
+
+def shard(wikipedia: Wikipedia, titles: list[str], language: str = "en") -> WikipediaShard:
+    pages = WikipediaPages(language=language, pages=titles)
+    return WikipediaShard("owls", pages, lambda: wikipedia)
+
+
+def opened(folder: Path, wiki: MediaWiki) -> Wikipedia:
+    return Wikipedia(CONTACT, api=wiki.api, folder=folder / "wikipedia", backoff=0.001)
+
+
+def of_title(title: str) -> Callable[[Path], Outcome]:
+    """A shard in which this title stands between two sound ones."""
+
+    def feed(folder: Path) -> Outcome:
+        with wiki_of_one_owl() as wiki:
+            owls = shard(opened(folder, wiki), ["Owl", title, "Kite"])
+            owls.fetch(lambda _: None)
+        staged = owls.stage(folder)
+        assert staged.n_rows == 2
+        (path,) = staged.rejected.paths
+        (row,) = pq.read_table(path).to_pylist()
+        return Refused("row", row["reference"], row["reason"], row["detail"])
+
+    return feed
+
+
+def of_answer(fault: Fault, language: str = "en") -> Callable[[Path], Outcome]:
+    """A wiki that meets every request with this fault."""
+
+    def feed(folder: Path) -> Outcome:
+        with wiki_of_one_owl() as wiki:
+            wiki.fail(fault, times=FOR_GOOD)
+            return stopped(lambda: shard(opened(folder, wiki), ["Owl"], language))
+
+    return feed
+
+
+def stopped(make: Callable[[], WikipediaShard]) -> Outcome:
+    try:
+        make().fetch(lambda _: None)
+    except WikipediaError as broken:
+        return Stopped("ingest/wit_rows", str(broken))
+    raise AssertionError("The wiki answered.")
+
+
+def no_fault(_: object) -> bool:
+    return False
+
+
+def of_asker(contact: str | None, api: str | None = None) -> Callable[[Path], Outcome]:
+    """Settings with this contact and this address of the API."""
+
+    def feed(folder: Path) -> Outcome:
+        with wiki_of_one_owl() as wiki:
+            outcome = stopped(
+                lambda: shard(Wikipedia(contact, api=api or wiki.api, folder=folder), ["Owl"])
+            )
+            assert wiki.requests == []
+        return outcome
+
+    return feed
+
+
+def damaged_record(folder: Path) -> Outcome:
+    """A byte of what is kept has changed: not at its end, where a run may have been killed."""
+    with wiki_of_one_owl() as wiki:
+        shard(opened(folder, wiki), ["Owl", "Kite"]).fetch(lambda _: None)
+        kept = folder / "wikipedia" / "owls.pages.jsonl"
+        kept.write_bytes(b"?" + kept.read_bytes()[1:])
+        return stopped(lambda: shard(opened(folder, wiki), ["Owl"]))
+
+
+WIKIPEDIA = [
+    Case("A page that does not exist", of_title("Roc")),
+    Case("What can be no title", of_title("a<b")),
+    Case("Redirects that lead round", of_title("Hen")),
+    Case("An image whose file was deleted", of_title("Ghost")),
+    Case("An image whose file can be no title", of_title("Maze")),
+    Case("No contact in the settings", of_asker(None)),
+    Case("A contact that names nobody", of_asker("somebody")),
+    Case("An address that is no API's", of_asker(CONTACT, "https://{language}.wikipedia.org/")),
+    Case("A language that has no wiki", of_answer(no_fault, "nl")),
+    Case("Databases that lag, eight times", of_answer(maxlag("0"))),
+    Case("Too many requests, and an hour to wait", of_answer(status(429, "3600"))),
+    Case("An error page, eight times", of_answer(html())),
+    Case("A connection that breaks off, eight times", of_answer(drop())),
+    Case("A request that is refused", of_answer(error("badvalue", "Unrecognized value."))),
+    Case("403", of_answer(status(403))),
+    Case("A damaged line in what is kept", damaged_record),
+]
+
+
+# --- Far shards ----------------------------------------------------------------------------------
+
+
+def of_storage(change: Callable[[Stored], None]) -> Callable[[Path], Outcome]:
+    """A shard in a storage that something is wrong with."""
+
+    def feed(folder: Path) -> Outcome:
+        with serving_storage() as storage:
+            stored = storage.put("owls.tsv.gz", b"not looked at")
+            change(stored)
+            (folder / "corpus.yaml").write_text(f"shards: [{stored.url}]\n")
+            try:
+                Corpus(folder, folder / "home").shard("owls").fetch(lambda _: None)
+            except CorpusError as broken:
+                return Stopped("ingest/wit_rows", str(broken))
+        raise AssertionError("The shard was downloaded.")
+
+    return feed
+
+
+def always(code: int) -> Callable[[Stored], None]:
+    return lambda stored: stored.statuses.extend([code] * FOR_GOOD)
+
+
+def is_a_page(stored: Stored) -> None:
+    stored.mime = "text/html"
+
+
+FAR = [
+    Case("A far shard that is not there (404)", of_storage(always(404))),
+    Case("A far shard that is not open (403)", of_storage(always(403))),
+    Case("A page to log in where the shard should be", of_storage(is_a_page)),
+    Case("A storage that is overloaded, six times", of_storage(always(503))),
+]

@@ -9,7 +9,7 @@ from itertools import groupby
 import dagster as dg
 from pydantic import Field
 
-from assets.ingest import entries
+from assets.ingest import duplicates, entries
 from assets.partitions import bucket_key
 from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
 from methods.clustering import place_entries
@@ -91,7 +91,7 @@ def clusters(config: ClusterConfig, warehouse: dg.ResourceParam[Warehouse]) -> d
 @table_asset(
     "cluster.image_sets",
     kinds={"image"},
-    deps=[clusters, entries],
+    deps=[clusters, entries, duplicates],
     automation_condition=WHEN_READY,
 )
 def image_sets(
@@ -107,7 +107,9 @@ def image_sets(
     }
     sets = []
     for cluster_id, rows in groupby(members, key=lambda row: row["cluster_id"]):
-        of_cluster = [Member(row["entry_id"], row["image_id"], row["page_id"]) for row in rows]
+        of_cluster = [
+            Member(row["entry_id"], row["image_id"], row["page_id"], row["look"]) for row in rows
+        ]
         for kind, sizes in sizes_of.items():
             sets += draw_sets(cluster_id, of_cluster, kind, sizes, config.seed)
     table = rows_to_arrow(
@@ -132,6 +134,17 @@ def image_sets(
         {f"{kind} sets": sum(each.kind == kind for each in sets) for kind in sizes_of},
         images=image_store,
     )
+
+
+def require_whole_sets(warehouse: Warehouse) -> None:
+    """Raise dg.Failure if sets lack entries, since a shard was ingested anew after they were drawn."""
+    broken = warehouse.read("cluster/broken_sets").num_rows
+    if broken:
+        raise dg.Failure(
+            f"{broken} image sets have entries whose pages have changed or gone since they were "
+            "drawn: materialize the job cluster, then run this again.",
+            allow_retries=False,
+        )
 
 
 ASSETS = [embeddings, clusters, image_sets]

@@ -11,7 +11,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.calls import Ask, Written, ask_and_read, failure, write_buckets
-from assets.cluster import image_sets
+from assets.cluster import image_sets, require_whole_sets
 from assets.partitions import buckets
 from assets.tables import WHEN_READY, table_asset
 from methods.ids import content_id
@@ -257,6 +257,7 @@ def _dialogue(images: list[Row], qas: list[Row]) -> Row:
 
 def _images(context: dg.AssetExecutionContext, warehouse: Warehouse) -> list[Row]:
     """Images of the run's sets with their entries, set by set, in order of position."""
+    require_whole_sets(warehouse)
     return warehouse.read(
         "dialogue/sets_of_buckets", {"buckets": list(context.partition_keys)}
     ).to_pylist()

@@ -13,6 +13,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from assets.cluster import require_whole_sets
 from assets.dialogue import answers, questions
 from assets.ingest import entries
 from assets.review import approved
@@ -62,6 +63,7 @@ def releases(
 
 def _freeze(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dict[str, pa.Table]:
     """Write every release and say what was written, by table."""
+    require_whole_sets(warehouse)
     origins = warehouse.read("release/origins").to_pylist()
     providers = ", ".join(sorted({origin["provider"] for origin in origins}))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}

@@ -20,6 +20,7 @@ from dagster_project.jobs import RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
+from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.corpus.settings import CorpusError
 from resources.image_source import ImageSourceError
 from resources.image_store import ImageStore
@@ -64,9 +65,11 @@ def copied_home() -> Iterator[Path]:
         for file in (home.warehouse_path(), home.review_path()):
             if file.exists():
                 shutil.copy(file, folder)
-        # Pictures are only ever added, under their hash, so the copy may share them.
-        if (real / "images").is_dir():
-            (folder / "images").symlink_to(real / "images")
+        # What was fetched is only ever added to, so the copy may share it.
+        index = home.image_index_path()
+        for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
+            if shared.exists():
+                (folder / shared.name).symlink_to(shared)
         ledger = home.ledger_path()
         os.environ["LOOM_HOME"] = name
         try:

@@ -1,7 +1,8 @@
 """Image sets drawn from clusters (MMDU, 2.2 and Table 1).
 
 A benchmark set has 2 to 20 images, an instruction set 2 to 5. What belongs here: which entries of a
-cluster form a set. No page stands twice in a set, no image twice, and each entry is used once a kind.
+cluster form a set. No page stands twice in a set, no two images that look alike, and each entry is used
+once a kind.
 """
 
 import random
@@ -27,6 +28,8 @@ class Member:
     entry_id: str
     image_id: str
     page_id: str
+    look: str | None = None
+    """What stands for the image and those that look like it; None: nothing looks like it."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,14 @@ def draw_sets(
 
 
 def _without_repeats(members: Sequence[Member]) -> list[Member]:
-    """Members in order, less those whose page or image a member kept before them has."""
+    """Members in order, less those whose page or look a member kept before them has."""
     pages: set[str] = set()
-    images: set[str] = set()
+    looks: set[str] = set()
     kept = []
     for member in members:
-        if member.page_id not in pages and member.image_id not in images:
+        look = member.look or member.image_id
+        if member.page_id not in pages and look not in looks:
             kept.append(member)
             pages.add(member.page_id)
-            images.add(member.image_id)
+            looks.add(look)
     return kept

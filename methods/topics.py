@@ -36,7 +36,8 @@ def topics_of(
     topics: Mapping[str, Topic], texts: Iterable[str | None], categories: Sequence[str]
 ) -> list[str]:
     """Names of the topics a page belongs to, in their order; texts are title, sections, captions."""
-    whole = "\n".join(text for text in texts if text)
+    # Between texts stands what no keyword runs across.
+    whole = "\0".join(text for text in texts if text)
     names = {name.casefold() for name in categories}
     return [
         name
@@ -48,4 +49,6 @@ def topics_of(
 
 @cache
 def _pattern(keyword: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!{_LETTER}){re.escape(keyword)}(?!{_LETTER})", re.IGNORECASE)
+    # Between its words may be any blank, a line break too.
+    words = r"\s+".join(re.escape(word) for word in keyword.split())
+    return re.compile(rf"(?<!{_LETTER}){words}(?!{_LETTER})", re.IGNORECASE)

@@ -75,6 +75,11 @@ def download(
     return target
 
 
+def without_password(url: str) -> str:
+    """The address as it may stand in a file or a message: without a name and password."""
+    return re.sub("//[^/@]*@", "//", url)
+
+
 @dataclass(frozen=True)
 class _Content:
     """What a server calls what it sends: enough to know it again and to go on with it."""
@@ -125,8 +130,7 @@ class _Download:
         self, url: str, target: Path, client: httpx.Client, on_progress: OnProgress | None
     ) -> None:
         self._url = url
-        # A name and password in an address are for nobody to read in a file or a message.
-        self._shown = re.sub("//[^/@]*@", "//", url)
+        self._shown = without_password(url)
         self._target = target
         self._target_facts = target.with_name(f"{target.name}.json")
         self._part = target.with_name(f"{target.name}.part")

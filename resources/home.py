@@ -50,5 +50,5 @@ def reports_path() -> Path:
 
 
 def staging_path() -> Path:
-    """Files that steps write on the way to the warehouse; empty while nothing runs."""
+    """Files that steps write on the way to the warehouse; but for locks empty while nothing runs."""
     return home() / "staging"

@@ -9,12 +9,12 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 from methods.image_check import ImageRejected
 from methods.image_filters import ImageLimits, refuse
 from methods.image_quality import ImageFacts, inspect
-from resources.image_index import ImageIndex
+from resources.image_index import Entry, ImageIndex
 from resources.image_source import Fetched, ImageFetcher
 from resources.image_store import ImageStore
 from resources.rows_file import batched
@@ -28,11 +28,11 @@ RECORDED_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class Wanted:
-    """An image as a row names it; `address` is where it is fetched, if not from its URL itself."""
+    """An image as a row names it; `address` is where it is fetched, often its URL itself."""
 
     url: str
     mime_type: str | None
-    address: str
+    address: str | None
 
     @property
     def declared_mime(self) -> str | None:
@@ -69,13 +69,13 @@ class ImageIntake:
     ) -> Iterator[tuple[Wanted, Taken]]:
         """Each image once, as soon as it is done, with its facts or why it may not enter.
 
-        `carried` are bytes that came with the rows, by URL; the rest is fetched, except what was
-        fetched before and is still stored.
+        `carried` are bytes that came with the rows, by URL: those come back without an address. The
+        rest is fetched, except what was fetched before and is still stored.
         """
         missing = {image.url: image for image in wanted}
         # What comes along is a picture made of the original, whose type alone the row tells.
         arrived = (
-            (replace(missing.pop(url), mime_type=None), data)
+            (replace(missing.pop(url), mime_type=None, address=None), data)
             for url, data in carried
             if url in missing
         )
@@ -91,7 +91,7 @@ class ImageIntake:
     def _fetched(self, missing: Mapping[str, Wanted]) -> Iterator[tuple[Wanted, Fetched]]:
         at: dict[str, list[Wanted]] = {}
         for image in missing.values():
-            at.setdefault(image.address, []).append(image)
+            at.setdefault(image.address or image.url, []).append(image)
         for address, data in self._fetcher.fetch_each(list(at)):
             for image in at[address]:
                 yield image, data
@@ -131,12 +131,15 @@ class ImageIntake:
         """What was fetched before from where it would be fetched now, and is stored."""
         if self._fetcher.reads_a_folder:
             return {}
-        entries = self._index.known([image.address for image in images])
-        return {
-            image.url: ImageFacts(**entries[image.address].facts)
-            for image in images
-            if image.address in entries and self._store.has(entries[image.address].image_id)
-        }
+        entries = self._index.known([image.address for image in images if image.address])
+        known = {}
+        for image in images:
+            facts = _facts_of(entries.get(image.address or ""))
+            # What the row says of the type is looked at again, in the bytes.
+            fits = facts and image.declared_mime in (None, facts.mime_type)
+            if facts and fits and self._store.has(facts.image_id):
+                known[image.url] = facts
+        return known
 
     def _remember(self, portion: Sequence[tuple[Wanted, Taken]]) -> None:
         if not self._fetcher.reads_a_folder:
@@ -144,6 +147,13 @@ class ImageIntake:
                 [
                     (image.address, taken.image_id, asdict(taken))
                     for image, taken in portion
-                    if isinstance(taken, ImageFacts)
+                    if isinstance(taken, ImageFacts) and image.address
                 ]
             )
+
+
+def _facts_of(entry: Entry | None) -> ImageFacts | None:
+    """The facts that were recorded; None if they are those of another version of this program."""
+    if entry is None or set(entry.facts) != {field.name for field in fields(ImageFacts)}:
+        return None
+    return ImageFacts(**entry.facts)

@@ -79,8 +79,14 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["image", *ORIGIN])
     rows = {
-        (image_name(store, image["image_id"]), *(image[column] or "" for column in ORIGIN))
+        (image_name(store, image["image_id"]), *(_cell(image[column]) for column in ORIGIN))
         for image in images
     }
     writer.writerows(sorted(rows))
     return text.getvalue()
+
+
+def _cell(text: str | None) -> str:
+    """A text that a spreadsheet shows, and does not take for a formula: anybody may have written it."""
+    text = text or ""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -6,14 +6,14 @@ in while it is made.
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from methods.ids import content_id
 from resources.home import staging_path
@@ -87,14 +87,24 @@ def batched(items: Iterable[T], size: int | None) -> Iterator[list[T]]:
 def staging_folder(*name: str) -> Iterator[Path]:
     """An empty folder under the home for who has this name; another who has it too waits.
 
-    What a killed run left is removed by the next of the same name.
+    What killed runs left is removed by whoever comes next.
     """
     folder = staging_path() / content_id(*name)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
-        shutil.rmtree(folder, ignore_errors=True)
+        for left in [path for path in folder.parent.iterdir() if path.is_dir()]:
+            _remove_unless_in_use(left, folder)
         folder.mkdir()
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_unless_in_use(left: Path, mine: Path) -> None:
+    """Remove a folder that is mine, or whose owner holds its lock no longer."""
+    if left == mine:
+        shutil.rmtree(left, ignore_errors=True)
+        return
+    with suppress(Timeout), FileLock(f"{left}.lock", timeout=0):
+        shutil.rmtree(left, ignore_errors=True)

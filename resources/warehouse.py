@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 SQL_ROOT = REPO_ROOT / "sql"
 STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger")
-LOCK_TIMEOUT = 300.0
-"""Seconds to wait for the other processes: a transaction takes milliseconds, so this is a hang."""
+LOCK_TIMEOUT = 1800.0
+"""Seconds to wait for the other processes. Most transactions take milliseconds; taking in a shard of
+millions of rows takes a minute, and several of them may be waiting."""
 OPEN_TIMEOUT = 10.0
 """Seconds to wait for who opened the file without our lock: a person at the DuckDB prompt."""
 BULK_MEMORY = "400MB"
@@ -175,6 +176,8 @@ class Warehouse:
         while True:
             try:
                 connection = duckdb.connect(str(self.path))
+                # It would be drawn into the run's log.
+                connection.execute("SET enable_progress_bar = false")
                 break
             except duckdb.IOException as error:
                 if time.monotonic() > deadline:
@@ -217,8 +220,10 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     connection.execute(f"DELETE FROM {write.table} WHERE {' AND '.join(where)}", values)
     if isinstance(write.rows, Parquet):
         _view_files(connection, write.table, write.rows)
-    else:
+    elif write.rows.num_rows:
         connection.register("incoming", write.rows)
+    else:
+        return
     stray = connection.execute(
         f"SELECT count(*) FROM incoming WHERE NOT ({' AND '.join(where)})", values
     ).fetchall()[0][0]

@@ -24,7 +24,7 @@ from assets.tables import (
     rows_to_arrow,
     table_asset,
 )
-from methods.image_check import ImageRejected
+from methods.image_check import EXTENSION_OF, ImageRejected
 from methods.near_duplicates import duplicate_groups, near_duplicates
 from methods.wikimedia import thumbnail_url
 from resources.corpus.corpus import Corpus
@@ -37,7 +37,9 @@ from resources.image_store import ImageStore
 from resources.rows_file import RowsFile, batched, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write
 
-IMAGES_AT_ONCE = 2_000
+IMAGES_AT_ONCE = 20_000
+DRAWN_WIDTH = 960
+"""Pixels, of pictures in a format that is not read, where the corpus asks for originals."""
 SHOWN_EVERY = 500
 
 
@@ -133,10 +135,14 @@ def _taken(
     row_of = {row["image_url"]: row for row in rows}
     wanted = []
     for url, row in row_of.items():
-        row["fetched_from"] = thumbnail_url(url, width, row["original_width"]) if width else url
-        wanted.append(Wanted(url, row["mime_type"], row["fetched_from"]))
+        # Wikimedia draws for us what is not read here, such as SVG.
+        drawn = row["mime_type"] and row["mime_type"] not in EXTENSION_OF
+        address = url
+        if width or drawn:
+            address = thumbnail_url(url, width or DRAWN_WIDTH, row["original_width"])
+        wanted.append(Wanted(url, row["mime_type"], address))
     for image, taken in intake.take(wanted, shard.images()):
-        yield row_of[image.url], taken
+        yield {**row_of[image.url], "fetched_from": image.address or shard.address}, taken
 
 
 def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:

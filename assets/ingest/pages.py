@@ -4,12 +4,9 @@ What belongs here: which pages are taken, by language and by topic.
 """
 
 from collections import Counter
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import pyarrow as pa
 
 from assets.ingest.rows import wit_rows
 from assets.partitions import wit_shards
@@ -19,14 +16,13 @@ from assets.tables import (
     arrow_schema,
     preview,
     report,
-    rows_to_arrow,
     table_asset,
 )
 from methods.ids import content_id
 from methods.topics import topics_of
 from resources.corpus.corpus import Corpus
 from resources.corpus.knowledge import Knowledge
-from resources.rows_file import RowsFile, first_rows, portions, staging_folder
+from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write
 
 PAGES_AT_ONCE = 10_000
@@ -70,33 +66,25 @@ def pages(
                     else:
                         page["page_id"] = content_id("page", page["page_url"])
                         file.add(page)
-        changes = _changes(warehouse, file.path, shards, context.run.run_id)
-        change_ids = changes.column("change_id").to_pylist()
+        run_id = context.run.run_id
+        changes = warehouse.export(
+            "ingest/staging/changed_pages",
+            {"path": str(file.path), "shards": shards, "run_id": run_id},
+            folder / "changes.parquet",
+        )
+        n_changed, changed = n_rows(changes), first_rows(changes)
         warehouse.replace_all(
             [
                 Write("ingest.pages", Parquet([file.path]), {"wit_shard": shards}),
-                Write("ingest.changes", changes, {"change_id": change_ids}),
+                Write(
+                    "ingest.changes",
+                    Parquet([changes]),
+                    {"wit_shard": shards, "run_id": run_id},
+                ),
             ]
         )
         shown = first_rows(file.path)
-    details: dict[str, Any] = {**left_out, "changed pages": changes.num_rows}
-    if changes.num_rows:
-        details["changes"] = dg.MetadataValue.md(preview(changes))
+    details: dict[str, Any] = {**left_out, "changed pages": n_changed}
+    if n_changed:
+        details["changes"] = dg.MetadataValue.md(preview(changed))
     return report(shown, details, n_rows=file.n_rows)
-
-
-def _changes(warehouse: Warehouse, path: Path, shards: list[str], run_id: str) -> pa.Table:
-    """Rows for `ingest.changes`: pages of the file that are known with another text."""
-    changed = warehouse.read("ingest/staging/changed_pages", {"path": str(path), "shards": shards})
-    now = datetime.now(UTC).replace(tzinfo=None)
-    return rows_to_arrow(
-        "ingest.changes",
-        [
-            {
-                **page,
-                "change_id": content_id("change", page["wit_shard"], page["page_id"], run_id),
-                "changed_at": now,
-            }
-            for page in changed.to_pylist()
-        ],
-    )

@@ -20,6 +20,7 @@ from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
+from resources.download import without_password
 from resources.wikipedia import Wikipedia
 
 KINDS: dict[str, type[FileShard]] = {
@@ -29,6 +30,9 @@ KINDS: dict[str, type[FileShard]] = {
 }
 """The kind of shard that a file of each suffix is."""
 _ADDRESS = re.compile(r"https?://.+|hf://.+\.parquet")
+
+DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
+"""Folders under the home with what was fetched."""
 
 
 class Corpus:
@@ -102,13 +106,16 @@ class Corpus:
                 with path.open(encoding="utf-8") as file:
                     digests |= parse_exclusions(file, name)
             except (OSError, ValueError) as error:
-                raise CorpusError(f"The exclusion list {path} cannot be used: {error}") from error
+                raise CorpusError(
+                    f"The exclusion list {path} cannot be used ({error}): put the list there as "
+                    "md5sum or sha256sum writes it, or take its name out of corpus.yaml."
+                ) from error
         return digests
 
     def wikipedia(self) -> Wikipedia:
         """The encyclopaedia, for who is named as contact."""
         settings = self.settings.wikipedia
-        return Wikipedia(settings.contact, api=settings.api, folder=self._home / "wikipedia")
+        return Wikipedia(settings.contact, api=settings.api, folder=self._home / WIKIPEDIA)
 
     def _shards(self) -> dict[str, Shard]:
         if not self.path.is_dir():
@@ -119,7 +126,7 @@ class Corpus:
         shards: dict[str, Shard] = {}
         for address in [*self._files(), *map(_readable, self.settings.shards)]:
             name, kind = _name_and_kind(address)
-            self._add(shards, kind(name, address, self._home / "downloads"))
+            self._add(shards, kind(name, address, self._home / DOWNLOADS))
         for name, pages in self.settings.wikipedia.shards.items():
             self._add(shards, WikipediaShard(name, pages, self.wikipedia))
         return shards
@@ -146,8 +153,8 @@ def _readable(address: str) -> str:
     """An address in `corpus.yaml`, if it is one that can be read."""
     if not _ADDRESS.fullmatch(address) or not _suffix(address.rpartition("/")[2]):
         raise CorpusError(
-            f"The shard {address} in corpus.yaml cannot be read: give an http or https address that "
-            f"ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
+            f"The shard {without_password(address)} in corpus.yaml cannot be read: give an http or "
+            f"https address that ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
         )
     return address
 
@@ -166,12 +173,12 @@ def _name_and_kind(address: str) -> tuple[str, type[FileShard]]:
 def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]]:
     try:
         record = json.loads(line)
-        title, names = record["page_title"], record["categories"]
+        title, names = record.get("page_title"), record.get("categories")
         if not isinstance(title, str) or not isinstance(names, list):
             raise TypeError("the title is no text or the categories are no list")
         if not all(isinstance(name, str) for name in names):
             raise TypeError("a category is no text")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise CorpusError(
             f"Line {number} of {path} cannot be used ({error}): it must be "
             '{"page_title": text, "categories": [texts]}.'

@@ -4,6 +4,7 @@ What belongs here: which source has the word. The corpus's own files come before
 asked for pages of its own shards, and for others' where the corpus says so.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -12,8 +13,11 @@ from urllib.parse import urlsplit
 from methods.wikimedia import FileFacts, PageFacts, file_title
 from resources.corpus.corpus import Corpus
 from resources.corpus.wikipedia_shard import ANY_WIDTH
+from resources.wikimedia_policy import is_wikimedia
 
 Row = dict[str, Any]
+_LANGUAGE = re.compile(r"(?!www$)[a-z]+(-[a-z0-9]+)*")
+"""What can be a wiki's name; rows with another are left as they are."""
 
 
 class Knowledge:
@@ -23,6 +27,7 @@ class Knowledge:
         self._corpus = corpus
         self._settings = corpus.settings
         self._categories = corpus.categories()
+        self._kept: dict[str, dict[str, FileFacts]] = {}
 
     def of_pages(self, rows: Sequence[Row]) -> list[Row]:
         """The rows with `categories`, and with a `page_text` if they had none and there is one."""
@@ -48,7 +53,9 @@ class Knowledge:
             row["artist"] = default and default.artist
         for shard, language, some in self._asked(rows):
             wikipedia = self._corpus.wikipedia()
-            known = {file.url: file for file in wikipedia.kept_files(shard)}
+            if shard not in self._kept:
+                self._kept[shard] = {file.url: file for file in wikipedia.kept_files(shard)}
+            known = self._kept[shard]
             title_of = {
                 row["image_url"]: title
                 for row in some
@@ -58,7 +65,7 @@ class Knowledge:
             for row in some:
                 url = row["image_url"]
                 file = known.get(url) or asked.get(title_of.get(url, ""))
-                if isinstance(file, FileFacts):
+                if isinstance(file, FileFacts) and _of_one_site(file.url, url):
                     row["licence"] = file.licence
                     row["licence_url"] = file.licence_url
                     row["artist"] = file.artist
@@ -71,7 +78,12 @@ class Knowledge:
         def whose(row: Row) -> tuple[str, str]:
             return row["wit_shard"], _wiki(row)
 
-        about = [row for row in rows if settings.enrich or row["wit_shard"] in settings.shards]
+        about = [
+            row
+            for row in rows
+            if (settings.enrich or row["wit_shard"] in settings.shards)
+            and _LANGUAGE.fullmatch(_wiki(row))
+        ]
         for (shard, language), some in groupby(sorted(about, key=whose), key=whose):
             yield shard, language, list(some)
 
@@ -81,3 +93,11 @@ def _wiki(row: Row) -> str:
     host = urlsplit(row["page_url"]).hostname or ""
     wiki, _, site = host.partition(".")
     return wiki if site == "wikipedia.org" else str(row["language"]).lower()
+
+
+def _of_one_site(*urls: str) -> bool:
+    """Whether no two addresses at Wikimedia are of two sites: a wiki may have a file of its own under
+    the name of one on Commons."""
+    parts = [urlsplit(url) for url in urls]
+    sites = [part.path.split("/")[2:3] for part in parts if is_wikimedia(part.hostname or "")]
+    return all(site == sites[0] for site in sites)

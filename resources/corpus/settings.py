@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from methods.image_filters import ImageLimits
 from methods.topics import Topic
@@ -62,7 +69,7 @@ class ImageSettings(_Part):
     limits: ImageLimits = ImageLimits()
     exclude: list[str] = []
     """Files with MD5 or SHA-256 digests of images that stand in other benchmarks or training sets."""
-    near_duplicate_bits: Annotated[int, Field(ge=0, le=16)] = 4
+    near_duplicate_bits: Annotated[int, Field(ge=0, le=8)] = 4
     """Images whose perceptual hashes differ in no more bits are near-duplicates."""
 
     @field_validator("width")
@@ -74,7 +81,7 @@ class ImageSettings(_Part):
 
 
 class CorpusSettings(_Part):
-    """All of `corpus.yaml`."""
+    """All of `corpus.yaml`. A Wikipedia shard whose language is not among `languages` is an error."""
 
     shards: list[str] = []
     """Addresses (http, https, hf) of shards that do not lie in the folder."""
@@ -83,6 +90,23 @@ class CorpusSettings(_Part):
     """Task types and what a page must speak of to serve them; none: every page is taken."""
     wikipedia: WikipediaSettings = WikipediaSettings()
     images: ImageSettings = ImageSettings()
+
+    @field_validator("languages", mode="before")
+    @classmethod
+    def _are_words(cls, languages: Any) -> Any:
+        if isinstance(languages, list) and False in languages:
+            raise ValueError("YAML reads no as false, so write 'no' in quotes")
+        return languages
+
+    @model_validator(mode="after")
+    def _languages_are_taken(self) -> "CorpusSettings":
+        for name, pages in self.wikipedia.shards.items():
+            if self.languages and pages.language not in self.languages:
+                raise ValueError(
+                    f"the shard {name} is in {pages.language}, which is not among languages, "
+                    "so none of its pages would be taken"
+                )
+        return self
 
 
 def load_settings(folder: Path) -> CorpusSettings:
@@ -96,6 +120,8 @@ def load_settings(folder: Path) -> CorpusSettings:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the keys"
-        raise CorpusError(f"Correct {place} in {path}: {first['msg']}.") from None
+        raise CorpusError(
+            f"Correct {place} in {path}: {first['msg'].removeprefix('Value error, ')}."
+        ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CorpusError(f"{path} cannot be read as YAML: {error}") from None

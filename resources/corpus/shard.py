@@ -1,7 +1,7 @@
 """What a shard is, whatever it came from: something that becomes rows of one form.
 
 What belongs here: the interface, and what shards that are files have in common. The kinds stand in
-modules of their own: `tsv.py`, `wit_base.py`, `wikipedia.py`.
+modules of their own: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
-from resources.download import DownloadError, download
+from resources.download import DownloadError, download, without_password
 
 READER = 1
 """Raised when the same content is read in another way, so that no shard is skipped as unchanged."""
@@ -56,7 +56,8 @@ class FileShard(ABC):
 
     def __init__(self, name: str, address: str, downloads: Path) -> None:
         self.name = name
-        self.address = address
+        self.address = without_password(address)
+        self._source = address
         self._remote = address.startswith(("http://", "https://"))
         self.path = downloads / address.rpartition("/")[2] if self._remote else Path(address)
 
@@ -95,6 +96,6 @@ class FileShard(ABC):
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            download(self.address, self.path, on_progress=show)
+            download(self._source, self.path, on_progress=show)
         except DownloadError as error:
             raise CorpusError(str(error)) from error

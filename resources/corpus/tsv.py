@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LIMITS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "400MB",
     "preserve_insertion_order": "false",
+    "enable_progress_bar": "false",
 }
 # What a damaged file raises. The package's types take its error for an instance of one.
 UNREADABLE = cast("tuple[type[Exception], ...]", (OSError, EOFError, isal_zlib.IsalError))

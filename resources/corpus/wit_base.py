@@ -49,6 +49,8 @@ class WitBaseShard(FileShard):
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """The images as the file has them; one without bytes is left to its URL."""
+        if self._remote and not self.path.exists():
+            self.fetch(lambda _: None)
         for record in self._records("image", "image_url"):
             data = (record["image"] or {}).get("bytes")
             if data and record["image_url"]:

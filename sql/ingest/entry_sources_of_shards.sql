@@ -1,4 +1,5 @@
--- A page with one of its images, where both were accepted; the first row that shows it speaks for it.
+-- A page with one of its images, where both were accepted. The first row that has a caption speaks for
+-- it.
 SELECT
     r.*,
     p.page_id,
@@ -15,5 +16,14 @@ FROM ingest.wit_rows AS r
 JOIN ingest.pages AS p USING (wit_shard, page_url)
 JOIN ingest.images AS i USING (wit_shard, image_url)
 WHERE list_contains($shards, r.wit_shard)
-QUALIFY row_number() OVER (PARTITION BY r.wit_shard, p.page_id, i.image_id ORDER BY r.line_number) = 1
+QUALIFY row_number() OVER (
+    PARTITION BY r.wit_shard, p.page_id, i.image_id
+    ORDER BY
+        coalesce(
+            r.caption_reference_description,
+            r.caption_alt_text_description,
+            r.caption_attribution_description
+        ) IS NULL,
+        r.line_number
+) = 1
 ORDER BY r.wit_shard, r.line_number;

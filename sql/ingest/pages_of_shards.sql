@@ -6,8 +6,14 @@ SELECT
     any_value(page_title ORDER BY line_number) AS title,
     any_value(language ORDER BY line_number) AS language,
     coalesce(
-        arg_max(context_page_description, length(context_page_description)),
-        arg_max(context_section_description, length(context_section_description))
+        arg_max(
+            context_page_description,
+            (length(context_page_description), context_page_description)
+        ),
+        arg_max(
+            context_section_description,
+            (length(context_section_description), context_section_description)
+        )
     ) AS page_text,
     list(DISTINCT concat_ws(
         chr(10),

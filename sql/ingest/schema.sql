@@ -61,14 +61,15 @@ CREATE TABLE IF NOT EXISTS ingest.pages (
 
 -- A page whose text another ingestion found changed: what it was and what it is.
 CREATE TABLE IF NOT EXISTS ingest.changes (
-    change_id VARCHAR PRIMARY KEY,
+    run_id VARCHAR NOT NULL,
     wit_shard VARCHAR NOT NULL,
     page_id VARCHAR NOT NULL,
     page_url VARCHAR NOT NULL,
     title VARCHAR NOT NULL,
     changed_at TIMESTAMP NOT NULL,
     text_before VARCHAR NOT NULL,
-    text_after VARCHAR NOT NULL CHECK (text_after <> text_before)
+    text_after VARCHAR NOT NULL CHECK (text_after <> text_before),
+    PRIMARY KEY (run_id, wit_shard, page_id)
 );
 
 -- One image URL of a shard, its file fetched, checked, measured and stored under its SHA-256. Width,

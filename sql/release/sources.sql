@@ -11,5 +11,5 @@ SELECT DISTINCT
 FROM cluster.image_sets AS s
 JOIN (
     FROM ingest.entries
-    QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY wit_shard) = 1
+    QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
 ) AS e USING (entry_id);

@@ -73,7 +73,9 @@ def make(make_world: MakeWorld, tmp_path: Path, wiki: MediaWiki) -> Make:
         corpus = Corpus(tmp_path / "corpus")
         images = {"allow_private_addresses": True, "licence": {"name": "unknown, by default"}}
         known = {"contact": CONTACT, "api": wiki.api}
-        write_settings(corpus.folder, wikipedia=known | wikipedia, images=images)
+        write_settings(
+            corpus.folder, wikipedia=known | wikipedia, images=images, languages=["en", "nl"]
+        )
         return make_world(tmp_path, corpus)
 
     return make

@@ -80,6 +80,15 @@ def test_of_two_with_one_page_or_one_image_one_is_in_a_set():
     assert ("e01" in drawn) != ("same image" in drawn)
 
 
+def test_of_two_that_look_alike_one_is_in_a_set():
+    alike = [
+        Member("original", "image 8", "page 8", look="image 8"),
+        Member("resized", "image 9", "page 9", look="image 8"),
+    ]
+    drawn = entries_of(draw_sets("c", [*members(4), *alike], "benchmark", [6], seed=0))
+    assert len(drawn) == 5 and {"e00", "e01", "e02", "e03"} < set(drawn)
+
+
 def test_an_entry_is_not_lost_to_one_that_was_left_out_itself():
     # In a chain a - b - c, where b shares its page with a and its image with c, a and c may stand
     # together whenever b is left out: b is never the reason that only one of them is there.

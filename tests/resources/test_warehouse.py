@@ -12,6 +12,7 @@ import time
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
@@ -20,6 +21,7 @@ from resources.home import REPO_ROOT
 from resources.warehouse import (
     SQL_ROOT,
     STAGES,
+    Parquet,
     Warehouse,
     WarehouseError,
     Write,
@@ -237,6 +239,212 @@ def test_a_partitions_value_is_bound_never_read_as_sql(warehouse):
     warehouse.replace(TABLE, summaries(name, 0), {"bucket": name})
 
     assert held(warehouse) == {"b": (1, ["seen"])}
+
+
+# Rows from files
+
+
+def staged(folder, *tables: pa.Table, where: str = "true") -> Parquet:
+    """The tables as Parquet files."""
+    first = len(list(folder.iterdir()))
+    paths = [folder / f"{first + number}.parquet" for number in range(len(tables))]
+    for path, table in zip(paths, tables, strict=True):
+        pq.write_table(table, path)
+    return Parquet(paths, where)
+
+
+def whole_failures(n: int, bucket: str = "a") -> pa.Table:
+    """As `failures`, with the column that may be empty: files must have every one."""
+    return failures(n, bucket).append_column("call_key", pa.nulls(n, pa.string()))
+
+
+def test_rows_of_several_files_are_taken_in_as_one(warehouse, tmp_path):
+    files = staged(tmp_path, summaries("a", 3), summaries("b", 2), summaries("c", 0))
+
+    warehouse.replace_all([Write(TABLE, files, {})])
+
+    assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["seen"])}
+
+
+def test_of_the_files_only_rows_that_fulfil_the_condition_are_taken(warehouse, tmp_path):
+    marked = [
+        table.append_column("suspect", pa.array([None, "no row", None]))
+        for table in (summaries("a", 3), summaries("b", 3))
+    ]
+    files = staged(tmp_path, *marked, where="suspect IS NULL AND set_id <> 'b-2'")
+
+    warehouse.replace_all([Write(TABLE, files, {})])
+
+    taken = warehouse.sql(f"SELECT set_id FROM {TABLE} ORDER BY set_id").column("set_id")
+    assert taken.to_pylist() == ["a-0", "a-2", "b-0"]
+
+
+def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(warehouse, tmp_path):
+    """By name, whatever the order; a condition on a column that only one file has holds for all."""
+    table = "dialogue.failed"
+    full = failures(2).append_column("call_key", pa.array(["key", "key"]))
+    full = full.append_column("suspect", pa.array([None, "x"]))
+    files = staged(
+        tmp_path, full.select(full.column_names[::-1]), failures(1), where="suspect IS NULL"
+    )
+
+    warehouse.replace_all([Write(table, files, {"bucket": "a"})])
+
+    taken = warehouse.sql(f"SELECT call_key FROM {table} ORDER BY ALL").column("call_key")
+    assert taken.to_pylist() == ["key", None]
+
+
+def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
+    files = staged(tmp_path, summaries("a", 1).drop_columns(["provider"]))
+
+    with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*provider"):
+        warehouse.replace_all([Write(TABLE, files, {})])
+
+
+def test_replacing_twice_from_files_is_replacing_once(warehouse, tmp_path):
+    """In its partition only, and the new files' rows take the place of the old ones'."""
+    warehouse.replace(TABLE, summaries("b", 2, "old"))
+    warehouse.replace(TABLE, summaries("a", 9, "old"), {"bucket": "a"})
+    files = staged(tmp_path, summaries("a", 3))
+
+    for _ in range(2):
+        warehouse.replace_all([Write(TABLE, files, {"bucket": "a"})])
+
+    assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["old"])}
+
+
+def test_rows_in_files_outside_the_partition_are_refused_unless_left_out(warehouse, tmp_path):
+    warehouse.replace(TABLE, summaries("a", 1, "old"))
+    files = staged(tmp_path, summaries("a", 3), summaries("b", 2))
+
+    with pytest.raises(WarehouseError, match=f"2 rows for {TABLE} lie outside"):
+        warehouse.replace_all([Write(TABLE, files, {"bucket": "a"})])
+    assert held(warehouse) == {"a": (1, ["old"])}
+
+    warehouse.replace_all([Write(TABLE, Parquet(files.paths, "bucket = 'a'"), {"bucket": "a"})])
+    assert held(warehouse) == {"a": (3, ["seen"])}
+
+
+def test_no_rows_in_files_empty_the_partition(warehouse, tmp_path):
+    warehouse.replace(TABLE, pa.concat_tables([summaries(bucket, 2) for bucket in "ab"]))
+
+    warehouse.replace_all([Write(TABLE, staged(tmp_path, summaries("a", 0)), {"bucket": "a"})])
+
+    assert held(warehouse) == {"b": (2, ["seen"])}
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (summaries("a", 2, ""), "CHECK"),
+        (pa.concat_tables([summaries("a", 1)] * 2), "duplicate key"),
+    ],
+)
+def test_rows_in_files_that_break_a_rule_are_refused_with_all_that_came_with_them(
+    warehouse, tmp_path, rows, says
+):
+    warehouse.replace(TABLE, summaries("a", 3, "old"))
+
+    with pytest.raises(WarehouseError, match=f"^The warehouse refused the write: .*{says}"):
+        warehouse.replace_all(
+            [
+                Write("dialogue.failed", staged(tmp_path, whole_failures(2)), {}),
+                Write(TABLE, summaries("b", 2), {"bucket": "b"}),
+                Write(TABLE, staged(tmp_path, rows), {"bucket": "a"}),
+            ]
+        )
+
+    assert held(warehouse) == {"a": (3, ["old"])}
+    assert warehouse.count("dialogue.failed") == 0
+
+
+@pytest.mark.parametrize("content", [None, b"no Parquet"])
+def test_a_file_that_cannot_be_read_is_refused_and_changes_nothing(warehouse, tmp_path, content):
+    warehouse.replace(TABLE, summaries("a", 3, "old"))
+    path = tmp_path / "it's.parquet"
+    if content:
+        path.write_bytes(content)
+
+    with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*it's.parquet"):
+        warehouse.replace_all([Write(TABLE, Parquet([path]), {})])
+
+    assert held(warehouse) == {"a": (3, ["old"])}
+
+
+def test_files_and_tables_may_be_written_together_and_leave_nothing_behind(warehouse, tmp_path):
+    folder = tmp_path / "it's"
+    folder.mkdir()
+    views = "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+    before = warehouse.sql(views)
+
+    warehouse.replace_all(
+        [
+            Write(TABLE, staged(folder, summaries("a", 2)), {"bucket": "a"}),
+            Write("dialogue.failed", failures(1), {"bucket": "a"}),
+            Write(TABLE, summaries("b", 1), {"bucket": "b"}),
+            Write("dialogue.failed", staged(folder, whole_failures(3, "b")), {"bucket": "b"}),
+        ]
+    )
+    for rows in (staged(folder, summaries("b", 1)), summaries("b", 1)):
+        with pytest.raises(WarehouseError, match="lie outside"):
+            warehouse.replace_all([Write(TABLE, rows, {"bucket": "a"})])
+
+    assert held(warehouse) == {"a": (2, ["seen"]), "b": (1, ["seen"])}
+    assert warehouse.count("dialogue.failed") == 4
+    assert warehouse.sql(views) == before and before.num_rows > 0
+    assert opened_by_another_process(warehouse.path)
+
+
+# Rows into files
+
+
+@pytest.fixture
+def query(monkeypatch) -> str:
+    """A query of our own among those in sql/, with a comment and a semicolon."""
+    text = (
+        f"-- Sets of the $buckets.\nSELECT bucket, set_id, summary FROM {TABLE}\n"
+        "WHERE list_contains($buckets, bucket) ORDER BY set_id DESC;\n"
+    )
+    others = module.sql_text
+    monkeypatch.setattr(module, "sql_text", lambda name: text if name == "some" else others(name))
+    return "some"
+
+
+@pytest.mark.parametrize("buckets", [["a", "c"], ["b"], ["none"], []])
+def test_what_is_exported_is_what_is_read(warehouse, tmp_path, query, buckets):
+    warehouse.replace(TABLE, pa.concat_tables([summaries(bucket, 3) for bucket in "abc"]))
+    path = tmp_path / "it's.parquet"
+
+    assert warehouse.export(query, {"buckets": buckets}, path) == path
+
+    exported, read = pq.read_table(path), warehouse.read(query, {"buckets": buckets})
+    assert exported.to_pylist() == read.to_pylist()
+    assert exported.column_names == ["bucket", "set_id", "summary"]
+    assert exported.num_rows == len({"a", "b", "c"} & set(buckets)) * 3
+
+
+def test_an_export_goes_back_in_as_it_came_out(warehouse, tmp_path, query):
+    """And it takes the place of an earlier file."""
+    text = "Où ?\n\t“字” 'quoted' $1 -- ; DROP"
+    warehouse.replace(TABLE, summaries("a", 3, text))
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(b"an earlier one")
+
+    warehouse.export(query, {"buckets": ["a"]}, path)
+
+    rest = summaries("a", 3).drop_columns(["summary"])
+    table = pq.read_table(path).join(rest, ["bucket", "set_id"])
+    warehouse.replace_all([Write(TABLE, staged(tmp_path, table), {"bucket": "a"})])
+    assert held(warehouse) == {"a": (3, [text])}
+
+
+def test_after_a_failed_export_another_process_can_open_the_file_at_once(
+    warehouse, tmp_path, query
+):
+    with pytest.raises(duckdb.Error):
+        warehouse.export(query, {"buckets": ["a"]}, tmp_path / "nowhere" / "rows.parquet")
+
+    assert opened_by_another_process(warehouse.path)
 
 
 # Refusing

@@ -1,9 +1,11 @@
 -- Pages of the file at `$path`, on their way into `ingest.pages`, that stand there with another text.
 SELECT
+    $run_id AS run_id,
     n.wit_shard,
     n.page_id,
     n.page_url,
     n.title,
+    now()::TIMESTAMP AS changed_at,
     b.page_text AS text_before,
     n.page_text AS text_after
 FROM read_parquet($path) AS n

@@ -106,9 +106,12 @@ class Warehouse:
 
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
+        query = sql_text(name).rstrip().removesuffix(";")
         with self._connection() as connection:
-            connection.sql(sql_text(name), params=dict(params)).write_parquet(
-                str(path), compression="uncompressed"
+            # Not by the query's relation: with parameters that one holds its result in memory.
+            connection.execute(
+                f"COPY ({query}\n) TO $to_path (FORMAT parquet, COMPRESSION uncompressed)",
+                {**params, "to_path": str(path)},
             )
         return path
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 LIMITS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "400MB",
     "preserve_insertion_order": "false",
-    "enable_progress_bar": "false",
 }
 # What a damaged file raises. The package's types take its error for an instance of one.
 UNREADABLE = cast("tuple[type[Exception], ...]", (OSError, EOFError, isal_zlib.IsalError))
@@ -65,6 +64,7 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
             duckdb.connect(config=LIMITS | {"temp_directory": str(folder)}) as connection,
         ):
             require_header(file.readline(MAX_LINE_BYTES))
+            connection.execute("SET enable_progress_bar = false")
             connection.execute(sql_text("ingest/staging/wit_macros"))
             batches = _noting(line_batches(file, first_number=2), failures)
             connection.register("lines", pa.RecordBatchReader.from_batches(SCHEMA, batches))

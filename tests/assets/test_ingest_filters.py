@@ -59,6 +59,9 @@ def saved(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
     return buffer.getvalue()
 
 
+OWL = saved(Image.new("RGB", (40, 30), "brown"))
+
+
 # --- Pages ---------------------------------------------------------------------------------------
 
 
@@ -151,6 +154,26 @@ def test_a_page_with_an_image_that_nothing_is_said_of_is_no_entry(make: Make) ->
     run = world.ingest()
     assert metadata(run, "ingest/entries")["without caption"] == 1
     assert (len(table(world, "images")), len(table(world, "entries"))) == (1, 0)
+
+
+def test_the_first_row_with_a_caption_speaks_for_a_pages_image(make: Make) -> None:
+    silent = wit_line("Owl", WEB + "owl.png", caption_reference_description="")
+    said = wit_line("Owl", WEB + "owl.png", caption_alt_text_description="A barn owl")
+    later = wit_line("Owl", WEB + "owl.png", caption_reference_description="An owl, later")
+    world = make([silent, said | {"caption_reference_description": ""}, later], {"owl.png": OWL})
+    assert world.ingest().success
+    assert [row["caption"] for row in table(world, "entries")] == ["A barn owl"]
+
+
+def test_what_is_not_read_here_is_taken_as_wikimedia_draws_it(make: Make) -> None:
+    """An SVG's own file is not even asked for; the row's type is not held against the drawing."""
+    svg = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.svg"
+    row = wit_line("Owl", svg, mime_type="image/svg+xml")
+    world = make([row], {"960px-Owl.svg.png": OWL})
+    assert world.ingest().success
+    (image,) = table(world, "images")
+    assert (image["image_url"], image["mime_type"]) == (svg, "image/png")
+    assert image["fetched_from"].endswith("/thumb/a/ab/Owl.svg/960px-Owl.svg.png")
 
 
 # --- Images --------------------------------------------------------------------------------------

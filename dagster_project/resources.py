@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator
 
 import dagster as dg
-from resources.image_index import ImageIndex
 
 from resources import home
 from resources.corpus.corpus import Corpus
 from resources.embedder import PACKAGED, Embedder
+from resources.image_index import ImageIndex
 from resources.image_source import ImageFetcher
 from resources.image_store import ImageStore
 from resources.llm.gateway import Gateway

@@ -7,10 +7,10 @@ What belongs here: the mirror of `ledger.sqlite` and the view people ask. The le
 import dagster as dg
 import pyarrow as pa
 
-from assets.tables import WHEN_READY, arrow_schema, preview, report, table_asset
+from assets.tables import WHEN_READY, preview, report, table_asset
 from resources.accounts import read_accounts
 from resources.llm.ledger import Ledger
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, arrow_schema
 
 N_SHOWN = 20
 

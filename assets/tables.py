@@ -29,7 +29,7 @@ from resources.llm.session import AuthError, WaitingForBatch
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServerError
 from resources.prompts import PromptError
-from resources.warehouse import WarehouseError, declared_columns
+from resources.warehouse import WarehouseError, arrow_schema, declared_columns
 from resources.wikipedia import WikipediaError
 
 PREVIEW_ROWS = 6
@@ -124,19 +124,6 @@ def table_asset(
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Rows as Arrow in the columns and types of `table`; what a row lacks is NULL, more is dropped."""
     return pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(table))
-
-
-def arrow_schema(table: str) -> pa.Schema:
-    """The columns and types of `table` in Arrow."""
-    import duckdb
-
-    declared = declared_columns()[table]
-    with duckdb.connect() as connection:
-        # JSON travels as its text.
-        casts = ", ".join(
-            f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in declared
-        )
-        return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
 
 
 def map_of(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:

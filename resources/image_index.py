@@ -11,13 +11,13 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import FileLock
 
 from methods.ids import canonical_json
+from resources.batched import batched
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS fetched (
@@ -67,7 +67,7 @@ class ImageIndex:
     def known(self, urls: Iterable[str]) -> dict[str, Entry]:
         """What there is of these addresses, by address."""
         found: dict[str, Entry] = {}
-        for chunk in _chunks(urls):
+        for chunk in batched(urls, _LOOKUP_CHUNK):
             marks = ",".join("?" * len(chunk))
             with self._lock:
                 rows = self._connection.execute(
@@ -97,9 +97,3 @@ class ImageIndex:
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
-
-
-def _chunks(urls: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(urls)
-    while chunk := list(islice(remaining, _LOOKUP_CHUNK)):
-        yield chunk

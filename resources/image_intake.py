@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from methods.image_check import ImageRejected
 from methods.image_filters import ImageLimits, refuse
 from methods.image_quality import ImageFacts, inspect
+from resources.batched import batched
 from resources.image_index import Entry, ImageIndex
 from resources.image_source import Fetched, ImageFetcher
 from resources.image_store import ImageStore
-from resources.rows_file import batched
 
 CORES = os.cpu_count() or 1
 AHEAD = 2 * CORES

@@ -5,11 +5,10 @@ in while it is made.
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,8 +16,6 @@ from filelock import FileLock, Timeout
 
 from methods.ids import content_id
 from resources.home import staging_path
-
-T = TypeVar("T")
 
 ROWS_A_GROUP = 20_000
 BYTES_A_GROUP = 16_000_000
@@ -74,13 +71,6 @@ def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=n_rows):
             yield batch.to_pylist()
-
-
-def batched(items: Iterable[T], size: int | None) -> Iterator[list[T]]:
-    """Lists of `size` items, the last one shorter; None: one list of them all."""
-    waiting = iter(items)
-    while portion := list(islice(waiting, size)):
-        yield portion
 
 
 @contextmanager

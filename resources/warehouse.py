@@ -84,6 +84,19 @@ def declared_columns() -> dict[str, list[tuple[str, str, bool]]]:
         return _columns(connection)
 
 
+def arrow_schema(table: str) -> "pa.Schema":
+    """The columns and types of `table` in Arrow."""
+    import duckdb
+
+    declared = declared_columns()[table]
+    with duckdb.connect() as connection:
+        # JSON travels as its text.
+        casts = ", ".join(
+            f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in declared
+        )
+        return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
+
+
 def _columns(connection: "duckdb.DuckDBPyConnection") -> dict[str, list[tuple[str, str, bool]]]:
     columns: dict[str, list[tuple[str, str, bool]]] = {}
     for table, column, kind, nullable in connection.execute(

@@ -18,7 +18,6 @@ from assets.refused import reasons
 from assets.tables import (
     FRESH_EVERY_WEEK,
     WHEN_READY,
-    arrow_schema,
     preview,
     report,
     rows_to_arrow,
@@ -27,6 +26,7 @@ from assets.tables import (
 from methods.image_check import EXTENSION_OF, ImageRejected
 from methods.near_duplicates import duplicate_groups, near_duplicates
 from methods.wikimedia import thumbnail_url
+from resources.batched import batched
 from resources.corpus.corpus import Corpus
 from resources.corpus.knowledge import Knowledge
 from resources.corpus.shard import Shard
@@ -34,8 +34,8 @@ from resources.image_index import ImageIndex
 from resources.image_intake import ImageIntake, Taken, Wanted
 from resources.image_source import ImageFetcher
 from resources.image_store import ImageStore
-from resources.rows_file import RowsFile, batched, first_rows, n_rows, portions, staging_folder
-from resources.warehouse import Parquet, Warehouse, Write
+from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
+from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 IMAGES_AT_ONCE = 20_000
 DRAWN_WIDTH = 960

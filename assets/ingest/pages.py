@@ -13,7 +13,6 @@ from assets.partitions import wit_shards
 from assets.tables import (
     FRESH_EVERY_WEEK,
     WHEN_READY,
-    arrow_schema,
     preview,
     report,
     table_asset,
@@ -23,7 +22,7 @@ from methods.topics import topics_of
 from resources.corpus.corpus import Corpus
 from resources.corpus.knowledge import Knowledge
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
-from resources.warehouse import Parquet, Warehouse, Write
+from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 PAGES_AT_ONCE = 10_000
 

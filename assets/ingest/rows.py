@@ -4,7 +4,6 @@ What belongs here: reading a shard when its content is new, leaving it alone whe
 """
 
 from collections import Counter
-from pathlib import Path
 
 import dagster as dg
 
@@ -66,13 +65,12 @@ def wit_rows(
 def _read(warehouse: Warehouse, shard: Shard, fingerprint: str) -> dict[str, object]:
     """Put the shard's rows in the place of those it had; its row in `ingest.shards`."""
     with staging_folder("ingest.wit_rows", shard.name) as folder:
-        staged = shard.stage(Path(folder))
+        staged = shard.stage(folder)
         row = {
             "wit_shard": shard.name,
             "address": shard.address,
             "fingerprint": fingerprint,
             "n_rows": staged.n_rows,
-            "n_rejected": sum(staged.reasons.values()),
             "reasons": staged.reasons,
         }
         of_shard = {"wit_shard": shard.name}

@@ -112,8 +112,9 @@ class Corpus:
                 ) from error
         return digests
 
+    @cached_property
     def wikipedia(self) -> Wikipedia:
-        """The encyclopaedia, for who is named as contact."""
+        """The encyclopaedia, for who is named as contact: one, as it remembers the waits asked for."""
         settings = self.settings.wikipedia
         return Wikipedia(settings.contact, api=settings.api, folder=self._home / WIKIPEDIA)
 
@@ -128,7 +129,7 @@ class Corpus:
             name, kind = _name_and_kind(address)
             self._add(shards, kind(name, address, self._home / DOWNLOADS))
         for name, pages in self.settings.wikipedia.shards.items():
-            self._add(shards, WikipediaShard(name, pages, self.wikipedia))
+            self._add(shards, WikipediaShard(name, pages, lambda: self.wikipedia))
         return shards
 
     def _files(self) -> list[str]:

@@ -36,7 +36,7 @@ class Knowledge:
         for shard, language, some in self._asked(rows):
             lacking = [row for row in some if not row["categories"] or not row["page_text"]]
             titles = [row["title"] for row in lacking]
-            facts = self._corpus.wikipedia().pages(shard, language, titles)
+            facts = self._corpus.wikipedia.pages(shard, language, titles)
             for row in lacking:
                 page = facts[row["title"]]
                 if isinstance(page, PageFacts):
@@ -52,7 +52,7 @@ class Knowledge:
             row["licence_url"] = default and default.url
             row["artist"] = default and default.artist
         for shard, language, some in self._asked(rows):
-            wikipedia = self._corpus.wikipedia()
+            wikipedia = self._corpus.wikipedia
             if shard not in self._kept:
                 self._kept[shard] = {file.url: file for file in wikipedia.kept_files(shard)}
             known = self._kept[shard]

@@ -9,29 +9,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
-from methods.wit import COLUMNS, Rejection, WitRow
+from methods.wit import Rejection, WitRow
 from resources.rows_file import RowsFile
-from resources.warehouse import Parquet
-
-_TYPES = {
-    "line_number": pa.int64(),
-    "original_height": pa.int64(),
-    "original_width": pa.int64(),
-    "is_main_image": pa.bool_(),
-    "attribution_passes_lang_id": pa.bool_(),
-    "page_changed_recently": pa.bool_(),
-}
-ROW_SCHEMA = pa.schema(
-    [(name, _TYPES.get(name, pa.string())) for name in ("wit_shard", "line_number", *COLUMNS)]
-)
-REJECTED_SCHEMA = pa.schema(
-    [
-        (name, pa.string())
-        for name in ("wit_shard", "kind", "reference", "reason", "detail", "excerpt")
-    ]
-)
+from resources.warehouse import Parquet, arrow_schema
 
 
 @dataclass(frozen=True)
@@ -52,8 +32,8 @@ class StagedWriter:
     """
 
     def __init__(self, folder: Path, shard: str, unit: str = "line") -> None:
-        self._rows = RowsFile(folder / "rows.parquet", ROW_SCHEMA)
-        self._rejected = RowsFile(folder / "rejected.parquet", REJECTED_SCHEMA)
+        self._rows = RowsFile(folder / "rows.parquet", arrow_schema("ingest.wit_rows"))
+        self._rejected = RowsFile(folder / "rejected.parquet", arrow_schema("ingest.rejected"))
         self._reasons: Counter[str] = Counter()
         self._shard = shard
         self._unit = unit

@@ -26,7 +26,7 @@ class WitBaseShard(FileShard):
 
     def fetch(self, tell: Tell) -> str:
         """As for any file; of one on the hub the fingerprint is what the hub says of its content."""
-        if not self.address.startswith("hf://"):
+        if not self._on_hub:
             return super().fetch(tell)
         import fsspec
 
@@ -56,12 +56,15 @@ class WitBaseShard(FileShard):
             if data and record["image_url"]:
                 yield record["image_url"], data
 
+    @property
+    def _on_hub(self) -> bool:
+        return self.address.startswith("hf://")
+
     def _records(self, *columns: str) -> Iterator[dict[str, Any]]:
         import datasets
 
-        hub = self.address.startswith("hf://")
         # What stands for a file in `datasets` is a pattern.
-        location = self.address if hub else glob.escape(str(self.path))
+        location = self.address if self._on_hub else glob.escape(str(self.path))
         try:
             # Not load_dataset, which tells the hub of every file that is read.
             dataset = datasets.IterableDataset.from_parquet(
@@ -74,7 +77,7 @@ class WitBaseShard(FileShard):
         except Exception as error:  # pyarrow, fsspec and the hub each have errors of their own
             remedy = (
                 "run again, or download the file into the corpus's folder"
-                if hub
+                if self._on_hub
                 else f"replace {self.path} with an intact copy"
             )
             raise CorpusError(

@@ -18,6 +18,7 @@ from methods.wikimedia import (
     page_facts,
     page_images,
 )
+from resources.batched import batched
 from resources.wikipedia.records import Key, PageRecord, Records
 from resources.wikipedia.session import CONCURRENCY
 from resources.wikipedia.wiki import BATCH, Wiki, expected_form
@@ -66,7 +67,7 @@ async def current_pages(
     async def look(batch: Sequence[str]) -> None:
         now.update(await wiki.pages(batch, _REVISIONS))
 
-    await _each(look, _batches(distinct))
+    await _each(look, batched(distinct, BATCH))
     results: dict[str, PageRecord | Missing] = {}
     outdated: dict[str, list[str]] = {}
     for asked in distinct:
@@ -94,7 +95,7 @@ async def current_pages(
         kept.add(new)
         progress.done(len(results))
 
-    await _each(fetch, _batches(list(outdated)))
+    await _each(fetch, batched(outdated, BATCH))
     return {asked: results[asked] for asked in distinct}
 
 
@@ -157,12 +158,8 @@ async def known_files(
         kept.add(new)
         progress.done(len(results))
 
-    await _each(fetch, _batches([asked for asked in distinct if asked not in results]))
+    await _each(fetch, batched([asked for asked in distinct if asked not in results], BATCH))
     return {asked: results[asked] for asked in distinct}
-
-
-def _batches(titles: Sequence[str]) -> list[Sequence[str]]:
-    return [titles[start : start + BATCH] for start in range(0, len(titles), BATCH)]
 
 
 async def _each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:

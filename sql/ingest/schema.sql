@@ -7,7 +7,6 @@ CREATE TABLE IF NOT EXISTS ingest.shards (
     address VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     n_rows BIGINT NOT NULL,
-    n_rejected BIGINT NOT NULL,
     reasons MAP(VARCHAR, BIGINT) NOT NULL
 );
 

@@ -12,13 +12,14 @@ of it.
 """
 
 import hashlib
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.resources.serving import serving
 
 PIECE = 1 << 16
 
@@ -195,12 +196,5 @@ class StorageDouble(ThreadingHTTPServer):
 @contextmanager
 def serving_storage() -> Iterator[StorageDouble]:
     """A server for as long as the block lasts."""
-    server = StorageDouble()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(StorageDouble()) as server:
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources import rows_file
+from resources.batched import batched
 from resources.home import REPO_ROOT, staging_path
-from resources.rows_file import RowsFile, batched, first_rows, n_rows, portions, staging_folder
+from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 
 SCHEMA = pa.schema([("name", pa.string()), ("size", pa.int64())])
 

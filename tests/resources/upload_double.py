@@ -20,6 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from PIL import Image
 
+from tests.resources.serving import serving
+
 
 def picture(number: int = 0) -> bytes:
     """The bytes of a PNG; another number makes another picture."""
@@ -246,12 +248,5 @@ class UploadDouble(ThreadingHTTPServer):
 @contextmanager
 def serving_uploads() -> Iterator[UploadDouble]:
     """A server for as long as the block lasts."""
-    server = UploadDouble()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(UploadDouble()) as server:
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

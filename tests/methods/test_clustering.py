@@ -5,8 +5,9 @@ import pytest
 import torch
 from sentence_transformers.util import community_detection
 
-from methods import clustering
-from methods.clustering import Placement, place_entries, threshold_communities
+from methods.clustering import communities as clustering
+from methods.clustering.communities import threshold_communities
+from methods.clustering.placement import Placement, place_entries
 
 TAU = 0.75
 

@@ -1,0 +1,9 @@
+"""Clustering: entries to embeddings, to groups and clusters, to image sets (MMDU 2.2, 3.1, B.1)."""
+
+from assets.cluster.clusters import clusters
+from assets.cluster.embeddings import embeddings
+from assets.cluster.image_sets import image_sets, require_whole_sets
+
+ASSETS = [embeddings, clusters, image_sets]
+
+__all__ = ["ASSETS", "clusters", "embeddings", "image_sets", "require_whole_sets"]

@@ -91,7 +91,7 @@ def _in_order(
     community = community[index]
     row, centre = prepared.distinct_of[index], centres[community]
     # Rounding must neither make a cosine above 1 nor cost a vector the cosine 1 with its equals.
-    similarity = np.minimum(cosines(prepared.vectors, row, centre), 1.0)
+    similarity = np.minimum(cosines(prepared.vectors, row, centre, np.float64), 1.0)
     similarity[row == centre] = 1.0
     is_centre = index == prepared.first[centre]
     order = np.lexsort((index, -similarity, ~is_centre, community))

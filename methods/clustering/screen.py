@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 TILE_ROWS, TILE_COLUMNS = 1024, 4096
-"""One tile of bounds is 8 to 16 MB, whatever the number of vectors."""
+"""One tile of bounds is 8 to 16 MB, whatever the number of vectors; a narrow one has more rows."""
 
 WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024
@@ -59,11 +59,18 @@ class Screen:
         self, left: "torch.Tensor", right: "torch.Tensor"
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Positions in `left` and `right` of the pairs that may be within tau, tile by tile."""
-        for top in range(0, len(left), TILE_ROWS):
-            rows = left[top : top + TILE_ROWS]
+        import torch
+
+        height = TILE_ROWS * max(1, TILE_COLUMNS // max(1, len(right)))
+        # One tile's memory serves all: fresh memory costs as much as the product.
+        tile = left.new_empty(min(height, len(left)) * min(TILE_COLUMNS, len(right)))
+        for top in range(0, len(left), height):
+            rows = left[top : top + height]
             for start in range(0, len(right), TILE_COLUMNS):
                 columns = right[start : start + TILE_COLUMNS]
-                row, column = np.divmod(self._over_bound(rows @ columns.T), len(columns))
+                products = tile[: len(rows) * len(columns)].view(len(rows), len(columns))
+                torch.mm(rows, columns.T, out=products)
+                row, column = np.divmod(self._over_bound(products), len(columns))
                 yield row + top, column + start
 
     def _over_bound(self, products: "torch.Tensor") -> NDArray[np.intp]:

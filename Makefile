@@ -15,7 +15,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui offline-server test check bench-gateway bench-ingest lock clean
+.PHONY: help setup demo dry-run ui offline-server test check bench-gateway bench-ingest bench-cluster lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -56,6 +56,9 @@ bench-gateway: setup ## What the gateway costs against the plain client and the 
 
 bench-ingest: setup ## What ingestion costs against unpacking and decoding alone (about 5 minutes)
 	@$(BIN)/python -m tests.bench.ingest
+
+bench-cluster: setup ## What clustering costs against sentence-transformers and FAISS (about 8 minutes)
+	@$(BIN)/python -m tests.bench.cluster
 
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock

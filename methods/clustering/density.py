@@ -16,7 +16,8 @@ def density_communities(vectors: Vectors, min_size: int = 2) -> list[Community]:
 
     A cluster's centre is its medoid, the member with the largest mean cosine to all (ties: the smaller
     index); others may lie further from it than any tau. On unit vectors Euclidean distance orders pairs
-    as the cosine does. Vectors of which all are equally dense have no cluster. Cost: about n^2 d. Raises ThresholdError for numbers that are not finite.
+    as the cosine does. Vectors that are one dense place have no cluster: nothing tells a part of
+    them from the rest. Cost: about n^2 d. Raises ThresholdError for numbers that are not finite.
     """
     import hdbscan
 

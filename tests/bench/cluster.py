@@ -1,0 +1,269 @@
+"""What clustering costs: threshold communities against sentence-transformers', FAISS and HDBSCAN.
+
+Run by `make bench-cluster` on 60,004 real short texts; their vectors are kept from the first run.
+Every figure is taken in a process of its own, the ways take turns, and the fastest round of each
+counts. Prints a table, and as the last line all figures as one JSON object.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from resources.home import REPO_ROOT, home
+
+TEXTS = REPO_ROOT.parent / "shared" / "data" / "package_descriptions.txt.gz"
+TAU = 0.75
+MANY, FEW, DENSE = 60_004, 15_000, 5_000
+WARMING = 512
+REFERENCE, EXACT = "community_detection", "exact"
+FLOAT32 = "exact, float32 alone"
+FLAT, APPROXIMATE, DENSITY = "FAISS flat range search", "approximate", "hdbscan"
+ROUNDS_OF = {
+    MANY: (REFERENCE, EXACT, FLOAT32, FLAT, APPROXIMATE),
+    FEW: (REFERENCE, EXACT),
+    DENSE: (DENSITY,),
+}
+
+
+# --- Ways ----------------------------------------------------------------------------------------
+# Each takes vectors and gives communities, pairs (low < high) or None for what it does not make, and
+# what else it says of itself.
+
+Found = tuple[list[list[int]] | None, np.ndarray | None, dict]
+
+
+def reference(vectors: np.ndarray) -> Found:
+    """What a user would take instead."""
+    from sentence_transformers.util import community_detection
+
+    return community_detection(vectors, threshold=TAU, min_community_size=2), None, {}
+
+
+def exact(vectors: np.ndarray) -> Found:
+    """The exact mode, as the asset runs it."""
+    from methods.clustering.communities import communities_of
+    from methods.clustering.neighbours import find_neighbours
+
+    neighbours = find_neighbours(vectors, TAU)
+    communities = [list(each.members) for each in communities_of(neighbours)]
+    screen = neighbours.prepared.screen
+    return communities, pairs_of(neighbours), {"width": screen.heads.shape[1] - 1}
+
+
+def float32_alone(vectors: np.ndarray) -> Found:
+    """The exact mode on a processor without instructions for bfloat16."""
+    from methods.clustering import screen
+
+    screen._multiplies_bfloat16 = lambda: False
+    return exact(vectors)
+
+
+def flat(vectors: np.ndarray) -> Found:
+    """All pairs by FAISS, without communities."""
+    import faiss
+
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+    limits, _, found = index.range_search(vectors, TAU)
+    row = np.repeat(np.arange(len(vectors)), np.diff(limits).astype(np.int64))
+    once = row < found
+    return None, np.stack([row[once], found[once]], axis=1), {}
+
+
+def approximate(vectors: np.ndarray) -> Found:
+    """The approximate mode, its own measuring of recall included."""
+    from methods.clustering.approximate import approximate_neighbours
+    from methods.clustering.communities import communities_of
+
+    neighbours, recall = approximate_neighbours(vectors, TAU)
+    communities = [list(each.members) for each in communities_of(neighbours)]
+    said = {"recall_it_says": round(recall.share, 4), "cells": recall.n_cells}
+    return communities, pairs_of(neighbours), {**said, "probes": recall.n_probes}
+
+
+def density(vectors: np.ndarray) -> Found:
+    """HDBSCAN's clusters."""
+    from methods.clustering.density import density_communities
+
+    return [list(each.members) for each in density_communities(vectors)], None, {}
+
+
+WAYS: dict[str, Callable[[np.ndarray], Found]] = {
+    REFERENCE: reference,
+    EXACT: exact,
+    FLOAT32: float32_alone,
+    FLAT: flat,
+    APPROXIMATE: approximate,
+    DENSITY: density,
+}
+
+
+def pairs_of(neighbours) -> np.ndarray:
+    """Pairs of vectors as given, equal ones among them: shape (n, 2)."""
+    prepared = neighbours.prepared
+    low = np.repeat(np.arange(len(prepared.vectors)), np.diff(neighbours.starts))
+    members = [[] for _ in prepared.vectors]
+    for index, row in enumerate(prepared.distinct_of.tolist()):
+        members[row].append(index)
+    once = low < neighbours.indices
+    found = [
+        (min(one, other), max(one, other))
+        for a, b in zip(low[once].tolist(), neighbours.indices[once].tolist(), strict=True)
+        for one in members[a]
+        for other in members[b]
+    ]
+    found += [(a, b) for rows in members for place, a in enumerate(rows) for b in rows[place + 1 :]]
+    return np.array(found).reshape(-1, 2)
+
+
+# --- Measuring -----------------------------------------------------------------------------------
+
+
+def measure(way: str, path: Path, n: int) -> None:
+    """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
+    vectors = np.load(path)
+    # Every n-th, so that few are as varied as many.
+    vectors = vectors[np.linspace(0, len(vectors) - 1, n).astype(int)]
+    WAYS[way](vectors[:WARMING])
+    processor = time.process_time()
+    started = time.monotonic()
+    communities, pairs, said = WAYS[way](vectors)
+    wall, processor = time.monotonic() - started, time.process_time() - processor
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with found_file(path, way, n).open("wb") as file:
+        pickle.dump((communities, pairs), file)
+    print(json.dumps({"wall_s": wall, "cpu_s": processor, "peak_mib": round(peak / 1024), **said}))
+
+
+def found_file(path: Path, way: str, n: int) -> Path:
+    """Where a way leaves what it found."""
+    return path.parent / f"{hashlib.sha256(way.encode()).hexdigest()[:8]}.{n}.pickle"
+
+
+def measured(way: str, path: Path, n: int) -> dict:
+    """The figures of one way, from a process of its own."""
+    command = [sys.executable, "-m", "tests.bench.cluster", "measure", way, str(path), str(n)]
+    print(f"{way}, {n:,} ...", file=sys.stderr)
+    done = subprocess.run(command, cwd=REPO_ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def best_of(ways: Sequence[str], path: Path, n: int, rounds: int) -> dict[str, dict]:
+    """The fastest round of each way; they take turns."""
+    runs = [{way: measured(way, path, n) for way in ways} for _ in range(rounds)]
+    best = {way: min((run[way] for run in runs), key=lambda row: row["wall_s"]) for way in ways}
+    for way in ways:
+        best[way]["all_wall_s"] = [round(run[way]["wall_s"], 3) for run in runs]
+        best[way]["peak_mib"] = max(run[way]["peak_mib"] for run in runs)
+    return best
+
+
+def vectors_of_texts() -> np.ndarray:
+    """Vectors of the texts, from the first run's file if they and the model are the same."""
+    from resources.embedder import Embedder
+
+    texts = gzip.decompress(TEXTS.read_bytes()).decode().splitlines()
+    embedder = Embedder()
+    key = hashlib.sha256("\n".join([embedder.name, *texts]).encode()).hexdigest()[:16]
+    path = home() / "bench" / f"{key}.npy"
+    if not path.exists():
+        print(f"embedding {len(texts):,} texts ...", file=sys.stderr)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            np.save(file, embedder.encode(texts))
+        Path(file.name).rename(path)
+    return np.load(path)
+
+
+def bench(rounds: int) -> dict:
+    """Every figure there is."""
+    vectors = vectors_of_texts()
+    with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
+        path = Path(folder) / "vectors.npy"
+        np.save(path, vectors)
+        rows = {n: best_of(ways, path, n, rounds) for n, ways in ROUNDS_OF.items()}
+
+        def found(way: str, n: int) -> tuple:
+            return pickle.loads(found_file(path, way, n).read_bytes())
+
+        for n in (MANY, FEW):
+            wanted, _ = found(REFERENCE, n)
+            for way in {EXACT, FLOAT32} & set(rows[n]):
+                made, _ = found(way, n)
+                rows[n][way]["same_communities"] = set(map(frozenset, made)) == set(
+                    map(frozenset, wanted)
+                )
+                rows[n][way]["same_centres"] = [each[0] for each in made] == [
+                    each[0] for each in wanted
+                ]
+        true = set(map(tuple, found(EXACT, MANY)[1].tolist()))
+        for way in (FLAT, APPROXIMATE):
+            pairs = set(map(tuple, found(way, MANY)[1].tolist()))
+            rows[MANY][way]["recall"] = round(len(pairs & true) / len(true), 4)
+            rows[MANY][way]["false_pairs"] = len(pairs - true)
+        for n in rows:
+            for way, row in rows[n].items():
+                communities, _ = found(way, n)
+                row["communities"] = None if communities is None else len(communities)
+    for n in (MANY, FEW):
+        for row in rows[n].values():
+            row["times_faster"] = round(rows[n][REFERENCE]["wall_s"] / row["wall_s"], 2)
+    return {
+        "cores": os.cpu_count(),
+        "texts": rows,
+        "pairs": len(true),
+        "growth_of_exact": round(rows[MANY][EXACT]["wall_s"] / rows[FEW][EXACT]["wall_s"], 2),
+        "growth_of_reference": round(
+            rows[MANY][REFERENCE]["wall_s"] / rows[FEW][REFERENCE]["wall_s"], 2
+        ),
+    }
+
+
+def show(figures: dict) -> None:
+    """The figures for people."""
+    for n, rows in figures["texts"].items():
+        print(f"\n{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores")
+        print(f"{'':26}{'s':>8}{'CPU s':>8}{'x faster':>10}{'MiB':>7}{'communities':>13}  ")
+        for way, row in rows.items():
+            faster = f"{row['times_faster']:10.1f}" if "times_faster" in row else " " * 10
+            made = f"{row['communities'] or '-':>13}"
+            says = [f"the same: {row['same_communities']}"] if "same_communities" in row else []
+            says += [f"recall {row['recall']}"] if "recall" in row else []
+            print(
+                f"{way:26}{row['wall_s']:8.2f}{row['cpu_s']:8.2f}{faster}{row['peak_mib']:7}{made}"
+                f"  {', '.join(says)}"
+            )
+    print(
+        f"\n{MANY / FEW:.0f} x as many texts take the exact mode {figures['growth_of_exact']} x as "
+        f"long, {REFERENCE} {figures['growth_of_reference']} x.\n"
+    )
+
+
+def main() -> None:
+    """Everything; or one way in a process of its own, as the arguments say."""
+    if sys.argv[1:2] == ["measure"]:
+        return measure(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    if not TEXTS.exists():
+        sys.exit(f"{TEXTS} is not there: the texts to cluster are read from it.")
+    figures = bench(parser.parse_args().rounds)
+    show(figures)
+    print(json.dumps(figures))
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from methods.clustering.neighbours import ThresholdError
 from methods.image_sets import SetSizeError
 from resources.corpus.settings import CorpusError
 from resources.embedder import EmbedderError
@@ -55,6 +56,7 @@ PLAIN_ERRORS = (
     PromptError,
     RegistryError,
     SetSizeError,
+    ThresholdError,
     WaitingForBatch,
     WarehouseError,
     WikipediaError,

@@ -13,6 +13,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.partitions import buckets, models, wit_shards
+from dagster_project.cluster_checks import cluster_checks
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
 
@@ -244,5 +245,6 @@ def make_checks(
             "At least one dialogue is released.",
             "release.current",
         ),
+        *cluster_checks(),
         *ledger_checks(),
     ]

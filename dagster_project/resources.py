@@ -10,13 +10,14 @@ import dagster as dg
 
 from resources import home
 from resources.corpus.corpus import Corpus
-from resources.embedder import PACKAGED, Embedder
+from resources.embedder import PACKAGED, TORCH, Embedder
 from resources.image_index import ImageIndex
 from resources.image_source import ImageFetcher
 from resources.image_store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.ray_clustering.cluster import RayCluster
 from resources.review_store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -39,6 +40,21 @@ def image_fetcher() -> ImageFetcher:
         contact=corpus.settings.wikipedia.contact,
         allow_private=corpus.settings.images.allow_private_addresses,
     )
+
+
+def text_embedder() -> Embedder:
+    """The model `LOOM_EMBEDDER`, or the packaged one, by `LOOM_EMBEDDER_BACKEND`, or torch, on
+    `LOOM_EMBEDDER_DEVICE`, or what is there."""
+    return Embedder(
+        os.environ.get("LOOM_EMBEDDER") or PACKAGED,
+        os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,
+        os.environ.get("LOOM_EMBEDDER_DEVICE") or None,
+    )
+
+
+def ray_cluster() -> RayCluster:
+    """The cluster at `LOOM_RAY_ADDRESS`; `RAY_ADDRESS` goes before, as it does with Ray's client."""
+    return RayCluster(os.environ.get("RAY_ADDRESS") or os.environ.get("LOOM_RAY_ADDRESS") or None)
 
 
 def make_gateway(run: str = "", budget_usd: float | None = None) -> Gateway:
@@ -132,9 +148,8 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
         "image_store": plain(lambda: ImageStore(home.images_path()), "Images by their SHA-256."),
         "image_index": image_index,
         "image_fetcher": plain(image_fetcher, "Images from a folder, a mirror or the web."),
-        "embedder": plain(
-            lambda: Embedder(os.environ.get("LOOM_EMBEDDER") or PACKAGED), "Texts to unit vectors."
-        ),
+        "embedder": plain(text_embedder, "Texts to unit vectors."),
+        "ray": plain(ray_cluster, "Where steps that are told to run on Ray send their jobs."),
         "review_store": plain(
             lambda: ReviewStore(home.review_path()), "What people decided, append-only."
         ),

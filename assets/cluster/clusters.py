@@ -1,43 +1,139 @@
-"""Vectors to groups and clusters.
+"""Vectors to groups and clusters: `cluster.clusters`, `cluster.communities` and `cluster.changes`.
 
-What belongs here: which pass follows which. The algorithms are `methods/clustering/`.
+What belongs here: whether what is there is extended or all is clustered anew, by which finders, and
+what the run says of it. The algorithms are `methods/clustering/`.
 """
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Literal
+
 import dagster as dg
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 
+from assets.cluster.before import Found, read_before
 from assets.cluster.embeddings import embeddings
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
-from methods.clustering.placement import place_entries
-from resources.warehouse import Warehouse
+from assets.cluster.placed import changes_table, clusters_table, communities_table
+from assets.tables import WHEN_READY, preview, report, table_asset
+from methods.clustering.approximate import approximate_neighbours
+from methods.clustering.communities import Community, communities_of, threshold_communities
+from methods.clustering.density import density_communities
+from methods.clustering.extension import Communities, extend, recluster
+from methods.clustering.neighbours import Vectors
+from methods.clustering.placement import ASSIGNED, Finder, Finders, Level
+from resources.embedder import Embedder
+from resources.warehouse import Warehouse, Write
+
+SHOWN_OF_EACH = 5
+"""Largest groups and clusters that a run shows."""
+APPROXIMATE_FROM = 20_000
+"""Fewer vectors are compared with each other in less time than it takes to cut them into cells."""
 
 
 class ClusterConfig(dg.Config):
-    """MMDU joins entries at a cosine of at least 0.75 (3.1)."""
+    """MMDU joins entries at a cosine of at least 0.75 (3.1), groups and clusters alike.
+
+    `density` is HDBSCAN inside each group. By default what is there is extended: who has a place keeps
+    it. `recluster` places all anew; so does a change of anything else here, or of the model.
+    """
 
     tau: float = Field(0.75, ge=-1, le=1)
+    min_size: int = Field(2, ge=2)
+    group_method: Literal["threshold", "approximate"] = "threshold"
+    cluster_method: Literal["threshold", "approximate", "density"] = "threshold"
+    recluster: bool = False
 
 
 @table_asset("cluster.clusters", deps=[embeddings], automation_condition=WHEN_READY)
-def clusters(config: ClusterConfig, warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
-    """Groups by category, then clusters by caption inside each; every entry has its row."""
-    import numpy as np
+def clusters(
+    context: dg.AssetExecutionContext,
+    config: ClusterConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
+) -> dg.MaterializeResult:
+    """Groups by category, then clusters by caption inside each; every entry has its row, and why.
 
-    vectors = warehouse.read("cluster/vectors").to_pydict()
-    placements = place_entries(
-        vectors["entry_id"],
-        np.array(vectors["category"], dtype=np.float32),
-        np.array(vectors["caption"], dtype=np.float32),
-        config.tau,
+    New entries join the groups and clusters there are or found new ones; nobody moves, no name changes.
+    """
+    settings = {"model": embedder.name, **config.model_dump(exclude={"recluster"})}
+    found = read_before(warehouse, embedder.name)
+    reason = "asked for" if config.recluster else _why_anew(settings, found)
+    mode = f"all anew: {reason}" if reason else "extended"
+    context.log.info(f"clusters: {mode}")
+    place = recluster if reason else extend
+    made = place(found.entries, found.before, _finders(config, context.log.info), config.tau)
+
+    run_id = context.run.run_id
+    table = clusters_table(found, made)
+    changes = changes_table(found, made, run_id, datetime.now(UTC).replace(tzinfo=None))
+    warehouse.replace_all(
+        [
+            Write("cluster.clusters", table, {}),
+            Write("cluster.communities", communities_table(found, made, run_id, settings), {}),
+            Write("cluster.changes", changes, {"run_id": run_id}),
+        ]
     )
-    table = rows_to_arrow("cluster.clusters", [vars(placement) for placement in placements])
-    warehouse.replace("cluster.clusters", table)
-    return report(
-        table,
-        {
-            "tau": config.tau,
-            "groups": len({placement.group_id for placement in placements} - {None}),
-            "clusters": len({placement.cluster_id for placement in placements} - {None}),
-            "entries in no cluster": sum(p.cluster_id is None for p in placements),
-        },
-    )
+    details = {
+        **settings,
+        "mode": mode,
+        **_figures("group", found.before.group, made.groups, changes),
+        **_figures("cluster", found.before.cluster, made.clusters, changes),
+        "largest": dg.MetadataValue.md(
+            preview(
+                warehouse.read("cluster/largest_communities", {"n_each": SHOWN_OF_EACH}),
+                n_rows=2 * SHOWN_OF_EACH,
+            )
+        ),
+    }
+    return report(table.drop_columns(["category_text_id", "caption_text_id"]), details)
+
+
+def _why_anew(settings: dict[str, Any], found: Found) -> str | None:
+    """Why what is there cannot be extended, if so."""
+    if not found.communities.num_rows:
+        return "nothing was there"
+    for name, wanted in settings.items():
+        was = found.communities[name].unique().to_pylist()
+        if was != [wanted]:
+            return f"{name} was {was[0]} and is {wanted}"
+    if found.communities["category"].null_count or found.communities["caption"].null_count:
+        return "centres have lost their vectors"
+    return None
+
+
+def _finders(config: ClusterConfig, say: Callable[[str], None]) -> Finders:
+    def by_threshold(vectors: Vectors) -> list[Community]:
+        return threshold_communities(vectors, config.tau, config.min_size)
+
+    def approximately(vectors: Vectors) -> list[Community]:
+        if len(vectors) < APPROXIMATE_FROM:
+            return by_threshold(vectors)
+        neighbours, recall = approximate_neighbours(vectors, config.tau)
+        say(f"clusters: {recall.share:.2%} of the neighbours of {recall.n_sampled:,} were found")
+        return communities_of(neighbours, config.min_size)
+
+    def by_density(vectors: Vectors) -> list[Community]:
+        return density_communities(vectors, config.min_size)
+
+    finders: dict[str, Finder] = {
+        "threshold": by_threshold,
+        "approximate": approximately,
+        "density": by_density,
+    }
+    return Finders(finders[config.group_method], finders[config.cluster_method])
+
+
+def _figures(kind: str, was: Level, now: Communities, changes: pa.Table) -> dict[str, int]:
+    """How many there are, whom they leave out, who joined later, what became of those before."""
+    in_none = now.level.community < 0
+    joined = (now.level.how == ASSIGNED) & (was.community < 0)
+    of_kind = changes.filter(pc.equal(changes["kind"], kind))
+    counted = pc.value_counts(of_kind["change"]).to_pylist()
+    return {
+        f"{kind}s": len(now.ids),
+        f"entries in no {kind}": int(in_none.sum()),
+        f"entries assigned to a {kind}": int(joined.sum()),
+        **{f"{kind}s {change['values']}": change["counts"] for change in counted},
+    }

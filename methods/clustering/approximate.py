@@ -6,7 +6,6 @@ known exactly; what share of them is found is then measured on another sample. W
 pairs are looked at. Whether a pair is within tau is decided as in the exact mode: none found is false.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from methods.clustering.neighbours import (
     merge,
     prepare,
     require_few,
+    side_by_side,
     within_tau,
 )
 
@@ -129,8 +129,6 @@ def _probe(
     prepared: Prepared, centres: "faiss.Index", n_probes: int, say: Say | None
 ) -> list[Pairs]:
     """Pairs between each cell's own vectors and all that look into it, each pair once."""
-    import torch
-
     n_cells = centres.ntotal
     _, probes = centres.search(prepared.vectors, n_probes)
     own = probes[:, 0]
@@ -155,10 +153,9 @@ def _probe(
         return concatenated(found)
 
     done: list[Pairs] = []
-    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        for pairs in pool.map(pairs_of, range(n_cells)):
-            done.append(pairs)
-            if say is not None:
-                say(len(done), n_cells)
-    require_few(sum(len(each.low) for each in done), prepared.tau)
+    for pairs in side_by_side(pairs_of, range(n_cells)):
+        done.append(pairs)
+        require_few(sum(len(each.low) for each in done), prepared.tau)
+        if say is not None:
+            say(len(done), n_cells)
     return done

@@ -5,9 +5,10 @@ of each other: threads take them here, workers elsewhere may take them too. What
 near whom. Who forms a community with whom says `communities.py`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,7 @@ class Neighbours:
         return self.indices[self.starts[row] : self.starts[row + 1]]
 
 
+Part = TypeVar("Part")
 Say = Callable[[int, int], None]
 """Hears how many blocks are done, of how many."""
 
@@ -77,22 +79,30 @@ def find_neighbours(vectors: Vectors, tau: float, say: Say | None = None) -> Nei
     Exact: a pair's cosine is the float64 product of its float32 vectors; equal vectors are at 1. Cost:
     n^2 / 2 short products; memory a few tiles, and 16 bytes a pair. Raises ThresholdError.
     """
-    import torch
-
     prepared = prepare(vectors, tau)
     todo = blocks(prepared)
     found: list[Pairs] = []
-    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        try:
-            for pairs in pool.map(lambda block: block_pairs(prepared, *block), todo):
-                found.append(pairs)
-                if say is not None:
-                    say(len(found), len(todo))
-                require_few(sum(len(each.low) for each in found), tau)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    for pairs in side_by_side(lambda block: block_pairs(prepared, *block), todo):
+        found.append(pairs)
+        require_few(sum(len(each.low) for each in found), tau)
+        if say is not None:
+            say(len(found), len(todo))
     return merge(prepared, found)
+
+
+def side_by_side(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterator[Pairs]:
+    """Pairs of every part in turn, made by as many threads as torch may use."""
+    import torch
+
+    if len(parts) < 2:
+        yield from map(work, parts)
+        return
+    pool = ThreadPoolExecutor(torch.get_num_threads())
+    try:
+        yield from pool.map(work, parts)
+    finally:
+        # Whoever stops listening, or fails, waits for no more than what is under way.
+        pool.shutdown(cancel_futures=True)
 
 
 def prepare(vectors: Vectors, tau: float) -> Prepared:

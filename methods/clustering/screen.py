@@ -27,6 +27,8 @@ TILE_ROWS, TILE_COLUMNS = 1024, 4096
 
 WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024
+WHOLE_UP_TO = 2048
+"""So many vectors are multiplied in whole before their axes would be found."""
 ROTATION_SAMPLE = 16_384
 
 MARGIN = {"float32": 1e-4, "bfloat16": 0.0125}
@@ -40,7 +42,8 @@ CHECK_COST = {"float32": 80_000, "bfloat16": 500_000}
 
 @dataclass(frozen=True)
 class Screen:
-    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16."""
+    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16. Of few
+    vectors the vectors themselves, shape (n, d)."""
 
     heads: NDArray[np.float32] | NDArray[np.int16]
     bound: float
@@ -87,6 +90,8 @@ class Screen:
 
 def make_screen(vectors: NDArray[np.float32], tau: float) -> Screen:
     """A screen for unit vectors, shape (n, d), with the head's width that costs least on a sample."""
+    if len(vectors) <= WHOLE_UP_TO:
+        return Screen(vectors, tau - MARGIN["float32"])
     rotated = _rotated(vectors)
     number = "bfloat16" if _multiplies_bfloat16() else "float32"
     bound = tau - MARGIN[number]

@@ -1,6 +1,5 @@
--- Both vectors of every entry that has them.
-SELECT entry_id, a.vector AS category, b.vector AS caption
-FROM cluster.embeddings AS a
-JOIN cluster.embeddings AS b USING (entry_id)
-WHERE a.space = 'category' AND b.space = 'caption'
-ORDER BY entry_id;
+-- Every vector of one model that some entry has, once.
+SELECT text_id, vector
+FROM cluster.embeddings
+SEMI JOIN cluster.entry_texts USING (text_id)
+WHERE model = $model;

@@ -8,20 +8,11 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.browser import FLAGS
 from tests.e2e.running import Run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500)]
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 STAGES = ["ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger"]
 PATIENCE = 30_000
 """Milliseconds a page may take on a busy machine of two cores."""

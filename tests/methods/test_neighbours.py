@@ -23,10 +23,16 @@ TAUS = st.sampled_from([-0.2, 0.0, 0.3, 0.75, 0.9, 0.99])
 NUMBERS = ["float32", "bfloat16"]
 
 
+def screen_by(number: str, patch: pytest.MonkeyPatch) -> None:
+    """Screen by heads in `number`, whatever this processor prefers and however few the vectors."""
+    patch.setattr(screens, "_multiplies_bfloat16", lambda: number == "bfloat16")
+    patch.setattr(screens, "WHOLE_UP_TO", 1)
+
+
 @pytest.fixture(params=NUMBERS)
 def number(request, monkeypatch):
-    """Every test that takes it runs with either first pass, whatever this processor prefers."""
-    monkeypatch.setattr(screens, "_multiplies_bfloat16", lambda: request.param == "bfloat16")
+    """Every test that takes it runs with either first pass."""
+    screen_by(request.param, monkeypatch)
     return request.param
 
 
@@ -54,11 +60,12 @@ BOTH, NEITHER = [[False, True], [True, False]], [[False, False], [False, False]]
 
 
 @pytest.mark.parametrize("make", KINDS)
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", [*NUMBERS, "whole"])
 @given(seed=SEEDS, tau=TAUS)
 def test_neighbours_are_all_pairs_within_tau(make, number, seed, tau):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(screens, "_multiplies_bfloat16", lambda: number == "bfloat16")
+        if number != "whole":
+            screen_by(number, patch)
         vectors = module.as_units(make(seed))
         assert near(vectors, tau) == near_by_definition(vectors, tau)
 

@@ -89,8 +89,52 @@ def test_the_model_is_given_the_texts_in_one_order_whatever_order_they_came_in(e
     assert (first == turned[::-1]).all(), "to the last bit"
 
 
+def test_half_characters_and_zeros_in_a_text_are_no_obstacle(embedder):
+    half, zero, question = embedder.encode(["a \ud800 b", "a\0b", "a ? b"])
+
+    assert (half == question).all(), "half a character reads as a question mark"
+    assert np.isfinite(zero).all()
+
+
+def test_texts_longer_than_the_model_reads_are_counted_in_tokens(embedder):
+    # It reads 256 tokens, two of them its own; a word of 9,999 letters is one token, unknown.
+    texts = ["sea " * 254, "sea " * 255, "x" * 9_999, "字" * 255, "", "\ud800" * 255]
+
+    assert embedder.count_truncated(texts) == 3
+    assert embedder.count_truncated(texts[:1]) == embedder.count_truncated([]) == 0
+    shorter, longer = embedder.encode(["sea " * 254, "sea " * 300])
+    np.testing.assert_allclose(shorter, longer, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 0.0])
+def test_what_has_no_direction_is_one_sentence(embedder, monkeypatch, wrong):
+    def encode(texts, **_):
+        vectors = np.ones((len(texts), 4), np.float32)
+        vectors[1] = wrong
+        return vectors
+
+    monkeypatch.setattr(embedder._load(), "encode", encode)
+
+    with pytest.raises(EmbedderError, match=r"for 1 of 3 texts, such as 'second': set ") as caught:
+        embedder.encode(["first", "third!!", "second"])
+
+    assert "\n" not in str(caught.value)
+
+
+def test_vectors_are_brought_to_length_one_in_single_precision_whatever_the_model_gives(
+    embedder, monkeypatch
+):
+    raw = np.array([[3, 4]], np.float16)
+    monkeypatch.setattr(embedder._load(), "encode", lambda texts, **_: raw)
+
+    vectors = embedder.encode(["text"])
+
+    # 3-4-5: divided by five.
+    assert vectors.dtype == np.float32 and vectors.tolist() == [[np.float32(0.6), np.float32(0.8)]]
+
+
 def test_the_model_is_loaded_once_and_only_when_a_text_comes(embedder):
-    assert Embedder()._model is None
+    assert Embedder()._loaded is None
     assert embedder._load() is embedder._load()
 
 
@@ -164,7 +208,9 @@ def test_a_name_that_cannot_be_had_is_one_sentence(embedder, monkeypatch, name):
 
 
 def test_a_folder_that_is_no_model_is_one_sentence(embedder, tmp_path):
-    with pytest.raises(EmbedderError, match="cannot be loaded: ") as caught:
+    with pytest.raises(
+        EmbedderError, match=r"cannot be loaded on cpu \(.*\): set LOOM_EMB"
+    ) as caught:
         Embedder(str(tmp_path)).encode(["text"])
 
     assert "\n" not in str(caught.value)
@@ -181,3 +227,70 @@ def test_any_sentence_transformers_folder_will_do_also_one_that_does_not_normali
     (folder / "modules.json").write_text(json.dumps(left))
 
     np.testing.assert_allclose(Embedder(str(folder)).encode(TEXTS), vectors, atol=1e-5)
+
+
+# Backends and devices
+
+
+def test_vectors_are_kept_under_the_models_name_and_the_backends_unless_it_is_torch():
+    assert Embedder().name == Embedder(backend="torch").name == "all-MiniLM-L6-v2"
+    assert Embedder("owner/model", backend="onnx").name == "owner/model@onnx"
+
+
+def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
+    import torch
+
+    for there, chosen in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
+
+        assert Embedder().device == chosen
+        assert Embedder(backend="openvino").device == "cpu"
+        assert Embedder(device="cuda:1").device == "cuda:1"
+
+
+@pytest.mark.parametrize("device", ["no-such-device", "cuda:99"])
+def test_a_device_that_is_not_there_is_one_sentence(embedder, device):
+    with pytest.raises(
+        EmbedderError, match=rf"cannot be loaded on {device} \(.*set LOOM_E"
+    ) as caught:
+        Embedder(device=device).encode(["text"])
+
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", ["onnx", "openvino"])
+def test_a_backend_without_its_packages_names_what_to_install(monkeypatch, backend):
+    monkeypatch.setitem(module.RUNTIMES, backend, ("no_such_package_at_all", "Model"))
+
+    with pytest.raises(EmbedderError, match=rf'pip install "vlm-loom\[{backend}\]"') as caught:
+        Embedder(backend=backend).encode(["text"])
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_backend_whose_packages_do_not_fit_each_other_names_them_too(monkeypatch):
+    monkeypatch.setitem(module.RUNTIMES, "onnx", ("json", "ORTModelForFeatureExtraction"))
+
+    with pytest.raises(EmbedderError, match=r"^The backend 'onnx' cannot be used \("):
+        Embedder(backend="onnx").encode(["text"])
+
+
+def test_a_backend_that_nobody_knows_says_which_there_are():
+    with pytest.raises(
+        EmbedderError, match="LOOM_EMBEDDER_BACKEND is 'onxx': set it to torch, onnx"
+    ):
+        Embedder(backend="onxx").encode(["text"])
+
+
+def test_the_environment_says_which_model_backend_and_device(monkeypatch):
+    from dagster_project.resources import text_embedder
+
+    for name in ("LOOM_EMBEDDER", "LOOM_EMBEDDER_BACKEND", "LOOM_EMBEDDER_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+    assert text_embedder().name == module.PACKAGED
+
+    monkeypatch.setenv("LOOM_EMBEDDER", "owner/model")
+    monkeypatch.setenv("LOOM_EMBEDDER_BACKEND", "openvino")
+    monkeypatch.setenv("LOOM_EMBEDDER_DEVICE", "cuda:1")
+    assert text_embedder().name == "owner/model@openvino"
+    assert text_embedder().device == "cuda:1"

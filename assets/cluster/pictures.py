@@ -1,0 +1,115 @@
+"""The clustering as people see it: a map of entries, and one page with every picture.
+
+What belongs here: which rows the pictures are made of. Where an entry lies is worked out in
+`methods/clustering/projection.py`; drawing is `resources/figures/`.
+"""
+
+import base64
+
+import dagster as dg
+from pydantic import Field
+
+from assets.cluster.clusters import clusters
+from assets.cluster.cohesion import cohesion, near_pairs
+from assets.cluster.embeddings import entry_vectors
+from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from resources.embedder import Embedder
+from resources.figures.drawn import Point
+from resources.figures.page import Clustering, render_page
+from resources.figures.stills import map_png, sizes_png
+from resources.figures.words import category_cloud
+from resources.home import reports_path
+from resources.image_store import ImageStore
+from resources.report import write_report
+from resources.warehouse import Warehouse
+
+N_LISTED = 20
+"""Rows of each table on the page."""
+NOTHING = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "n_clustered": 0}
+
+
+class MapConfig(dg.Config):
+    """How many entries are drawn at most, those in clusters first; 10,000 take about a minute."""
+
+    max_points: int = Field(10_000, ge=1)
+    seed: int = 0
+
+
+@table_asset("cluster.map", deps=[clusters], automation_condition=WHEN_READY)
+def entry_map(
+    config: MapConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
+) -> dg.MaterializeResult:
+    """Where each entry lies on a plane, by its categories and its caption together."""
+    import numpy as np
+
+    from methods.clustering.projection import drawn, project
+
+    vectors = entry_vectors(warehouse, embedder.name)
+    clustered = set(warehouse.read("cluster/cluster_members")["entry_id"].to_pylist())
+    row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
+    chosen = drawn(
+        ((entry_id, entry_id in clustered) for entry_id in row_of), config.max_points, config.seed
+    )
+    rows = [row_of[entry_id] for entry_id in chosen]
+    places = project(np.hstack([vectors.categories[rows], vectors.captions[rows]]), config.seed)
+    table = rows_to_arrow(
+        "cluster.map",
+        [
+            {"entry_id": entry_id, "place": place, "x": float(x), "y": float(y)}
+            for place, (entry_id, (x, y)) in enumerate(zip(chosen, places, strict=True), start=1)
+        ],
+    )
+    warehouse.replace("cluster.map", table)
+    return report(table, {"entries": len(row_of)})
+
+
+@table_asset(
+    "cluster.pictures",
+    kinds={"html", "plotly"},
+    deps=[entry_map, cohesion, near_pairs],
+    automation_condition=WHEN_READY,
+)
+def pictures(
+    warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
+) -> dg.MaterializeResult:
+    """One HTML page: map, sizes, clusters that may want merging, loose ones, cloud of categories."""
+    points = [Point(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
+    sizes = warehouse.read("cluster/sizes")["size"].to_pylist()
+    categories = warehouse.read("cluster/categories").to_pydict()
+    cloud = category_cloud(dict(zip(*categories.values(), strict=True)))
+    (shape,) = warehouse.read("cluster/shape").to_pylist() or [NOTHING]
+    clustering = Clustering(
+        shape,
+        points,
+        sizes,
+        near_pairs=warehouse.read("cluster/nearest_pairs", {"n_rows": N_LISTED}).to_pylist(),
+        loosest=warehouse.read("cluster/loosest", {"n_rows": N_LISTED}).to_pylist(),
+        cloud=cloud,
+    )
+    page = render_page(clustering, image_store)
+    path = reports_path() / "cluster" / "pictures.html"
+    row = {
+        "path": str(path),
+        "sha256": write_report(path, page.html),
+        "n_points": len(points),
+        "n_thumbnails": page.n_thumbnails,
+    }
+    table = rows_to_arrow("cluster.pictures", [row])
+    warehouse.replace("cluster.pictures", table)
+    shown = {"map": map_png(points) if points else None}
+    shown["sizes of clusters"] = sizes_png(sizes) if sizes else None
+    shown["categories"] = cloud.png if cloud else None
+    return report(
+        table,
+        {
+            "page": dg.MetadataValue.path(str(path)),
+            **{name: _inline(name, png) for name, png in shown.items() if png},
+        },
+    )
+
+
+def _inline(name: str, png: bytes) -> dg.MarkdownMetadataValue:
+    """A picture that the UI shows in place."""
+    return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")

@@ -1,0 +1,1 @@
+"""Pictures of the clustering: images for the UI's metadata, one page for the browser."""

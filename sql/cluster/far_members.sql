@@ -1,0 +1,32 @@
+-- Members that lie farther from their centre than tau, or whose similarity to it is not what is on record;
+-- made anew from the vectors. Who founded a community that was found by density may lie farther out, and
+-- only who joined it later is bound by tau.
+WITH places AS (
+    SELECT entry_id, group_id AS community_id, group_how AS how, category_text_id AS text_id,
+        group_similarity AS recorded
+    FROM cluster.clusters
+    UNION ALL
+    SELECT entry_id, cluster_id, cluster_how, caption_text_id, cluster_similarity
+    FROM cluster.clusters
+),
+centres AS (
+    SELECT
+        *,
+        if(kind = 'group', category_text_id, caption_text_id) AS text_id,
+        if(kind = 'group', group_method, cluster_method) <> 'density' AS in_whole
+    FROM cluster.communities
+)
+SELECT
+    c.kind,
+    p.community_id,
+    p.entry_id,
+    c.tau,
+    p.recorded,
+    list_inner_product(a.vector, b.vector) AS similarity,
+    similarity < c.tau - $n_tolerance AND (c.in_whole OR p.how = 'assigned') AS is_far
+FROM places AS p
+JOIN centres AS c USING (community_id)
+JOIN cluster.embeddings AS a ON a.text_id = p.text_id AND a.model = c.model
+JOIN cluster.embeddings AS b ON b.text_id = c.text_id AND b.model = c.model
+WHERE is_far OR p.recorded IS NULL OR abs(similarity - p.recorded) > $n_tolerance
+ORDER BY similarity, p.entry_id;

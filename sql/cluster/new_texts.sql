@@ -1,0 +1,5 @@
+-- Texts that have no vector of this model yet, each once, the longest first.
+SELECT text_id, text
+FROM (SELECT DISTINCT text_id, text FROM cluster.entry_texts) AS t
+ANTI JOIN cluster.embeddings AS e ON e.text_id = t.text_id AND e.model = $model
+ORDER BY length(text) DESC, text;

@@ -1,0 +1,8 @@
+-- Which texts each entry has.
+SELECT
+    entry_id,
+    any_value(text_id) FILTER (space = 'category') AS category,
+    any_value(text_id) FILTER (space = 'caption') AS caption
+FROM cluster.entry_texts
+GROUP BY entry_id
+ORDER BY entry_id;

@@ -1,0 +1,15 @@
+-- What is embedded of each entry, whichever shards it stands in: its categories and its caption. A page
+-- without categories is grouped by what it is called.
+CREATE OR REPLACE VIEW cluster.entry_texts AS
+SELECT entry_id, space, text, sha256(text) AS text_id
+FROM (
+    SELECT
+        entry_id,
+        unnest(['category', 'caption']) AS space,
+        unnest([coalesce(nullif(array_to_string(categories, '; '), ''), title), caption]) AS text
+    FROM (
+        SELECT entry_id, categories, title, caption
+        FROM ingest.entries
+        QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY wit_shard) = 1
+    )
+);

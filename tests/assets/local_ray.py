@@ -1,0 +1,81 @@
+"""A Ray cluster of its own for a test module: one node, two workers, gone with who started it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+STARTS_WITHIN, STOPS_WITHIN = 90.0, 60.0
+OBJECT_STORE = 80_000_000
+"""Bytes, about the least that Ray takes; where /dev/shm has fewer, Ray puts them into a file."""
+RAY = Path(sys.executable).with_name("ray")
+UNTIL_NOBODY_LISTENS = '"$@" < /dev/null & read -r; kill -TERM $!; wait $!'
+"""Ends the cluster when this process closes the pipe, or is no more."""
+
+
+class LocalRay(NamedTuple):
+    """HTTP address of the cluster's dashboard; the folder in which it has its sockets and logs."""
+
+    address: str
+    folder: Path
+
+
+@contextmanager
+def local_ray() -> Iterator[LocalRay]:
+    """A cluster. Nothing of the project is where it starts."""
+    with ExitStack() as stack:
+        # Sockets stand in it, and their names must be short.
+        folder = Path(tempfile.mkdtemp(prefix="ray", dir="/tmp"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        dashboard, client = free_ports(2)
+        command = [
+            *(str(RAY), "start", "--head", "--block", "--disable-usage-stats"),
+            *("--num-cpus=2", "--num-gpus=0", f"--object-store-memory={OBJECT_STORE}"),
+            *("--include-dashboard=true", "--dashboard-host=127.0.0.1"),
+            *(f"--dashboard-port={dashboard}", f"--ray-client-server-port={client}"),
+            *("--port=0", "--dashboard-agent-listen-port=0", f"--temp-dir={folder}"),
+        ]
+        log = stack.enter_context((folder / "start.log").open("w+"))
+        process = subprocess.Popen(
+            ["bash", "-c", UNTIL_NOBODY_LISTENS, "ray", *command],
+            cwd=folder,
+            env={"HOME": str(folder), "PATH": f"{RAY.parent}:{os.defpath}"},
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        stack.callback(process.wait, STOPS_WITHIN)
+        stack.callback(process.stdin.close)
+        address = f"http://127.0.0.1:{dashboard}"
+        deadline = time.monotonic() + STARTS_WITHIN
+        while not answers(f"{address}/api/version"):
+            log.seek(0)
+            assert process.poll() is None and time.monotonic() < deadline, log.read()
+            time.sleep(0.1)
+        yield LocalRay(address, folder)
+
+
+def answers(url: str) -> bool:
+    """Whether somebody does."""
+    with suppress(OSError, urllib.error.URLError):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        return opener.open(url, timeout=5).status == 200
+    return False
+
+
+def free_ports(n: int) -> list[int]:
+    """Ports that nobody has now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]

@@ -1,0 +1,316 @@
+"""Groups and clusters in the warehouse: shards that come and go, settings that change, what is told."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from dagster_project.progress import SHOW_PROGRESS
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus, sample_rows
+from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
+
+BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")
+FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
+TABLES = ("clusters", "communities", "changes")
+
+
+def run_alone(world: World, *assets: str, **config: object) -> Result:
+    """These assets of the stage alone, `clusters` with this config."""
+    with world.environment():
+        return world.definitions.resolve_job_def("cluster").execute_in_process(
+            instance=world.instance,
+            run_config={**SHOW_PROGRESS, "ops": {"cluster__clusters": {"config": config}}},
+            asset_selection=[dg.AssetKey(["cluster", asset]) for asset in assets],
+            raise_on_error=False,
+        )
+
+
+def cluster(world: World, **config: object) -> Row:
+    """Embed and cluster with this config; what the run says of it."""
+    run = run_alone(world, "embeddings", "clusters", **config)
+    assert run.success
+    return metadata(run, "cluster/clusters")
+
+
+def table(world: World, name: str) -> list[Row]:
+    return world.rows(f"FROM cluster.{name} ORDER BY ALL")
+
+
+def tables(world: World) -> dict[str, list[Row]]:
+    return {name: table(world, name) for name in TABLES}
+
+
+def places(world: World) -> dict[str, Row]:
+    """The rows of cluster.clusters by the title of the page."""
+    return {
+        row["title"]: row
+        for row in world.rows(
+            "SELECT c.*, e.title FROM cluster.clusters AS c JOIN ingest.entries AS e USING (entry_id)"
+        )
+    }
+
+
+def last_changes(world: World) -> list[tuple[str, str]]:
+    """Kind and change of what the last run told."""
+    newest = world.rows("SELECT arg_max(run_id, changed_at) AS run_id FROM cluster.changes")
+    return [
+        (row["kind"], row["change"])
+        for row in table(world, "changes")
+        if row["run_id"] == newest[0]["run_id"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def few(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Four balloons and one butterfly, clustered. Not to be changed: tests go on from copies."""
+    root = tmp_path_factory.mktemp("few")
+    corpus = Corpus(root / "corpus")
+    corpus.write_shard("one", FEW)
+    corpus.write_categories()
+    world = make_world(root, corpus)
+    assert world.ingest("one").success
+    told = cluster(world)
+    assert told["mode"] == "all anew: nothing was there"
+    return world
+
+
+@pytest.fixture
+def world(few: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """The same, to go on from."""
+    copy_of(few.root, tmp_path)
+    corpus = Corpus(tmp_path / "corpus")
+    corpus.write_shard("one", FEW)
+    corpus.write_shard("two", [*BALLOONS[4:], *BUTTERFLIES[1:]])
+    corpus.write_categories()
+    return make_world(tmp_path, corpus)
+
+
+def ingested(world: World, shard: str) -> Result:
+    run = world.ingest(shard)
+    assert run.success
+    return run
+
+
+# --- What the tables say -------------------------------------------------------------------------
+
+
+def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
+    rows = places(few)
+    assert set(rows) == {row["page_title"] for row in FEW}
+    lonely = rows.pop(BUTTERFLIES[0]["page_title"])
+    assert lonely["group_how"] == "no neighbour" and lonely["group_id"] is None
+    (group,) = {row["group_id"] for row in rows.values()}
+    assert lonely["nearest_group_id"] == group
+    assert -1 <= lonely["nearest_group_similarity"] < 0.75
+    for row in rows.values():
+        assert row["group_how"] == row["cluster_how"] == "founded"
+        assert row["group_similarity"] >= 0.75 <= row["cluster_similarity"]
+        assert row["nearest_group_id"] is row["nearest_cluster_id"] is None
+        is_centre = row["entry_id"] == row["group_centre"]
+        assert (row["group_similarity"] == 1) == is_centre
+        assert (row["group_caption_similarity"] == 1) == is_centre
+
+
+def test_similarities_are_those_of_the_vectors_that_are_kept(few: World) -> None:
+    assert few.rows(
+        """
+        SELECT
+            count(*) AS n,
+            max(abs(list_inner_product(x.vector, y.vector) - similarity)) < 1e-6 AS right
+        FROM (
+            SELECT category_text_id AS a, group_centre AS centre, group_similarity AS similarity, 1 AS s
+            FROM cluster.clusters
+            UNION ALL
+            SELECT caption_text_id, group_centre, group_caption_similarity, 2 FROM cluster.clusters
+            UNION ALL
+            SELECT caption_text_id, cluster_centre, cluster_similarity, 2 FROM cluster.clusters
+            UNION ALL
+            SELECT category_text_id, cluster_centre, cluster_category_similarity, 1
+            FROM cluster.clusters
+        ) AS r
+        JOIN cluster.clusters AS c ON c.entry_id = r.centre
+        JOIN cluster.embeddings AS x ON x.text_id = a
+        JOIN cluster.embeddings AS y ON y.text_id = if(s = 1, c.category_text_id, c.caption_text_id)
+        """
+    ) == [{"n": 16, "right": True}]
+
+
+def test_communities_say_where_their_centre_is_and_how_they_were_found(few: World) -> None:
+    group, found = sorted(table(few, "communities"), key=lambda row: row["kind"], reverse=True)
+    assert (group["kind"], found["kind"]) == ("group", "cluster")
+    assert group["group_id"] is None and found["group_id"] == group["community_id"]
+    assert group["n_members"] == found["n_members"] == 4
+    assert group["founded_in"] == found["founded_in"] == table(few, "changes")[0]["run_id"]
+    for row in (group, found):
+        assert (row["model"], row["tau"], row["min_size"]) == (few.embedder.name, 0.75, 2)
+        assert (row["group_method"], row["cluster_method"]) == ("threshold", "threshold")
+        (centre,) = few.rows(
+            "FROM cluster.clusters WHERE entry_id = $entry_id", entry_id=row["centre_entry_id"]
+        )
+        assert centre["category_text_id"] == row["category_text_id"]
+        assert centre["caption_text_id"] == row["caption_text_id"]
+
+
+# --- Extending -----------------------------------------------------------------------------------
+
+
+def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(world: World) -> None:
+    before, old = places(world), table(world, "communities")
+    ingested(world, "two")
+    told = cluster(world)
+    after, now = places(world), table(world, "communities")
+
+    assert told["mode"] == "extended"
+    assert (told["groups"], told["entries in no group"]) == (2, 0)
+    assert (told["entries assigned to a group"], told["groups new"]) == (2, 1)
+    assert "groups kept" not in told
+    # Balloons stay where they are, and more come to them under the same names.
+    for row in BALLOONS[:4]:
+        assert after[row["page_title"]] == before[row["page_title"]]
+    assert {after[row["page_title"]]["group_how"] for row in BALLOONS[4:]} == {"assigned"}
+    for kind in ("group", "cluster"):
+        ids = {after[row["page_title"]][f"{kind}_id"] for row in BALLOONS}
+        assert ids == {row["community_id"] for row in old if row["kind"] == kind}
+    # The butterfly that was alone has founded a group with those that came.
+    assert {after[row["page_title"]]["group_how"] for row in BUTTERFLIES} == {"founded"}
+    founded_in = {row["community_id"]: row["founded_in"] for row in now}
+    assert [founded_in[row["community_id"]] for row in old] == [row["founded_in"] for row in old]
+    assert len(set(founded_in.values())) == 2
+    assert {row["n_members"] for row in now} == {6}
+    assert last_changes(world) == [("cluster", "new"), ("group", "new")]
+
+
+def test_a_second_run_changes_nothing(world: World) -> None:
+    before = tables(world)
+    told = cluster(world)
+    assert told["mode"] == "extended" and told["entries assigned to a group"] == 0
+    assert tables(world) == before
+
+
+def test_entries_that_go_leave_their_community_its_name_and_its_centre(world: World) -> None:
+    before = places(world)
+    (centre,) = {row["group_centre"] for row in before.values()} - {None}
+    stay = [row for row in FEW if before[row["page_title"]]["entry_id"] != centre]
+    world.corpus.write_shard("one", stay)
+    ingested(world, "one")
+    told = cluster(world)
+    assert told["mode"] == "extended" and told["dagster/row_count"] == 4
+    assert places(world) == {row["page_title"]: before[row["page_title"]] for row in stay}
+    (group,) = [row for row in table(world, "communities") if row["kind"] == "group"]
+    assert (group["n_members"], group["centre_entry_id"]) == (3, centre)
+    # Who comes later is still compared with that centre.
+    ingested(world, "two")
+    cluster(world)
+    after = places(world)
+    assert {after[row["page_title"]]["group_centre"] for row in BALLOONS[4:]} == {centre}
+
+
+def test_a_community_is_gone_with_its_last_entry(world: World) -> None:
+    world.corpus.write_shard("one", FEW[4:])
+    ingested(world, "one")
+    told = cluster(world)
+    assert (told["groups"], told["groups gone"], told["clusters gone"]) == (0, 1, 1)
+    assert table(world, "communities") == []
+    assert last_changes(world) == [("cluster", "gone"), ("group", "gone")]
+
+
+def test_a_page_whose_text_was_edited_keeps_the_place_its_captions_and_categories_have(
+    world: World,
+) -> None:
+    before = places(world)
+    edited = {**FEW[0], "context_page_description": "It is known by another story now."}
+    world.corpus.write_shard("one", [edited, *FEW[1:]])
+    ingested(world, "one")
+    told = cluster(world)
+    after = places(world)
+    title = edited["page_title"]
+    assert after[title]["entry_id"] != before[title]["entry_id"]
+    assert {**after[title], "entry_id": before[title]["entry_id"]} == before[title]
+    assert told["entries assigned to a group"] == 0
+
+
+def test_a_page_whose_caption_was_edited_is_placed_by_the_new_one(world: World) -> None:
+    title = FEW[0]["page_title"]
+    before = places(world)[title]
+    edited = {**FEW[0], "caption_reference_description": "Minutes of the parish council"}
+    world.corpus.write_shard("one", [edited, *FEW[1:]])
+    ingested(world, "one")
+    cluster(world)
+    after = places(world)[title]
+    assert after["group_id"] == before["group_id"] and after["group_how"] == "assigned"
+    assert after["cluster_id"] is None and after["cluster_how"] == "no neighbour"
+    assert after["nearest_cluster_id"] == before["cluster_id"]
+
+
+# --- All anew ------------------------------------------------------------------------------------
+
+
+def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> None:
+    before = tables(world)
+    told = cluster(world, recluster=True)
+    assert told["mode"] == "all anew: asked for"
+    assert (told["groups kept"], told["clusters kept"]) == (1, 1)
+    after = tables(world)
+    assert after["clusters"] == before["clusters"]
+    assert after["communities"] == before["communities"]
+    # What was told before is still there.
+    assert len(after["changes"]) == len(before["changes"]) + 2
+    assert [row for row in after["changes"] if row in before["changes"]] == before["changes"]
+
+
+def test_another_tau_cannot_extend_and_says_so(world: World) -> None:
+    told = cluster(world, tau=0.95)
+    assert told["mode"] == "all anew: tau was 0.75 and is 0.95"
+    assert (told["groups"], told["groups gone"], told["clusters gone"]) == (0, 1, 1)
+    assert {row["group_how"] for row in table(world, "clusters")} == {"no neighbour"}
+    # Back again there is nothing to extend, and the old names come back with their centres.
+    told = cluster(world)
+    assert told["mode"] == "all anew: nothing was there"
+    assert (told["groups new"], told["clusters new"]) == (1, 1)
+    (first, second) = (
+        [
+            row["new_id"]
+            for row in table(world, "changes")
+            if row["run_id"] == run_id and row["new_id"]
+        ]
+        for run_id in dict.fromkeys(
+            row["run_id"]
+            for row in world.rows("FROM cluster.changes ORDER BY changed_at")
+            if row["change"] == "new"
+        )
+    )
+    assert first == second
+
+
+def test_another_method_for_captions_places_by_density_inside_the_same_groups(world: World) -> None:
+    ingested(world, "two")
+    cluster(world)
+    groups = {title: row["group_id"] for title, row in places(world).items()}
+    told = cluster(world, cluster_method="density")
+    assert told["mode"] == "all anew: cluster_method was threshold and is density"
+    assert {title: row["group_id"] for title, row in places(world).items()} == groups
+    again = cluster(world, cluster_method="density")
+    assert again["mode"] == "extended"
+    assert again["clusters"] == told["clusters"] and "clusters new" not in again
+
+
+def test_vectors_of_centres_that_are_lost_are_no_ground_to_extend(world: World) -> None:
+    """Entries have gone, and somebody emptied the table of vectors before embedding again."""
+    (centre,) = {row["group_centre"] for row in places(world).values()} - {None}
+    stay = [row for row in FEW if places(world)[row["page_title"]]["entry_id"] != centre]
+    world.corpus.write_shard("one", stay)
+    ingested(world, "one")
+    world.warehouse.replace(
+        "cluster.embeddings", world.warehouse.sql("FROM cluster.embeddings LIMIT 0")
+    )
+    assert cluster(world)["mode"] == "all anew: centres have lost their vectors"
+
+
+def test_without_vectors_one_sentence_says_what_to_do(world: World) -> None:
+    world.warehouse.replace(
+        "cluster.embeddings", world.warehouse.sql("FROM cluster.embeddings LIMIT 0")
+    )
+    before = tables(world)
+    assert sentence(run_alone(world, "clusters")).endswith("materialize cluster/embeddings first.")
+    assert tables(world) == before

@@ -1,0 +1,139 @@
+"""Image sets as an asset: what is asked for in a run's config, what stays, what is said of the rest."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from resources.warehouse import WarehouseError
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import mini_corpus, sample_rows
+from tests.assets.world import SMALL_SETS, Result, Row, World, copy_of, metadata, sentence
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """Two clusters of six entries, in four threes and six pairs; its shards may be added to."""
+    copy_of(clustered.root, tmp_path)
+    return make_world(tmp_path, mini_corpus(tmp_path / "corpus"))
+
+
+def draw(world: World, **config: object) -> Result:
+    small = SMALL_SETS["cluster__image_sets"]["config"]
+    return world.run("cluster", {"cluster__image_sets": {"config": {**small, **config}}})
+
+
+def sizes(world: World) -> dict[str, Counter[int]]:
+    rows = world.rows(
+        "SELECT kind, count(*) AS n FROM cluster.image_sets GROUP BY kind, set_id ORDER BY ALL"
+    )
+    return {
+        kind: Counter(row["n"] for row in rows if row["kind"] == kind)
+        for kind in ("benchmark", "instruction")
+    }
+
+
+def set_ids(world: World) -> set[str]:
+    return {row["set_id"] for row in world.rows("SELECT set_id FROM cluster.image_sets")}
+
+
+def counts(world: World, kind: str) -> list[Row]:
+    rows = world.rows("SELECT * FROM cluster.set_counts WHERE kind = $kind ORDER BY ALL", kind=kind)
+    return [{**row, "reasons": dict(row["reasons"])} for row in rows]
+
+
+def test_a_list_of_sizes_is_all_alike_and_a_mapping_gives_weights(world: World) -> None:
+    assert sizes(world) == {"benchmark": Counter({3: 4}), "instruction": Counter({2: 6})}
+    weights = {"2": 1, "6": 1, "3": 0}
+    result = draw(world, benchmark_sizes=weights, instruction_sizes={3: 1})
+    assert result.success
+    # 12 entries in sixes and twos, as many of one as of the other: 6 + 2 + 2 + 2.
+    assert sizes(world) == {"benchmark": Counter({2: 3, 6: 1}), "instruction": Counter({3: 4})}
+
+
+def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
+    world: World,
+) -> None:
+    result = draw(world, benchmark_sizes={"3": 3, "8": 1}, benchmark_sets=8)
+    # Of eight sets six threes and two eights are wanted. No cluster has eight entries; twelve entries
+    # in two clusters make four threes, by themselves too.
+    assert counts(world, "benchmark") == [
+        {
+            "kind": "benchmark",
+            "n_images": 3,
+            "wanted": 6,
+            "made": 4,
+            "reasons": {"clusters too small": 2},
+        },
+        {
+            "kind": "benchmark",
+            "n_images": 8,
+            "wanted": 2,
+            "made": 0,
+            "reasons": {"clusters too small": 2},
+        },
+    ]
+    told = metadata(result, "cluster/image_sets")
+    assert (told["benchmark sets wanted"], told["benchmark sets"]) == (8, 4)
+    assert told["benchmark sets as before"] == 4
+    assert told["instruction sets wanted"] == "as many as the entries allow"
+    assert "| 3 | 6 | 4 | 75.0% | 100.0% | clusters too small: 2 |" in told["benchmark sizes"]
+    assert counts(world, "instruction") == [
+        {"kind": "instruction", "n_images": 2, "wanted": 6, "made": 6, "reasons": {}}
+    ]
+
+
+def test_reasons_that_do_not_add_up_are_refused(world: World) -> None:
+    table = world.warehouse.sql("SELECT * REPLACE (made + 1 AS made) FROM cluster.set_counts")
+    with pytest.raises(WarehouseError, match="CHECK"):
+        world.warehouse.replace("cluster.set_counts", table)
+
+
+def test_how_many_and_how_often(world: World) -> None:
+    result = draw(world, benchmark_sets=3, instruction_sets=0, redraw=True)
+    assert sizes(world) == {"benchmark": Counter({3: 3}), "instruction": Counter()}
+    assert metadata(result, "cluster/image_sets")["instruction sets"] == 0
+    draw(world, instruction_max_uses=2)
+    uses = world.rows(
+        "SELECT entry_id, count(*) AS n FROM cluster.image_sets WHERE kind = 'instruction' "
+        "GROUP BY entry_id"
+    )
+    # Twelve pairs of twelve entries, none of them twice.
+    assert [row["n"] for row in uses] == [2] * 12
+
+
+def test_entries_of_a_later_shard_move_no_set(world: World) -> None:
+    before = set_ids(world)
+    world.corpus.write_shard("later", sample_rows("windmill", "planet"))
+    assert world.ingest("later").success
+    result = draw(world)
+    assert before < set_ids(world)
+    told = metadata(result, "cluster/image_sets")
+    assert told["benchmark sets as before"] == 4 < told["benchmark sets"]
+
+
+def test_sets_stay_until_they_are_drawn_anew(world: World) -> None:
+    before = set_ids(world)
+    draw(world, seed=1)
+    assert set_ids(world) == before
+    draw(world, seed=1, redraw=True)
+    assert set_ids(world) != before
+    draw(world, redraw=True)
+    assert set_ids(world) == before
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"benchmark_sizes": [3, 21]}, "Sizes of benchmark sets must be 2 to 20, got [3, 21]."),
+        (
+            {"instruction_sizes": {"6": 1}},
+            "Sizes of instruction sets must be 2 to 5, got {'6': 1}.",
+        ),
+    ],
+)
+def test_sizes_that_cannot_be_are_one_sentence(world: World, config: Row, said: str) -> None:
+    before = set_ids(world)
+    result = draw(world, **config)
+    assert not result.success and sentence(result) == said
+    assert set_ids(world) == before

@@ -1,0 +1,251 @@
+"""The checks of the clustering: each passes on what is right and fails on what it is there to find."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.tables import rows_to_arrow
+from dagster_project import cluster_checks as checks
+from dagster_project.definitions import defs
+from resources.warehouse import Warehouse
+from tests.assets.hand_clusters import clustered_by_hand, entry
+
+WARN = dg.AssetCheckSeverity.WARN
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(tmp_path / "warehouse.duckdb")
+
+
+def value(result: dg.AssetCheckResult, name: str) -> Any:
+    return result.metadata[name].value
+
+
+def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None:
+    graph = defs.resolve_asset_graph()
+    of_stage = {
+        key: graph.get_check_spec(key).blocking
+        for key in graph.asset_check_keys
+        if key.asset_key.path[0] == "cluster" and key.name not in ("schema", "not_empty")
+    }
+    made = {check.check_key for check in checks.cluster_checks()}
+    assert made <= of_stage.keys()
+    assert {key.name for key in made if of_stage[key]} == {
+        "within_tau",
+        "no_repeats",
+        "sizes",
+        "entry_use",
+    }
+
+
+# --- Clusters ----------------------------------------------------------------------------------------
+
+
+def test_members_within_tau_pass(warehouse: Warehouse) -> None:
+    assert checks.within_tau(warehouse=clustered_by_hand(warehouse)).passed
+
+
+def test_a_member_beyond_tau_fails_whatever_the_table_says_of_it(warehouse: Warehouse) -> None:
+    # c2 is no member of A: its cosine to (1, 0) is -.8.
+    stray = {"cluster_id": "A", "cluster_centre": "a1", "cluster_similarity": 0.9}
+    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places={"c2": stray}))
+    assert not result.passed
+    assert value(result, "beyond tau") == 1
+    assert "c2" in value(result, "farthest") and "-0.8" in value(result, "farthest")
+
+
+def test_a_member_of_a_group_beyond_tau_fails(warehouse: Warehouse) -> None:
+    # Categories of b2 are (0, 1), the centre's (1, 0): cosine 0.
+    stray = {"group_id": "warm", "group_similarity": 0.0}
+    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places={"b2": stray}))
+    assert not result.passed and value(result, "beyond tau") == 1
+
+
+def test_a_similarity_that_is_not_what_the_vectors_say_fails(warehouse: Warehouse) -> None:
+    wrong = {"a2": {"cluster_similarity": 0.85}, "a3": {"cluster_similarity": None}}
+    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places=wrong))
+    assert not result.passed
+    assert (value(result, "beyond tau"), value(result, "not as near as recorded")) == (0, 2)
+
+
+def test_a_tau_that_rounding_alone_misses_passes(warehouse: Warehouse) -> None:
+    # The float32 of .8 is above .8, that of .96 below .96: neither is what tau is about.
+    exact = {"A": {"tau": 0.8}, "C": {"tau": 0.8}, "B": {"tau": 0.936}}
+    assert checks.within_tau(warehouse=clustered_by_hand(warehouse, clusters=exact)).passed
+
+
+@pytest.mark.parametrize(("how", "passed"), [("founded", True), ("assigned", False)])
+def test_of_a_cluster_found_by_density_only_who_joined_later_is_bound(
+    warehouse: Warehouse, how: str, passed: bool
+) -> None:
+    clustered_by_hand(
+        warehouse,
+        places={"a2": {"cluster_how": how}},
+        clusters={"A": {"tau": 0.9, "cluster_method": "density"}},
+    )
+    assert checks.within_tau(warehouse=warehouse).passed is passed
+
+
+def test_many_entries_in_no_cluster_are_a_warning(warehouse: Warehouse) -> None:
+    clustered_by_hand(warehouse)
+    # d1 and e1 of nine.
+    result = checks.unclustered(checks.UnclusteredLimit(max_share=0.2), warehouse=warehouse)
+    assert (result.passed, result.severity) == (False, WARN)
+    assert value(result, "in no cluster") == 2
+    assert value(result, "share") == pytest.approx(2 / 9)
+    assert checks.unclustered(checks.UnclusteredLimit(max_share=0.25), warehouse=warehouse).passed
+
+
+def test_one_giant_group_is_a_warning(warehouse: Warehouse) -> None:
+    clustered_by_hand(warehouse)
+    # Six of the eight that are in a group are in `warm`.
+    result = checks.giant_group(checks.GiantLimit(max_share=0.7), warehouse=warehouse)
+    assert (result.passed, result.severity) == (False, WARN)
+    assert value(result, "largest share") == pytest.approx(0.75)
+    assert checks.giant_group(checks.GiantLimit(max_share=0.75), warehouse=warehouse).passed
+
+
+def test_an_empty_clustering_breaks_no_limit(warehouse: Warehouse) -> None:
+    assert checks.within_tau(warehouse=warehouse).passed
+    assert checks.unclustered(checks.UnclusteredLimit(), warehouse=warehouse).passed
+    assert checks.giant_group(checks.GiantLimit(), warehouse=warehouse).passed
+
+
+def cohesion_row(cluster: str, mean: float) -> dict[str, Any]:
+    return {
+        "cluster_id": cluster,
+        "group_id": "g",
+        "title": f"<b>{cluster}</b>",
+        "size": 2,
+        "mean_similarity": mean,
+        "min_similarity": mean,
+    }
+
+
+def test_a_loose_cluster_is_a_warning_that_names_it(warehouse: Warehouse) -> None:
+    rows = [cohesion_row("tight", 0.9), cohesion_row("wide", 0.69)]
+    warehouse.replace("cluster.cohesion", rows_to_arrow("cluster.cohesion", rows))
+    result = checks.loose(checks.LooseLimit(min_similarity=0.7), warehouse=warehouse)
+    assert (result.passed, result.severity) == (False, WARN)
+    assert value(result, "loose clusters") == 1
+    assert "&lt;b&gt;wide" in value(result, "loosest")
+    assert "tight" not in value(result, "loosest")
+    assert checks.loose(checks.LooseLimit(min_similarity=0.69), warehouse=warehouse).passed
+
+
+@pytest.mark.parametrize("could_be_one", [True, False])
+def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse, could_be_one: bool) -> None:
+    pair = {
+        "cluster_a": "A",
+        "cluster_b": "B",
+        "title_a": "Red kites",
+        "title_b": "Black kites",
+        "size_a": 2,
+        "size_b": 2,
+        "same_group": True,
+        "similarity": 0.8,
+        "union_similarity": 0.8,
+        "mergeable": could_be_one,
+    }
+    warehouse.replace("cluster.near_pairs", rows_to_arrow("cluster.near_pairs", [pair]))
+    result = checks.mergeable(warehouse=warehouse)
+    assert (result.passed, result.severity) == (not could_be_one, WARN)
+    assert ("Red kites" in value(result, "nearest")) is could_be_one
+
+
+# --- Image sets --------------------------------------------------------------------------------------
+
+
+def drawn(warehouse: Warehouse, *sets: tuple[str, str, list[str]]) -> Warehouse:
+    """Sets of (id, kind, entries) over entries a, b, … with a page and an image each."""
+    rows = [
+        {
+            "set_id": set_id,
+            "bucket": "00",
+            "kind": kind,
+            "cluster_id": "K",
+            "position": position,
+            "entry_id": entry_id,
+            "image_id": f"image-{entry_id}",
+        }
+        for set_id, kind, entries in sets
+        for position, entry_id in enumerate(entries, start=1)
+    ]
+    warehouse.replace("cluster.image_sets", rows_to_arrow("cluster.image_sets", rows))
+    return warehouse
+
+
+def known(warehouse: Warehouse, **page_of: str) -> None:
+    rows = [entry(name, page_id=page) for name, page in page_of.items()]
+    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
+
+
+def all_pass(warehouse: Warehouse) -> bool:
+    return (
+        checks.no_repeats(checks.PageLimit(), warehouse=warehouse).passed
+        and checks.sizes(warehouse=warehouse).passed
+        and checks.entry_use(checks.UseLimit(), warehouse=warehouse).passed
+    )
+
+
+def test_sound_sets_pass(warehouse: Warehouse) -> None:
+    known(warehouse, a="1", b="2", c="3", d="4")
+    # An entry may be in one set of each kind.
+    drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "instruction", ["b", "c", "d"]))
+    assert all_pass(warehouse)
+
+
+def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat(warehouse: Warehouse) -> None:
+    known(warehouse, a="1", b="1", c="2")
+    drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "instruction", ["b", "c"]))
+    result = checks.no_repeats(checks.PageLimit(), warehouse=warehouse)
+    assert not result.passed and value(result, "sets") == 1
+    assert checks.no_repeats(checks.PageLimit(repeat_pages=True), warehouse=warehouse).passed
+
+
+def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(warehouse: Warehouse) -> None:
+    known(warehouse, a="1", b="2")
+    alike = [
+        {"image_id": f"image-{name}", "group_id": "image-a", "n_urls": 1, "distance": 2}
+        for name in "ab"
+    ]
+    warehouse.replace("ingest.duplicates", rows_to_arrow("ingest.duplicates", alike))
+    drawn(warehouse, ("s", "benchmark", ["a", "b"]))
+    assert not checks.no_repeats(checks.PageLimit(repeat_pages=True), warehouse=warehouse).passed
+
+
+def test_entries_that_have_gone_repeat_nobodys_page(warehouse: Warehouse) -> None:
+    drawn(warehouse, ("s", "benchmark", ["a", "b"]))
+    assert checks.no_repeats(checks.PageLimit(), warehouse=warehouse).passed
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_images", "passed"),
+    [
+        ("benchmark", 1, False),
+        ("benchmark", 2, True),
+        ("benchmark", 20, True),
+        ("instruction", 5, True),
+        ("instruction", 6, False),
+    ],
+)
+def test_sizes_are_the_papers(warehouse: Warehouse, kind: str, n_images: int, passed: bool) -> None:
+    drawn(warehouse, ("s", kind, [f"e{number}" for number in range(n_images)]))
+    assert checks.sizes(warehouse=warehouse).passed is passed
+
+
+def test_a_gap_in_the_order_fails(warehouse: Warehouse) -> None:
+    drawn(warehouse, ("s", "benchmark", ["a", "b", "c"]))
+    rows = warehouse.sql("SELECT * FROM cluster.image_sets WHERE position <> 2")
+    warehouse.replace("cluster.image_sets", rows)
+    assert not checks.sizes(warehouse=warehouse).passed
+
+
+def test_an_entry_in_two_sets_of_a_kind_fails_unless_it_may(warehouse: Warehouse) -> None:
+    drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "benchmark", ["a", "c"]))
+    result = checks.entry_use(checks.UseLimit(instruction_max_uses=2), warehouse=warehouse)
+    assert not result.passed and value(result, "entries") == 1
+    assert checks.entry_use(checks.UseLimit(benchmark_max_uses=2), warehouse=warehouse).passed

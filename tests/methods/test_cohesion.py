@@ -1,0 +1,137 @@
+"""How tight clusters are and which could be one: by hand in a plane, by law in many dimensions."""
+
+import numpy as np
+import pytest
+
+from methods.clustering.cohesion import (
+    Numbered,
+    figures,
+    nearest_centres,
+    pairs_of_centres,
+)
+
+# A: a1 is its centre; cosines of a2 and a3 with it are .8 and .96.
+# B: b1 is its centre; the cosine of b2 with it is .96 * .8 + .28 * .6 = .936.
+# C: its centre (-1, 0) is no entry any more; the cosine of c2 with it is .8.
+POINTS = {
+    "a1": (1.0, 0.0),
+    "a2": (0.8, 0.6),
+    "a3": (0.96, 0.28),
+    "b1": (0.8, -0.6),
+    "b2": (0.96, -0.28),
+    "c2": (-0.8, 0.6),
+    "alone": (0.0, 1.0),
+}
+BY_HAND = Numbered(
+    np.array(list(POINTS.values()), dtype=np.float32),
+    np.array([0, 0, 0, 1, 1, 2, -1]),
+    np.array([True, False, False, True, False, False, False]),
+    np.array([POINTS["a1"], POINTS["b1"], (-1.0, 0.0)], dtype=np.float32),
+)
+
+
+def unit(rng: np.random.Generator, n: int, d: int = 16) -> np.ndarray:
+    vectors = rng.normal(size=(n, d)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def random_clusters(seed: int, n: int = 60, k: int = 12) -> Numbered:
+    rng = np.random.default_rng(seed)
+    vectors = unit(rng, n)
+    labels = rng.integers(-1, k, n)
+    labels[:k] = np.arange(k)
+    is_centre = np.arange(n) < k
+    return Numbered(vectors, labels, is_centre, vectors[:k])
+
+
+def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
+    sizes, mean, lowest = figures(BY_HAND)
+    assert sizes.tolist() == [3, 2, 1]
+    assert mean == pytest.approx([(0.8 + 0.96) / 2, 0.936, 0.8])
+    assert lowest == pytest.approx([0.8, 0.936, 0.8])
+
+
+def test_a_centre_alone_is_as_tight_as_can_be() -> None:
+    one = np.array([[1.0, 0.0]], dtype=np.float32)
+    sizes, mean, lowest = figures(Numbered(one, np.array([0]), np.array([True]), one))
+    assert (sizes.tolist(), mean.tolist(), lowest.tolist()) == ([1], [1.0], [1.0])
+
+
+def test_no_clusters_have_no_figures() -> None:
+    none = np.empty((0, 2), dtype=np.float32)
+    nobody = Numbered(none, np.empty(0, np.intp), np.empty(0, bool), none)
+    assert [len(each) for each in figures(nobody)] == [0, 0, 0]
+    assert pairs_of_centres(nobody, 3, -1.0) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_figures_are_what_a_loop_over_members_gives(seed: int) -> None:
+    of = random_clusters(seed)
+    sizes, mean, lowest = figures(of)
+    for cluster, centre in enumerate(of.centres):
+        members = np.flatnonzero(of.labels == cluster)
+        similarities = [float(of.vectors[i] @ centre) for i in members if not of.is_centre[i]]
+        assert sizes[cluster] == len(members)
+        assert mean[cluster] == pytest.approx(np.mean(similarities or [1.0]), abs=1e-6)
+        assert lowest[cluster] == pytest.approx(min(similarities, default=1.0), abs=1e-6)
+
+
+def test_nearest_centres_by_hand() -> None:
+    # a1 b1 = .8, a1 c = -1, b1 c = -.8.
+    found, similarities = nearest_centres(BY_HAND.centres, 2)
+    assert found.tolist() == [[1, 2], [0, 2], [1, 0]]
+    assert similarities == pytest.approx(np.array([[0.8, -1], [0.8, -0.8], [-0.8, -1]]))
+
+
+def test_where_there_are_fewer_centres_than_asked_for_the_rest_is_missing() -> None:
+    found, similarities = nearest_centres(BY_HAND.centres[:2], 3)
+    assert found.tolist() == [[1, -1, -1], [0, -1, -1]]
+    assert similarities[:, 1:].tolist() == [[-np.inf, -np.inf]] * 2
+
+
+def test_among_equal_centres_each_has_others_and_never_itself() -> None:
+    same = np.tile(np.array([[0.6, 0.8]], dtype=np.float32), (9, 1))
+    found, similarities = nearest_centres(same, 3)
+    for centre, others in enumerate(found.tolist()):
+        assert centre not in others
+        assert len(set(others)) == 3
+    assert similarities == pytest.approx(1.0) and similarities.max() <= 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nearest_centres_are_those_of_the_whole_matrix(seed: int) -> None:
+    centres = unit(np.random.default_rng(seed), 40)
+    whole = centres @ centres.T
+    np.fill_diagonal(whole, -np.inf)
+    found, similarities = nearest_centres(centres, 4)
+    assert (found == np.argsort(-whole, axis=1)[:, :4]).all()
+    assert similarities == pytest.approx(-np.sort(-whole, axis=1)[:, :4], abs=1e-6)
+
+
+def test_a_pairs_union_is_what_its_better_centre_reaches() -> None:
+    (pair,) = pairs_of_centres(BY_HAND, 2, at_least=0.75)
+    assert (pair.a, pair.b) == (0, 1)
+    assert pair.similarity == pytest.approx(0.8)
+    # From a1: a2 .8, a3 .96, b1 .8, b2 .96, so .8. From b1: a2 has .64 - .36 = .28.
+    assert pair.union == pytest.approx(0.8)
+
+
+def test_a_centre_whose_entry_has_gone_is_reached_or_not_as_well() -> None:
+    # b1 at C's place: from it c2 has -.64 - .36 = -1, and C's centre -.8, so at most -1 of the two.
+    pairs = pairs_of_centres(BY_HAND, 2, at_least=-1.1)
+    assert [(pair.a, pair.b) for pair in pairs] == [(0, 1), (1, 2), (0, 2)]
+    # From b1: b2 .936, c2 -1, centre of C -.8. From C's centre: b1 -.8, b2 -.96, c2 .8: the better one.
+    assert pairs[1].union == pytest.approx(-0.96)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_are_in_order_each_once_and_no_union_is_nearer_than_its_centres(seed: int) -> None:
+    pairs = pairs_of_centres(random_clusters(seed), 3, at_least=0.0)
+    assert pairs
+    assert len({(pair.a, pair.b) for pair in pairs}) == len(pairs)
+    assert [pair.similarity for pair in pairs] == sorted(
+        (p.similarity for p in pairs), reverse=True
+    )
+    for pair in pairs:
+        assert pair.a < pair.b and pair.similarity >= 0
+        assert pair.union <= pair.similarity + 1e-6

@@ -1,0 +1,152 @@
+"""What became of communities: each change by hand, and the laws of their definitions."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from methods.clustering.difference import CHANGES, compare
+
+NOBODY = "."
+
+
+def difference(before: str, after: str) -> set[tuple[str, str, str, int]]:
+    """Rows (change, old, new, in common) for entries whose communities are letters.
+
+    `.`: in none; a blank: not there. Old communities are capital letters, new ones small.
+    """
+    old, new = sorted(set(before) - {NOBODY, " "}), sorted(set(after) - {NOBODY, " "})
+    stay = [place for place, letter in enumerate(after) if letter != " "]
+    rows = compare(
+        np.array([old.index(before[i]) if before[i] in old else -1 for i in stay], dtype=int),
+        np.array([new.index(after[i]) if after[i] in new else -1 for i in stay], dtype=int),
+        np.array([before[i] != " " for i in stay], dtype=bool),
+        len(old),
+        len(new),
+    )
+    return {
+        (CHANGES[change], (old + [""])[one], (new + [""])[other], common)
+        for one, other, change, common in zip(
+            rows.old.tolist(), rows.new.tolist(), rows.change, rows.n_common.tolist(), strict=True
+        )
+    }
+
+
+CASES = {
+    "the same is kept": ("AAABB", "aaabb", {("kept", "A", "a", 3), ("kept", "B", "b", 2)}),
+    "what grew by new entries is kept": ("AA      ", "aaaaaaaa", {("kept", "A", "a", 2)}),
+    "what lost entries that went is kept": ("AAAAAA", "aa    ", {("kept", "A", "a", 2)}),
+    "more than half goes on, the rest split off": (
+        "AAAAAAAAAA",
+        "aaaaaaabbb",
+        {("kept", "A", "a", 7), ("split", "A", "b", 3)},
+    ),
+    "of two halves neither is the old one": (
+        "AAAA",
+        "aabb",
+        {("split", "A", "a", 2), ("split", "A", "b", 2)},
+    ),
+    "nor is any of three parts": (
+        "AAAAAAAAAAA",
+        "aaaaabbbccc",
+        {("split", "A", "a", 5), ("split", "A", "b", 3), ("split", "A", "c", 3)},
+    ),
+    "the larger goes on when another joins it": (
+        "AAAAABBB",
+        "aaaaaaaa",
+        {("kept", "A", "a", 5), ("merged", "B", "a", 3)},
+    ),
+    "of two equal ones neither goes on": (
+        "AABB",
+        "aaaa",
+        {("merged", "A", "a", 2), ("merged", "B", "a", 2)},
+    ),
+    "who were in none are a new one": (
+        "AA...  ",
+        "aabbbbb",
+        {("kept", "A", "a", 2), ("new", "", "b", 0)},
+    ),
+    "who are in none now have left theirs": (
+        "AABBB",
+        "aa...",
+        {("kept", "A", "a", 2), ("gone", "B", "", 0)},
+    ),
+    "what fell apart without a larger part is gone": (
+        "AAAA",
+        "ab..",
+        {("split", "A", "a", 1), ("split", "A", "b", 1)},
+    ),
+    "two that exchange their halves are gone, and both new": (
+        "AAAABBBB",
+        "aabbaabb",
+        {("gone", "A", "", 0), ("gone", "B", "", 0), ("new", "", "a", 0), ("new", "", "b", 0)},
+    ),
+    "one with as many who were in none is not the old one": (
+        "AA..",
+        "aaaa",
+        {("merged", "A", "a", 2)},
+    ),
+    "nothing before": ("    ", "aabb", {("new", "", "a", 0), ("new", "", "b", 0)}),
+    "nothing after": ("AA", "  ", {("gone", "A", "", 0)}),
+    "nothing at all": ("", "", set()),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_changes(case):
+    before, after, expected = CASES[case]
+    if case == "nothing after":
+        # Nobody is left to tell of it: the number of old communities does.
+        none = np.array([], dtype=int)
+        rows = compare(none, none, none.astype(bool), 1, 0)
+        assert [CHANGES[change] for change in rows.change] == ["gone"]
+        assert rows.old.tolist() == [0] and rows.new.tolist() == [-1]
+    else:
+        assert difference(before, after) == expected
+
+
+def random_labels(seed: int):
+    generator = np.random.default_rng(seed)
+    n, n_old, n_new = generator.integers(1, [40, 7, 7])
+    before = generator.integers(-1, n_old, size=n)
+    # Mostly together as they were, so that there is something to keep.
+    after = np.where(
+        generator.random(n) < 0.6, before % n_new, generator.integers(-1, n_new, size=n)
+    )
+    there = (before >= 0) | (generator.random(n) < 0.5)
+    return before, after, there, n_old, n_new
+
+
+def test_every_old_and_every_new_community_is_in_a_row_and_every_row_is_what_it_says():
+    seen: Counter[str] = Counter()
+    for seed in range(300):
+        before, after, there, n_old, n_new = random_labels(seed)
+        rows = compare(before, after, there, n_old, n_new)
+        assert set(rows.old) | {-1} == set(range(-1, n_old))
+        assert set(rows.new) | {-1} == set(range(-1, n_new))
+        told = list(zip(rows.old.tolist(), rows.new.tolist(), strict=True))
+        assert len(told) == len(set(told))
+        for (old, new), number, common in zip(told, rows.change, rows.n_common, strict=True):
+            change = CHANGES[number]
+            seen[change] += 1
+            assert (change == "new") == (old == -1) and (change == "gone") == (new == -1)
+            in_old, in_new = before == old, (after == new) & there
+            assert common == (in_old & in_new).sum() * (change not in ("new", "gone"))
+            heir, source = 2 * common > in_old.sum(), 2 * common > in_new.sum()
+            if change in ("kept", "merged", "split"):
+                assert (heir, source) == {
+                    "kept": (True, True),
+                    "merged": (True, False),
+                    "split": (False, True),
+                }[change]
+    assert min(seen[change] for change in CHANGES) > 20
+
+
+def test_nobody_has_two_successors_and_none_is_the_successor_of_two():
+    for seed in range(300):
+        before, after, there, n_old, n_new = random_labels(seed)
+        rows = compare(before, after, there, n_old, n_new)
+        kept = rows.successors(n_new)
+        assert len(kept) == n_new
+        some = kept[kept >= 0].tolist()
+        assert len(some) == len(set(some)) == (rows.change == CHANGES.index("kept")).sum()

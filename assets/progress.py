@@ -34,7 +34,9 @@ class Steps:
         return round(self._done / (time.monotonic() - self._started), 1)
 
     def reach(self, done: int, total: int) -> None:
-        """So many are done, of how many."""
+        """So many are done, of how many; fewer than before: another lot has begun."""
+        if done < self._done:
+            self._done_when_shown = 0
         self._done = done
         now = time.monotonic()
         if now - self._shown < PROGRESS_SECONDS or done <= self._done_when_shown:

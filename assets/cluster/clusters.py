@@ -4,7 +4,8 @@ What belongs here: whether what is there is extended or all is clustered anew, b
 what the run says of it. The algorithms are `methods/clustering/`.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -15,7 +16,9 @@ from pydantic import Field
 
 from assets.cluster.before import Found, read_before
 from assets.cluster.embeddings import embeddings
+from assets.cluster.on_ray import ray_finder
 from assets.cluster.placed import changes_table, clusters_table, communities_table
+from assets.progress import Steps
 from assets.tables import WHEN_READY, preview, report, table_asset
 from methods.clustering.approximate import approximate_neighbours
 from methods.clustering.communities import Community, communities_of, threshold_communities
@@ -24,6 +27,7 @@ from methods.clustering.extension import Communities, extend, recluster
 from methods.clustering.neighbours import Vectors
 from methods.clustering.placement import ASSIGNED, Finder, Finders, Level
 from resources.embedder import Embedder
+from resources.ray_clustering.cluster import RayCluster
 from resources.warehouse import Warehouse, Write
 
 SHOWN_OF_EACH = 5
@@ -36,7 +40,8 @@ class ClusterConfig(dg.Config):
     """MMDU joins entries at a cosine of at least 0.75 (3.1), groups and clusters alike.
 
     `density` is HDBSCAN inside each group. By default what is there is extended: who has a place keeps
-    it. `recluster` places all anew; so does a change of anything else here, or of the model.
+    it. `recluster` places all anew; so does a change of tau, size or method, or of the model. Where it
+    runs changes nothing: `ray` sends what is large to the cluster at LOOM_RAY_ADDRESS.
     """
 
     tau: float = Field(0.75, ge=-1, le=1)
@@ -44,6 +49,7 @@ class ClusterConfig(dg.Config):
     group_method: Literal["threshold", "approximate"] = "threshold"
     cluster_method: Literal["threshold", "approximate", "density"] = "threshold"
     recluster: bool = False
+    runner: Literal["local", "ray"] = "local"
 
 
 @table_asset("cluster.clusters", deps=[embeddings], automation_condition=WHEN_READY)
@@ -52,18 +58,20 @@ def clusters(
     config: ClusterConfig,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
+    ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
     """Groups by category, then clusters by caption inside each; every entry has its row, and why.
 
     New entries join the groups and clusters there are or found new ones; nobody moves, no name changes.
     """
-    settings = {"model": embedder.name, **config.model_dump(exclude={"recluster"})}
+    settings = {"model": embedder.name, **config.model_dump(exclude={"recluster", "runner"})}
     found = read_before(warehouse, embedder.name)
     reason = "asked for" if config.recluster else _why_anew(settings, found)
     mode = f"all anew: {reason}" if reason else "extended"
     context.log.info(f"clusters: {mode}")
     place = recluster if reason else extend
-    made = place(found.entries, found.before, _finders(config, context.log.info), config.tau)
+    with _finders(context, config, ray) as finders:
+        made = place(found.entries, found.before, finders, config.tau)
 
     run_id = context.run.run_id
     table = clusters_table(found, made)
@@ -103,26 +111,37 @@ def _why_anew(settings: dict[str, Any], found: Found) -> str | None:
     return None
 
 
-def _finders(config: ClusterConfig, say: Callable[[str], None]) -> Finders:
-    def by_threshold(vectors: Vectors) -> list[Community]:
-        return threshold_communities(vectors, config.tau, config.min_size)
+@contextmanager
+def _finders(
+    context: dg.AssetExecutionContext, config: ClusterConfig, ray: RayCluster
+) -> Iterator[Finders]:
+    """How each pass finds its communities."""
+    progress = Steps(context, "blocks")
+
+    def here(vectors: Vectors) -> list[Community]:
+        return threshold_communities(vectors, config.tau, config.min_size, progress.reach)
 
     def approximately(vectors: Vectors) -> list[Community]:
         if len(vectors) < APPROXIMATE_FROM:
-            return by_threshold(vectors)
-        neighbours, recall = approximate_neighbours(vectors, config.tau)
-        say(f"clusters: {recall.share:.2%} of the neighbours of {recall.n_sampled:,} were found")
+            return here(vectors)
+        neighbours, recall = approximate_neighbours(vectors, config.tau, say=progress.reach)
+        context.log.info(
+            f"clusters: {recall.share:.2%} of the neighbours of {recall.n_sampled:,} entries were "
+            f"found, {recall.n_probes} of {recall.n_cells} cells looked into"
+        )
         return communities_of(neighbours, config.min_size)
 
     def by_density(vectors: Vectors) -> list[Community]:
         return density_communities(vectors, config.min_size)
 
-    finders: dict[str, Finder] = {
-        "threshold": by_threshold,
-        "approximate": approximately,
-        "density": by_density,
-    }
-    return Finders(finders[config.group_method], finders[config.cluster_method])
+    on_ray = ray_finder(context, ray, config.tau, config.min_size)
+    with on_ray if config.runner == "ray" else nullcontext(here) as by_threshold:
+        finders: dict[str, Finder] = {
+            "threshold": by_threshold,
+            "approximate": approximately,
+            "density": by_density,
+        }
+        yield Finders(finders[config.group_method], finders[config.cluster_method])
 
 
 def _figures(kind: str, was: Level, now: Communities, changes: pa.Table) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Groups and clusters in the warehouse: shards that come and go, settings that change, what is told."""
 
+import importlib
 from pathlib import Path
 
 import dagster as dg
@@ -9,6 +10,8 @@ from dagster_project.progress import SHOW_PROGRESS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
+
+module = importlib.import_module("assets.cluster.clusters")
 
 BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")
 FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
@@ -293,6 +296,29 @@ def test_another_method_for_captions_places_by_density_inside_the_same_groups(wo
     again = cluster(world, cluster_method="density")
     assert again["mode"] == "extended"
     assert again["clusters"] == told["clusters"] and "clusters new" not in again
+
+
+def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingested(world, "two")
+    cluster(world)
+    exact = {title: row["cluster_id"] for title, row in places(world).items()}
+    monkeypatch.setattr(module, "APPROXIMATE_FROM", 2)
+    run = run_alone(world, "clusters", group_method="approximate", cluster_method="approximate")
+    assert run.success
+    assert metadata(run, "cluster/clusters")["mode"] == (
+        "all anew: group_method was threshold and is approximate"
+    )
+    lines = [
+        entry.user_message
+        for entry in world.instance.all_logs(run.run_id)
+        if "of the neighbours of" in entry.user_message
+    ]
+    # The pass over categories, then one for each group it found.
+    assert len(lines) > 1 and lines[0].startswith("clusters: 100.00% of the neighbours of ")
+    # Every community is the successor of the one it was, so it keeps the name.
+    assert {title: row["cluster_id"] for title, row in places(world).items()} == exact
 
 
 def test_vectors_of_centres_that_are_lost_are_no_ground_to_extend(world: World) -> None:

@@ -70,19 +70,19 @@ def clusters(
     mode = f"all anew: {reason}" if reason else "extended"
     context.log.info(f"clusters: {mode}")
     place = recluster if reason else extend
+    # Within, so that what a job on Ray found is there until it is written.
     with _finders(context, config, ray) as finders:
         made = place(found.entries, found.before, finders, config.tau)
-
-    run_id = context.run.run_id
-    table = clusters_table(found, made)
-    changes = changes_table(found, made, run_id, datetime.now(UTC).replace(tzinfo=None))
-    warehouse.replace_all(
-        [
-            Write("cluster.clusters", table, {}),
-            Write("cluster.communities", communities_table(found, made, run_id, settings), {}),
-            Write("cluster.changes", changes, {"run_id": run_id}),
-        ]
-    )
+        run_id = context.run.run_id
+        table = clusters_table(found, made)
+        changes = changes_table(found, made, run_id, datetime.now(UTC).replace(tzinfo=None))
+        warehouse.replace_all(
+            [
+                Write("cluster.clusters", table, {}),
+                Write("cluster.communities", communities_table(found, made, run_id, settings), {}),
+                Write("cluster.changes", changes, {"run_id": run_id}),
+            ]
+        )
     details = {
         **settings,
         "mode": mode,

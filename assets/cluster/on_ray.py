@@ -21,8 +21,8 @@ from resources.ray_clustering.work import Work, WorkInUse, work_of
 if TYPE_CHECKING:
     from dagster_ray import PipesRayJobClient
 
-VECTORS_WORTH_A_JOB = 50_000
-"""Fewer are done here in less time than a job takes to begin."""
+VECTORS_WORTH_A_JOB = 200_000
+"""Fewer are done here, on two cores, in the ten seconds that a job takes to begin."""
 ROWS_A_TASK = 4096
 """One task is seconds of work among a million vectors, a minute or two among forty."""
 REASON_CHARACTERS = 300

@@ -74,7 +74,7 @@ class Work:
     def n_found(self, block: Block) -> int | None:
         """How many pairs a block has; None while it is not done."""
         path = self._block(block)
-        return _mapped(path).shape[1] if path.exists() else None
+        return _mapped(path).shape[1] if path.is_file() else None
 
     def do(self, block: Block) -> int:
         """Find the pairs of a block, unless that is done, and say how many there are."""
@@ -182,7 +182,7 @@ def work_of(root: Path, vectors: Vectors, tau: float, rows: int) -> Iterator[Wor
 def _key(vectors: Vectors, tau: float, rows: int) -> str:
     """What the folder is called: the same for the same bits."""
     digest = hashlib.sha256(f"{vectors.shape} {vectors.dtype} {tau!r} {rows}".encode())
-    digest.update(memoryview(np.ascontiguousarray(vectors)).cast("B"))
+    digest.update(np.ascontiguousarray(vectors).data.cast("B"))
     return digest.hexdigest()[:32]
 
 

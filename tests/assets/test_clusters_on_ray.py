@@ -2,9 +2,11 @@
 
 import builtins
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -20,8 +22,9 @@ from methods.clustering.communities import Community, threshold_communities
 from methods.clustering.neighbours import ThresholdError
 from resources.ray_clustering.cluster import RayCluster
 from resources.ray_clustering.work import Work, work_of
+from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.local_ray import LocalRay, free_ports, local_ray
-from tests.assets.world import Result, sentence
+from tests.assets.world import Result, Row, sentence
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
@@ -30,6 +33,7 @@ pytestmark = [
 ]
 
 TAU, ROWS = 0.75, 300
+ASSETS = ("embeddings", "clusters")
 
 
 @pytest.fixture(scope="module")
@@ -54,31 +58,40 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 
 def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:
-    """Unit vectors about `n_clumps` directions of 32 dimensions, in random order."""
+    """Unit vectors about `n_clumps` directions of 32 dimensions, in random order.
+
+    Two about one direction are at about 1 / (1 + 0.2^2) = 0.96, two about others at less than tau.
+    """
     rng = np.random.default_rng(seed)
     vectors = np.repeat(rng.normal(size=(n_clumps, 32)), of_each, axis=0)
-    vectors += rng.normal(size=vectors.shape) * 0.3
+    vectors += rng.normal(size=vectors.shape) * 0.2
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return rng.permutation(vectors).astype(np.float32)
 
 
-@pytest.fixture
 def find(
-    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str, np.ndarray], tuple[Result, list[Community]]]:
-    """Looks for the communities of vectors in a run, with the cluster that the environment names."""
-    found: list[Community] = []
+    instance: dg.DagsterInstance, address: str, vectors: np.ndarray
+) -> tuple[Result, list[Community]]:
+    """A run that looks for the communities of vectors, and what it found."""
+    found = []
 
     @dg.asset
     def communities(
-        context: dg.AssetExecutionContext, ray: dg.ResourceParam[RayCluster], config: Vectors
+        context: dg.AssetExecutionContext, ray: dg.ResourceParam[RayCluster]
     ) -> dg.MaterializeResult:
         with ray_finder(context, ray, TAU) as finder:
-            found[:] = finder(np.load(config.path))
+            found.extend(finder(vectors))
         return dg.MaterializeResult()
 
-    def find(address: str, vectors: np.ndarray) -> tuple[Result, list[Community]]:
-        monkeypatch.setenv("LOOM_RAY_ADDRESS", address)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_RAY_ADDRESS", address)
+        result = dg.materialize(
+            [communities],
+            instance=instance,
+            resources={"ray": make_resources()["ray"]},
+            raise_on_error=False,
+        )
+    return result, found
 
 
 def lines(instance: dg.DagsterInstance, result: Result) -> list[str]:
@@ -99,54 +112,61 @@ def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> Work:
 # --- With workers --------------------------------------------------------------------------------
 
 
-def test_a_worker_that_is_killed_costs_nothing_but_its_block(instance, ray, loom_home):
-    """It is stopped first, so that it is known to be at a block when it dies."""
+def test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own(
+    instance, ray, loom_home
+):
+    """It is stopped before it dies: so it is at a block for certain, and another works meanwhile."""
     vectors = clumps(200, 10)
-    killed = []
-    killer = Thread(target=lambda: killed.append(kill_a_worker_at_work(ray, within=60)))
+    seen = []
+    killer = Thread(target=lambda: seen.extend(stop_one_see_another_and_kill(ray, within=90)))
     killer.start()
 
     result, found = find(instance, ray.address, vectors)
 
     killer.join()
-    assert killed[0] is not None and result.success
+    assert len(set(seen)) == 2 and result.success
     assert found == threshold_communities(vectors, TAU)
-    # 2,000 vectors in blocks of 300 rows.
+    # 2,000 vectors in blocks of 300 rows; 200 times the 45 pairs of ten.
     assert lines(instance, result)[-1].startswith("7/7 blocks, 9,000 pairs, ")
     assert left(loom_home) == []
 
 
-def kill_a_worker_at_work(ray: LocalRay, within: float) -> int | None:
-    """Kill a process that Ray has at a block, and say which; None where there is none in time."""
+def stop_one_see_another_and_kill(ray: LocalRay, within: float) -> list[int]:
+    """Processes that this Ray has at a block: the first one is killed, once there is a second one."""
     deadline = time.monotonic() + within
+    workers: list[int] = []
     while time.monotonic() < deadline:
-        for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
-            if at_a_block(process, ray):
-                os.kill(int(process.name), signal.SIGSTOP)
-                if at_a_block(process, ray):
-                    os.kill(int(process.name), signal.SIGKILL)
-                    return int(process.name)
-                os.kill(int(process.name), signal.SIGCONT)
+        for worker in at_a_block(ray):
+            if not workers:
+                os.kill(worker, signal.SIGSTOP)
+                if worker in at_a_block(ray):
+                    workers = [worker]
+                else:
+                    os.kill(worker, signal.SIGCONT)
+            elif worker != workers[0]:
+                os.kill(workers[0], signal.SIGKILL)
+                return [*workers, worker]
         time.sleep(0.01)
-    return None
+    return workers
 
 
-def at_a_block(process: Path, ray: LocalRay) -> bool:
-    """Whether this has the title that Ray gives a worker during a block, and is a worker of this Ray."""
-    try:
-        if not (process / "cmdline").read_bytes().startswith(b"ray::do_block"):
-            return False
-        parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
-        return str(ray.folder) in Path("/proc", parent, "cmdline").read_text()
-    except OSError:
-        return False
+def at_a_block(ray: LocalRay) -> list[int]:
+    """Workers of this Ray that have the title which Ray gives them during a block."""
+    found = []
+    for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
+        with suppress(OSError):
+            if (process / "cmdline").read_bytes().startswith(b"ray::do_block"):
+                parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
+                if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
+                    found.append(int(process.name))
+    return found
 
 
 def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(instance, ray, loom_home):
-    """Three of seven blocks are done; the last one's place is taken, so that it cannot be written."""
+    """One of seven blocks is done; the second one's place is taken, so that it cannot be written."""
     vectors = clumps(200, 10, seed=1)
-    work = interrupted(vectors, loom_home, 3)
-    in_the_way = work.folder / "blocks" / "1800-2000.npy"
+    work = interrupted(vectors, loom_home, 1)
+    in_the_way = work.folder / "blocks" / "300-600.npy"
     in_the_way.mkdir()
 
     result, _ = find(instance, ray.address, vectors)
@@ -160,8 +180,9 @@ def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(instance, r
     result, found = find(instance, ray.address, vectors)
 
     assert result.success and found == threshold_communities(vectors, TAU)
-    assert f"7/7 blocks ({n_done} of them by an earlier job)" in lines(instance, result)[-1]
-    assert 3 <= n_done <= 6 and left(loom_home) == []
+    (said,) = lines(instance, result)
+    assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
+    assert 1 <= n_done <= 6 and left(loom_home) == []
 
 
 def test_a_run_that_is_stopped_stops_its_job(instance, ray, loom_home, monkeypatch):
@@ -176,14 +197,44 @@ def test_a_run_that_is_stopped_stops_its_job(instance, ray, loom_home, monkeypat
 
     result, _ = find(instance, ray.address, clumps(200, 10, seed=2))
 
+    assert not result.success
     client = JobSubmissionClient(ray.address)
     (job,) = [
         job for job in client.list_jobs() if job.metadata.get("dagster/run-id") == result.run_id
     ]
     while not job.status.is_terminal():
         job = client.get_job_info(job.submission_id)
-    assert not result.success and job.status == "STOPPED"
+    assert job.status == "STOPPED"
     assert len(left(loom_home)) == 1
+
+
+def test_the_asset_fills_its_table_with_the_same_rows(ray, make_world, tmp_path, monkeypatch):
+    """Five entries are a job; the group of four balloons is done here."""
+    monkeypatch.setattr(on_ray, "VECTORS_WORTH_A_JOB", 5)
+    monkeypatch.setattr(on_ray, "ROWS_A_TASK", 1)
+    corpus = Corpus(tmp_path / "corpus")
+    corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
+    corpus.write_categories()
+    world = make_world(tmp_path, corpus)
+    world.settings["LOOM_RAY_ADDRESS"] = ray.address
+    assert world.ingest("one").success
+
+    def rows(**config: object) -> tuple[Result, list[Row]]:
+        with world.environment():
+            result = world.definitions.resolve_job_def("cluster").execute_in_process(
+                instance=world.instance,
+                run_config={"ops": {"cluster__clusters": {"config": config}}},
+                asset_selection=[dg.AssetKey(["cluster", name]) for name in ASSETS],
+            )
+        return result, world.rows("FROM cluster.clusters ORDER BY entry_id")
+
+    result, on_workers = rows(runner="ray")
+    _, here = rows(recluster=True)
+
+    (said,) = lines(world.instance, result)
+    assert re.match(r"(\d)/\1 blocks, \d pairs, [12] workers$", said)
+    assert on_workers == here and {row["group_how"] for row in here} == {"founded", "no neighbour"}
+    assert left(world.home) == []
 
 
 def left(home: Path) -> list[Path]:
@@ -207,7 +258,7 @@ def test_few_vectors_are_not_worth_a_job(instance, loom_home):
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        (None, "LOOM_RAY_ADDRESS is not set to the address of a Ray dashboard: set "),
+        ("", "LOOM_RAY_ADDRESS is not set to the address of a Ray dashboard: set "),
         ("10.0.0.1:6379", "'10.0.0.1:6379' is not the address of a Ray dashboard: set "),
     ],
 )
@@ -217,6 +268,15 @@ def test_an_address_must_be_there(instance, address, told):
     assert sentence(result) == (
         f"{told}LOOM_RAY_ADDRESS to one such as http://127.0.0.1:8265, or set runner to local."
     )
+
+
+def test_rays_own_variable_goes_before(instance, monkeypatch):
+    """Ray's client obeys it whatever it is told, so it is the address that the sentence has."""
+    monkeypatch.setenv("RAY_ADDRESS", "ray.example:10001")
+
+    result, _ = find(instance, "http://127.0.0.1:8265", clumps(2, 2))
+
+    assert sentence(result).startswith("'ray.example:10001' is not the address")
 
 
 def test_nobody_at_the_address(instance):

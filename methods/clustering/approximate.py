@@ -34,6 +34,8 @@ CELLS_OF_ROOT = 0.5
 """Cells for each of the square root of the number of vectors."""
 TRAIN_ITERATIONS = 5
 TRAIN_POINTS_A_CELL = 40
+PAD = 512
+"""A product is compiled for each new shape, so that cells of all sizes are brought to few shapes."""
 SPARE = 0.5
 """Of the loss allowed, the part that a sample may use up: another sample will lose a little more."""
 
@@ -143,8 +145,10 @@ def _probe(
         lookers = row[looking[cell] : looking[cell + 1]]
         screen = prepared.screen
         found = []
-        for one, other in screen.passing(screen.select(lookers), screen.select(members)):
-            left, right = lookers[one], members[other]
+        heads = (screen.select(_padded(rows)) for rows in (lookers, members))
+        for one, other in screen.passing(*heads):
+            real = (one < len(lookers)) & (other < len(members))
+            left, right = lookers[one[real]], members[other[real]]
             # If the other looks into this one's cell too, the pair is found from the smaller row.
             mutual = (probes[right] == own[left][:, None]).any(axis=1)
             once = (left != right) & ((left < right) | ~mutual)
@@ -159,3 +163,8 @@ def _probe(
         if say is not None:
             say(len(done), n_cells)
     return done
+
+
+def _padded(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rows, and from the first again up to a multiple of PAD."""
+    return np.resize(rows, -(-len(rows) // PAD) * PAD)

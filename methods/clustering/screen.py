@@ -29,12 +29,12 @@ WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024
 WHOLE_UP_TO = 2048
 """So many vectors are multiplied in whole before their axes would be found."""
-ROTATION_SAMPLE = 16_384
+AXES_SAMPLE = 16_384
 
-MARGIN = {"float32": 1e-4, "bfloat16": 0.0125}
-"""What a bound may fall short by. float32: rotation and summation of a thousand products, each off by
-2^-24, with room. bfloat16 keeps 8 bits: 2^-8 of the lengths' product for each factor and 2^-8 of the
-result come to 0.0117 for lengths of 1; sums are kept in float32."""
+MARGIN = {"float32": 1e-3, "bfloat16": 0.0125}
+"""What a bound may fall short by. float32: a length that is what is left of squares, off by the root of
+2^-23 or so where little is left, with room. bfloat16 keeps 8 bits: 2^-8 of the lengths' product for each
+factor and 2^-8 of the result come to 0.0117 for lengths of 1; sums are kept in float32."""
 
 CHECK_COST = {"float32": 80_000, "bfloat16": 500_000}
 """Looking at one pair's whole vectors takes as long as so many multiply-adds of a tile; measured."""
@@ -92,37 +92,39 @@ def make_screen(vectors: NDArray[np.float32], tau: float) -> Screen:
     """A screen for unit vectors, shape (n, d), with the head's width that costs least on a sample."""
     if len(vectors) <= WHOLE_UP_TO:
         return Screen(vectors, tau - MARGIN["float32"])
-    rotated = _rotated(vectors)
+    axes = _principal_axes(vectors)
     number = "bfloat16" if _multiplies_bfloat16() else "float32"
     bound = tau - MARGIN[number]
-    sample = rotated[:: max(1, len(rotated) // SAMPLE)]
+    sample = vectors[:: max(1, len(vectors) // SAMPLE)]
 
     def cost(width: int) -> float:
         """Multiply-adds a pair: those of the short product, and of the whole one if it passes."""
-        heads = _heads(sample, width)
+        heads = _heads(sample, axes[:, :width])
         # Of two samples of the same vectors the diagonal always passes and says nothing.
         n_passing = int((heads @ heads.T >= bound).sum()) - len(sample)
         return width + CHECK_COST[number] * n_passing / len(sample) ** 2
 
     dimensions = vectors.shape[1]
     widths = [width for width in WIDTHS if width < dimensions] + [dimensions]
-    heads = _heads(rotated, min(widths, key=cost))
+    heads = _heads(vectors, axes[:, : min(widths, key=cost)])
     return Screen(_bfloat16_bits(heads) if number == "bfloat16" else heads, bound)
 
 
-def _heads(rotated: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    heads = np.empty((len(rotated), width + 1), dtype=np.float32)
-    heads[:, :width] = rotated[:, :width]
-    rest = rotated[:, width:]
-    heads[:, width] = np.sqrt(np.einsum("nd,nd->n", rest, rest))
-    return heads
-
-
-def _rotated(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Vectors in the principal axes of some of them, the axis with most of their length first."""
-    some = vectors[:: max(1, len(vectors) // ROTATION_SAMPLE)]
+def _principal_axes(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Axes as columns, shape (d, d), the one along which some of the vectors are longest first."""
+    some = vectors[:: max(1, len(vectors) // AXES_SAMPLE)]
     _, axes = np.linalg.eigh((some.T @ some).astype(np.float64))
-    return vectors @ np.ascontiguousarray(axes[:, ::-1], dtype=np.float32)
+    return np.ascontiguousarray(axes[:, ::-1], dtype=np.float32)
+
+
+def _heads(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Vectors along some axes, and the length of what lies along the others."""
+    heads = np.empty((len(vectors), axes.shape[1] + 1), dtype=np.float32)
+    along = heads[:, :-1]
+    np.matmul(vectors, axes, out=along)
+    squares = np.einsum("nd,nd->n", vectors, vectors) - np.einsum("nd,nd->n", along, along)
+    heads[:, -1] = np.sqrt(np.maximum(squares, 0))
+    return heads
 
 
 def _bfloat16_bits(heads: NDArray[np.float32]) -> NDArray[np.int16]:

@@ -26,7 +26,7 @@ from resources.home import REPO_ROOT, home
 TEXTS = REPO_ROOT.parent / "shared" / "data" / "package_descriptions.txt.gz"
 TAU = 0.75
 MANY, FEW, DENSE = 60_004, 15_000, 5_000
-WARMING = 512
+WARMING = 4_096
 REFERENCE, EXACT = "community_detection", "exact"
 FLOAT32 = "exact, float32 alone"
 FLAT, APPROXIMATE, DENSITY = "FAISS flat range search", "approximate", "hdbscan"

@@ -32,9 +32,9 @@ WHOLE_UP_TO = 2048
 AXES_SAMPLE = 16_384
 
 MARGIN = {"float32": 1e-3, "bfloat16": 0.0125}
-"""What a bound may fall short by. float32: a length that is what is left of squares, off by the root of
-2^-23 or so where little is left, with room. bfloat16 keeps 8 bits: 2^-8 of the lengths' product for each
-factor and 2^-8 of the result come to 0.0117 for lengths of 1; sums are kept in float32."""
+"""What a bound may fall short by. float32: a length that is what is left of squares, off by the root
+of 2^-23 or so where little is left, with room. bfloat16 keeps 8 bits: 2^-8 of the lengths' product for
+each factor and 2^-8 of the result come to 0.0117 for lengths of 1; sums are kept in float32."""
 
 CHECK_COST = {"float32": 80_000, "bfloat16": 500_000}
 """Looking at one pair's whole vectors takes as long as so many multiply-adds of a tile; measured."""

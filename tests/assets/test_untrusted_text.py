@@ -74,8 +74,14 @@ def test_a_page_that_would_be_a_prompt_stays_inside_its_delimiter(hostile: Hosti
 
 def test_a_caption_stays_inside_its_delimiter_beside_the_pictures(hostile: Hostile) -> None:
     asked = hostile.asked("question designer", "< /caption>")
-    # By itself, in its benchmark set and in its instruction set.
-    assert len(asked) == 3
+    # By itself and in every set; what is the same in both kinds is asked once.
+    sets = hostile.world.rows(
+        "SELECT DISTINCT list(image_id ORDER BY position) AS images FROM cluster.image_sets "
+        "JOIN ingest.entries AS e USING (entry_id, image_id) GROUP BY set_id "
+        "HAVING bool_or(title = $title)",
+        title=TITLE,
+    )
+    assert len(asked) == 1 + len(sets) > 1
     for request in asked:
         assert request.text.count("</caption>") == len(request.images)
 

@@ -58,6 +58,11 @@ def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return made_world
 
 
+def a_bucket(world: World) -> str:
+    """A partition that has image sets."""
+    return str(next(iter(world.image_sets("benchmark").values()))[0]["bucket"])
+
+
 def everything_written(world: World, runs: list[Result]) -> dict[str, str]:
     """All that is left of the runs: files, tables (DuckDB packs its texts), calls, events."""
     written = {
@@ -86,7 +91,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
         lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, quoting
     )
     # One bucket is enough, and quick on an instance on disk.
-    bucket = next(iter(world.image_sets("benchmark").values()))[0]["bucket"]
+    bucket = a_bucket(world)
     runs = [
         world.run("generate", ANY_LOSS_IN_GENERATION, bucket),
         world.release(),
@@ -124,7 +129,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
 
 def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: World) -> None:
     world.proxy.refuse(lambda asked: True, 401, f"Incorrect API key provided: {KEY}")
-    run = world.run("generate", partition="00")
+    run = world.run("generate", partition=a_bucket(world))
     assert not run.success
     assert sentence(run).startswith("gpt-4o: ")
     assert "Incorrect API key provided: ***" in sentence(run)
@@ -135,6 +140,6 @@ def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: 
 
 def test_a_key_that_is_not_set_fails_the_run_before_anything_is_asked(world: World) -> None:
     del world.settings["OPENAI_API_KEY"]
-    run = world.run("generate", partition="00")
+    run = world.run("generate", partition=a_bucket(world))
     assert not run.success
     assert world.proxy.requests == []

@@ -15,7 +15,8 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui offline-server test check bench-gateway bench-ingest bench-cluster lock clean
+.PHONY: help setup demo dry-run ui review offline-server test test-label-studio check \
+	bench-gateway bench-ingest bench-cluster bench-review lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -39,6 +40,9 @@ dry-run: setup ## What the main job would ask models, and what it would cost; as
 ui: setup ## The Dagster UI with daemon and code location, on loopback
 	@$(BIN)/python -m dagster_project.ui
 
+review: setup ## The review app on what the demo made, with accounts to try it (PORT=8090)
+	@$(BIN)/python -m review demo --port $(or $(PORT),8090)
+
 offline-server: setup ## The offline model server by itself (PORT=8099)
 	@$(BIN)/python -m resources.offline --port $(or $(PORT),8099)
 
@@ -51,6 +55,9 @@ check: setup ## Lint, types, import direction
 test: check ## All checks and tests
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
+test-label-studio: setup ## Forms and round trips on a real Label Studio, in an environment of its own (about 6 minutes)
+	@$(BIN)/python -m tests.label_studio
+
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway
 
@@ -59,6 +66,9 @@ bench-ingest: setup ## What ingestion costs against unpacking and decoding alone
 
 bench-cluster: setup ## What clustering costs against sentence-transformers and FAISS (about 8 minutes)
 	@$(BIN)/python -m tests.bench.cluster
+
+bench-review: setup ## Twenty annotators on 5,000 items for a minute, and a killed server (about 3 minutes)
+	@$(BIN)/python -m tests.bench.review
 
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock

@@ -19,7 +19,7 @@ from assets.ingest import entries
 from assets.review import approved
 from assets.tables import WHEN_READY, plain_errors, report, rows_to_arrow, table_asset, table_spec
 from methods.mmdu.export import mmdu_record
-from methods.release import ApprovedDialogue, Origin, Release, build_release
+from methods.release import ApprovedDialogue, Origin, Release, ReviewPolicy, build_release
 from resources.home import releases_path
 from resources.image_store import ImageStore
 from resources.release_folder import image_name, write_release
@@ -73,10 +73,11 @@ def _freeze(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dict[str
         if not dialogues:
             context.log.warning(f"No approved dialogue of kind {kind}: no release {name}.")
             continue
-        release = build_release(name, dialogues, *_origins(origins), _sources(warehouse))
+        reviewed = _reviewed(warehouse)
+        release = build_release(name, dialogues, reviewed, *_origins(origins), _sources(warehouse))
         for table, made in release.rows.items():
             rows[table] += made
-        rows["releases"].append(_card(release, name, kind, dialogues, providers))
+        rows["releases"].append(_card(release, name, kind, reviewed, providers))
         current.append({"name": name, "release_id": release.release_id})
     release_ids = [row["release_id"] for row in current]
     known = warehouse.read("release/created_at", {"release_ids": release_ids}).to_pylist()
@@ -142,13 +143,18 @@ def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
                 row["set_id"],
                 row["revision"],
                 tuple(row["reviewers"]),
-                row["policy"],
                 tuple(content["image_ids"]),
                 tuple(content["turns"]),
                 tuple(json.loads(row["generated"])["turns"]),
             )
         )
     return dialogues
+
+
+def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
+    """The policy of the last run of review/approved, which made every row of it."""
+    (row,) = warehouse.read("release/review_policy").to_pylist()
+    return ReviewPolicy(row["policy"], row["policy_share"])
 
 
 def _origins(rows: list[dict[str, Any]]) -> tuple[dict[str, Origin], dict[str, Origin]]:
@@ -171,7 +177,7 @@ def _sources(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _card(
-    release: Release, name: str, kind: str, dialogues: list[ApprovedDialogue], providers: str
+    release: Release, name: str, kind: str, reviewed: ReviewPolicy, providers: str
 ) -> dict[str, Any]:
     return {
         "release_id": release.release_id,
@@ -180,7 +186,8 @@ def _card(
         "n_items": len(release.rows["items"]),
         "n_turns": len(release.rows["turns"]),
         "n_images": len({row["image_id"] for row in release.rows["images"]}),
-        "review_policy": ", ".join(sorted({dialogue.policy for dialogue in dialogues})),
+        "review_policy": reviewed.policy,
+        "review_share": reviewed.share,
         "provider": providers,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -165,6 +165,11 @@ def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREV
     return "\n".join(f"| {line} |" for line in lines)
 
 
+def picture(name: str, png: bytes) -> dg.MarkdownMetadataValue:
+    """A picture that the UI shows in place."""
+    return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")
+
+
 def _cell(column: str, value: object, images: ImageStore | None) -> str:
     if images is not None and column == "image_id" and value:
         return _thumbnail(images, str(value))

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from assets.partitions import buckets, models, wit_shards
 from dagster_project.cluster_checks import cluster_checks
+from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
 
@@ -246,5 +247,6 @@ def make_checks(
             "release.current",
         ),
         *cluster_checks(),
+        *review_checks(),
         *ledger_checks(),
     ]

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from assets import cluster, dialogue, ingest, ledger, release, review, rewrite
+from assets.agreement import agreement_assets
 from assets.evaluate import evaluation_assets
 from assets.leaderboard import leaderboard_assets
 from dagster_project import jobs
@@ -26,6 +27,10 @@ BENCHMARKS: Sequence[Benchmark] = (Mmdu(),)
 def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.Definitions:
     """The project's definitions, with `resource_overrides` in the place of resources by name."""
     evaluations = [evaluation_assets(benchmark) for benchmark in BENCHMARKS]
+    judgments = [judgments for _, judgments, _ in evaluations]
+    score_queue = review.score_queue_asset(
+        {benchmark.name: benchmark for benchmark in BENCHMARKS}, judgments
+    )
     assets: list[dg.AssetsDefinition | dg.AssetSpec] = [
         *ingest.ASSETS,
         *cluster.ASSETS,
@@ -35,6 +40,8 @@ def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.
         *release.ASSETS,
         *(asset for evaluation in evaluations for asset in evaluation),
         *leaderboard_assets([evaluation[-1] for evaluation in evaluations]),
+        score_queue,
+        *agreement_assets([*judgments, score_queue]),
         *ledger.ASSETS,
     ]
     specs = [

@@ -44,9 +44,12 @@ generate = dg.define_asset_job(
     AssetSelection.groups("dialogue", "rewrite"),
     description="Image sets to dialogues and rewrites.",
 )
+BY_PEOPLE = AssetSelection.assets(
+    ["review", "score_queue"], ["review", "agreement"], ["review", "effort"]
+)
 release = dg.define_asset_job(
     "release",
-    AssetSelection.groups("review", "release"),
+    AssetSelection.groups("review", "release") - BY_PEOPLE,
     description="Dialogues through review to frozen releases.",
 )
 READ_BY_PEOPLE = AssetSelection.assets(
@@ -59,8 +62,8 @@ evaluate = dg.define_asset_job(
 )
 leaderboard = dg.define_asset_job(
     "leaderboard",
-    READ_BY_PEOPLE,
-    description="Leaderboard, provenance and report of what is scored.",
+    READ_BY_PEOPLE | BY_PEOPLE,
+    description="Leaderboard, provenance and report of what is scored; how far people agree.",
 )
 ledger = dg.define_asset_job(
     "ledger",

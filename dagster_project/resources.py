@@ -18,7 +18,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.ray_clustering.cluster import RayCluster
-from resources.review_store import ReviewStore
+from resources.review_store import ReviewStore, RulesError
 from resources.warehouse import Warehouse
 
 CHAIN = "loom/chain"
@@ -134,6 +134,19 @@ def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
         opened.close()
 
 
+@dg.resource(description="What people decided, append-only, and what is put before them.")
+def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
+    """The review store, with the rules of `review.yaml`."""
+    try:
+        opened = ReviewStore(home.review_path())
+    except RulesError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
 def make_resources() -> dict[str, dg.ResourceDefinition]:
     """Every resource by the name assets ask for it."""
 
@@ -150,9 +163,7 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
         "image_fetcher": plain(image_fetcher, "Images from a folder, a mirror or the web."),
         "embedder": plain(text_embedder, "Texts to unit vectors."),
         "ray": plain(ray_cluster, "Where steps that are told to run on Ray send their jobs."),
-        "review_store": plain(
-            lambda: ReviewStore(home.review_path()), "What people decided, append-only."
-        ),
+        "review_store": review_store,
         "llm": llm,
         "ledger": ledger,
     }

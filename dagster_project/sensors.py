@@ -3,14 +3,16 @@
 What belongs here: polling the corpus folder, models.yaml, the review store and providers' batches.
 """
 
+import json
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import dagster as dg
 from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
 
-from assets.partitions import models, wit_shards
+from assets.partitions import buckets, models, wit_shards
 from dagster_project.jobs import JOB_OF_GROUP, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
 from resources.corpus.settings import CorpusError
@@ -19,7 +21,8 @@ from resources.llm.batch_state import BatchState
 from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
-from resources.review_store import ReviewStore
+from resources.review.buckets import Bucket
+from resources.review_store import ReviewStore, RulesError
 
 if TYPE_CHECKING:
     from dagster_project.jobs import Job
@@ -72,30 +75,47 @@ def new_shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.Skip
 @dg.sensor(
     minimum_interval_seconds=30,
     default_status=RUNNING,
-    description="New review decisions become a materialization of review/decisions.",
+    description="A bucket whose items await nobody any more is materialized in review/decisions.",
 )
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Reports people's decisions, made outside Dagster, since the cursor's event."""
+    """Reports buckets that people are done with, once for each time they are.
+
+    A bucket without items awaits nobody, once anything was queued at all. The cursor has what was
+    reported of each bucket.
+    """
     if not review_path().exists():
-        return dg.SkipReason("Nobody has decided anything yet.")
-    last = int(context.cursor or 0)
-    decisions = ReviewStore(review_path()).decisions()
-    new = [event for event in decisions if (event.event_id or 0) > last]
+        return dg.SkipReason("Nothing was put before people yet.")
+    try:
+        with closing(ReviewStore(review_path())) as store:
+            found = {each.bucket: each for each in store.buckets()}
+    except RulesError as error:
+        return dg.SkipReason(str(error))
+    if not found:
+        return dg.SkipReason("Nothing was put before people yet.")
+    states = [found.get(key, Bucket(key)) for key in sorted(buckets.get_partition_keys())]
+    done = {each.bucket: each.state for each in states if not each.n_awaited}
+    before = _cursor(context)
+    new = [each for each in states if done.get(each.bucket) not in (None, before.get(each.bucket))]
+    n_awaited = sum(each.n_awaited for each in states)
     if not new:
-        return dg.SkipReason("No new decisions.")
+        return dg.SkipReason(f"{n_awaited} items await people; no bucket was completed since.")
     return dg.SensorResult(
         asset_events=[
             dg.AssetMaterialization(
                 asset_key=["review", "decisions"],
-                metadata={
-                    "dagster/row_count": len(decisions),
-                    "new decisions": len(new),
-                    "reviewers": ", ".join(sorted({event.reviewer for event in new})),
-                },
+                partition=each.bucket,
+                metadata={"items": each.n_items, "decisions": each.n_decisions},
             )
+            for each in new
         ],
-        cursor=str(max(event.event_id or 0 for event in new)),
+        cursor=json.dumps(before | done),
     )
+
+
+def _cursor(context: dg.SensorEvaluationContext) -> dict[str, str]:
+    """The state that each bucket was reported in; an older cursor, a number, says of none."""
+    cursor = json.loads(context.cursor or "{}")
+    return cursor if isinstance(cursor, dict) else {}
 
 
 def batch_sensor(jobs: "Sequence[Job]") -> dg.SensorDefinition:

@@ -56,6 +56,8 @@ class Benchmark(Protocol):
     """Version of how it turns an item into messages; changes when `messages` does."""
     dimensions: Sequence[str]
     """What is scored, the summing-up dimension last."""
+    score_range: tuple[int, int]
+    """The lowest and the highest score that a judge, or a person in its place, may give."""
     scale: float
     """What a judge's score is multiplied by for the leaderboard."""
 

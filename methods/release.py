@@ -28,11 +28,18 @@ class ApprovedDialogue:
     set_id: str
     revision: int
     reviewers: tuple[str, ...]
-    policy: str
     image_ids: tuple[str, ...]
     turns: tuple[Mapping[str, Any], ...]
     generated: tuple[Mapping[str, Any], ...] | None = None
     """The turns as they were before anyone edited them; None where nobody did."""
+
+
+@dataclass(frozen=True)
+class ReviewPolicy:
+    """Of which items people's decisions were demanded (none, sample, all), and of what share of all."""
+
+    policy: str
+    share: float
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,14 @@ def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
 def build_release(
     name: str,
     dialogues: Sequence[ApprovedDialogue],
+    reviewed: ReviewPolicy,
     questions: Mapping[str, Origin],
     answers: Mapping[str, Origin],
     sources: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> Release:
     """Rows of `items`, `turns`, `references` and `images` for `dialogues`, in order of item id.
 
+    `reviewed` is the policy that they were approved under.
     `questions` and `answers` say which call made a question's text and its answer, by question id;
     `sources` has the columns of `images` that say where an image comes from, by (set id, image id).
     """
@@ -106,9 +115,9 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    # The id is that of everything the release holds: who stands behind an item, which call made a
-    # text and whose picture it is are as frozen as the words.
-    release_id = f"{name}-{content_id('release', name, rows)[:10]}"
+    # The id is that of everything the release holds: who stands behind an item, what was demanded of
+    # them, which call made a text and whose picture it is are as frozen as the words.
+    release_id = f"{name}-{content_id('release', name, vars(reviewed), rows)[:10]}"
     return Release(
         release_id,
         {table: [{"release_id": release_id, **row} for row in of] for table, of in rows.items()},

@@ -4,15 +4,13 @@ What belongs here: which rows the pictures are made of. Where an entry lies is w
 `methods/clustering/projection.py`; drawing is `resources/figures/`.
 """
 
-import base64
-
 import dagster as dg
 from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import cohesion, near_pairs
 from assets.cluster.embeddings import entry_vectors
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
 from resources.embedder import Embedder
 from resources.figures.drawn import Point
 from resources.figures.page import Clustering, render_page
@@ -105,11 +103,6 @@ def pictures(
         table,
         {
             "page": dg.MetadataValue.path(str(path)),
-            **{name: _inline(name, png) for name, png in shown.items() if png},
+            **{name: picture(name, png) for name, png in shown.items() if png},
         },
     )
-
-
-def _inline(name: str, png: bytes) -> dg.MarkdownMetadataValue:
-    """A picture that the UI shows in place."""
-    return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")

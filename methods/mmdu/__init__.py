@@ -8,7 +8,14 @@ from collections.abc import Sequence
 
 from methods.benchmark import Item, Judgment
 from methods.messages import Message, interleave
-from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, OVERALL, parse_grades
+from methods.mmdu.judging import (
+    DIMENSIONS,
+    GRADES_SCHEMA,
+    HIGHEST,
+    LOWEST,
+    OVERALL,
+    parse_grades,
+)
 from methods.prompting import PromptTemplate
 
 
@@ -20,6 +27,7 @@ class Mmdu:
     judgment_schema = GRADES_SCHEMA
     answer_version = "dialogue@1"
     dimensions: Sequence[str] = DIMENSIONS
+    score_range = (LOWEST, HIGHEST)
     scale = 10.0
 
     def messages(self, item: Item, turn: int, answers: Sequence[str]) -> tuple[Message, ...]:

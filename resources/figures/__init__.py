@@ -1,1 +1,1 @@
-"""Pictures of the clustering: images for the UI's metadata, one page for the browser."""
+"""Pictures of the clustering and of agreement: images for the UI's metadata, a page for the browser."""

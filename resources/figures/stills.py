@@ -56,7 +56,7 @@ def map_png(points: Sequence[Point]) -> bytes:
         prop=FontProperties(fname=font, size=8.5),
         labelcolor=INK,
     )
-    return _png(figure)
+    return png(figure)
 
 
 def sizes_png(sizes: Sequence[int]) -> bytes:
@@ -77,7 +77,7 @@ def sizes_png(sizes: Sequence[int]) -> bytes:
     axes.spines["bottom"].set_color(RULE)
     axes.grid(axis="y", color=RULE, linewidth=0.6)
     axes.set_axisbelow(True)
-    return _png(figure)
+    return png(figure)
 
 
 def _dot(colour: str) -> "Line2D":
@@ -90,7 +90,8 @@ def _cut(name: str) -> str:
     return name if len(name) <= MAX_CHARACTERS else f"{name[: MAX_CHARACTERS - 1]}…"
 
 
-def _png(figure: "Figure") -> bytes:
+def png(figure: "Figure") -> bytes:
+    """The figure as PNG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     # A palette is a third of the size, and pictures stand in Dagster's event log.

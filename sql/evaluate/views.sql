@@ -43,6 +43,8 @@ SELECT
     r.call_key AS reference_call_key,
     i.reviewers,
     i.revision,
+    l.review_policy,
+    l.review_share,
     m.image_ids,
     m.page_urls,
     j.provider
@@ -53,6 +55,7 @@ JOIN evaluate.answers AS a
     AND a.item_id = j.item_id
     AND a.turn = j.turn
     AND a.call_key = j.answer_call_key
+LEFT JOIN release.releases AS l ON l.release_id = j.release_id
 JOIN release.items AS i ON i.release_id = j.release_id AND i.item_id = j.item_id
 JOIN release.turns AS t
     ON t.release_id = j.release_id AND t.item_id = j.item_id AND t.turn = j.turn

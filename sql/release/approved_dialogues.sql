@@ -1,5 +1,5 @@
 -- Approved dialogues of one kind, as they stand after review and as they were generated.
-SELECT a.item_id, a.set_id, a.revision, a.reviewers, a.policy, a.content, q.generated
+SELECT a.item_id, a.set_id, a.revision, a.reviewers, a.content, q.generated
 FROM review.approved AS a
 JOIN (SELECT item_id, content AS generated FROM review.queue) AS q USING (item_id)
 JOIN (SELECT DISTINCT set_id, kind FROM cluster.image_sets) AS s USING (set_id)

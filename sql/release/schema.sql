@@ -1,6 +1,8 @@
 -- Releases: frozen, versioned by content. Every benchmark, built or imported, is rows of these.
 CREATE SCHEMA IF NOT EXISTS release;
 
+-- The review policy says of which items people's decisions were demanded (none, sample, all), and of
+-- what share of all items.
 CREATE TABLE IF NOT EXISTS release.releases (
     release_id VARCHAR PRIMARY KEY,
     name VARCHAR NOT NULL,
@@ -8,7 +10,8 @@ CREATE TABLE IF NOT EXISTS release.releases (
     n_items INTEGER NOT NULL,
     n_turns INTEGER NOT NULL,
     n_images INTEGER NOT NULL,
-    review_policy VARCHAR NOT NULL,
+    review_policy VARCHAR NOT NULL CHECK (review_policy IN ('none', 'sample', 'all')),
+    review_share DOUBLE NOT NULL CHECK (review_share BETWEEN 0 AND 1),
     provider VARCHAR NOT NULL,
     created_at VARCHAR NOT NULL
 );

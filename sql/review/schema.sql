@@ -1,29 +1,41 @@
 -- Review: what waits for people, and what they (or a named policy) let through.
 CREATE SCHEMA IF NOT EXISTS review;
 
+-- One thing to decide on: `content` is what is decided on, and `content_hash` its id; `context` helps
+-- people and is not decided on. What each kind's content holds is said in methods/review/kinds.py.
 CREATE TABLE IF NOT EXISTS review.queue (
     item_id VARCHAR PRIMARY KEY,
-    kind VARCHAR NOT NULL CHECK (kind IN ('dialogue', 'rewrite')),
+    kind VARCHAR NOT NULL CHECK (kind IN (
+        'dialogue', 'multiple_choice', 'rewrite', 'reference', 'translation', 'category',
+        'extraction', 'score'
+    )),
     set_id VARCHAR NOT NULL,
+    bucket VARCHAR NOT NULL,
     content JSON NOT NULL,
     content_hash VARCHAR NOT NULL,
+    context JSON,
     image_ids VARCHAR[] NOT NULL
 );
 
--- The review store's events as they stood when last read.
+-- The review store's events as they stood when last read. `edits_hash` is the id of the content that an
+-- edit made: what a later decision on it names as its `content_hash`.
 CREATE TABLE IF NOT EXISTS review.decisions (
     event_id BIGINT PRIMARY KEY,
     item_id VARCHAR NOT NULL,
     content_hash VARCHAR NOT NULL,
     round INTEGER NOT NULL CHECK (round IN (1, 2)),
-    reviewer VARCHAR NOT NULL,
-    verdict VARCHAR NOT NULL CHECK (verdict IN ('accept', 'edit', 'reject')),
+    reviewer VARCHAR NOT NULL CHECK (reviewer NOT LIKE 'policy:%'),
+    verdict VARCHAR NOT NULL CHECK (verdict IN ('accept', 'edit', 'reject', 'skip')),
+    edits_hash VARCHAR,
     reason VARCHAR,
     note VARCHAR,
-    decided_at VARCHAR NOT NULL
+    decided_at VARCHAR NOT NULL,
+    CHECK ((edits_hash IS NOT NULL) = (verdict = 'edit'))
 );
 
--- One row per item of the queue: approved, rejected or pending. Only approved items are released.
+-- One row per item that generation made: approved, rejected or pending. Only approved items are
+-- released. `policy` demands people's decisions of the share `policy_share` of all items: `demanded`
+-- says whether of this one. Where it does not, its name stands among the reviewers.
 CREATE TABLE IF NOT EXISTS review.approved (
     item_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL,
@@ -33,6 +45,40 @@ CREATE TABLE IF NOT EXISTS review.approved (
     content_hash VARCHAR NOT NULL,
     revision INTEGER NOT NULL CHECK (revision >= 0),
     reviewers VARCHAR[] NOT NULL,
-    policy VARCHAR NOT NULL,
+    policy VARCHAR NOT NULL CHECK (policy IN ('none', 'sample', 'all')),
+    policy_share DOUBLE NOT NULL CHECK (policy_share BETWEEN 0 AND 1),
+    demanded BOOLEAN NOT NULL,
     reason VARCHAR
+);
+
+-- How far raters agree: each two people (raters 'a|b'), all people ('all'), people's mean score and a
+-- judge ('people|judge:name'). The interval is of 95 %; without a value there is the reason why.
+CREATE TABLE IF NOT EXISTS review.agreement (
+    kind VARCHAR NOT NULL,
+    dimension VARCHAR NOT NULL,
+    raters VARCHAR NOT NULL,
+    measure VARCHAR NOT NULL CHECK (measure IN (
+        'raw', 'cohen_kappa', 'fleiss_kappa', 'krippendorff_nominal', 'krippendorff_ordinal',
+        'pearson', 'spearman', 'kendall', 'mae'
+    )),
+    n_items INTEGER NOT NULL CHECK (n_items >= 0),
+    value DOUBLE,
+    low DOUBLE,
+    high DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (kind, dimension, raters, measure),
+    CHECK ((value IS NULL) = (reason IS NOT NULL)),
+    CHECK (value IS NULL OR (low <= value AND value <= high))
+);
+
+-- What each person did in each round: decisions, seconds for one, reasons for rejecting.
+CREATE TABLE IF NOT EXISTS review.effort (
+    kind VARCHAR NOT NULL,
+    round INTEGER NOT NULL CHECK (round IN (1, 2)),
+    reviewer VARCHAR NOT NULL,
+    n_decisions INTEGER NOT NULL CHECK (n_decisions >= 0),
+    n_skipped INTEGER NOT NULL CHECK (n_skipped >= 0),
+    median_seconds DOUBLE CHECK (median_seconds >= 0),
+    reasons MAP(VARCHAR, INTEGER) NOT NULL,
+    PRIMARY KEY (kind, round, reviewer)
 );

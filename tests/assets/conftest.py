@@ -57,7 +57,7 @@ def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -
 def released(
     clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> World:
-    """The same, generated and released under policy `accept`. Not to be changed either."""
+    """The same, generated and released, with no people required. Not to be changed either."""
     root = tmp_path_factory.mktemp("released")
     copy_of(clustered.root, root)
     world = make_world(root, clustered.corpus)

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from methods.review import QueueItem
-from review.__main__ import read_queue
-from review.jsonl import ImportResult, export_items, import_decisions
+from review.commands.files import read_queue
+from review.jsonl import read_jsonl, write_jsonl
+from review.rounds import ImportResult, awaiting, take_in
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, Row, World, check, copy_of, made, metadata, sentence
 
 EDITED = "Both wings of <image-1> are as blue as ink; I have looked twice."
-REASON = "The reference speaks of another picture."
+REASON = "factual_error"
 TABLES = ("releases", "items", "turns", "references", "images")
 
 
@@ -21,7 +22,7 @@ def export(world: World, round: int, out: Path) -> list[Row]:
     """What awaits a decision, as the file says it."""
     with world.environment():
         queue = read_queue()
-    export_items(queue, world.review_store, round, out)
+    write_jsonl(awaiting(queue, world.review_store, round), round, out)
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
@@ -31,7 +32,7 @@ def give_back(
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with world.environment():
         queue: list[QueueItem] = read_queue()
-    return import_decisions(queue, world.review_store, path, reviewer, round)
+    return take_in(queue, world.review_store, read_jsonl(path), reviewer, round)
 
 
 def accept(lines: list[Row]) -> list[Row]:
@@ -101,7 +102,7 @@ def reviewed(
     second_round = export(world, 2, root / "bob.jsonl")
     imports.append(give_back(world, accept(second_round), root / "bob.filled", "bob", 2))
 
-    run = world.release(policy="require")
+    run = world.release("all")
     assert world.evaluate("careful").success
     return Reviewed(
         world,
@@ -204,7 +205,7 @@ def test_scores_rest_on_the_release_in_force_and_name_who_reviewed_it(reviewed: 
     before = [row for row in rows if row["release"] == reviewed.release_before]
     assert (len(before), len(after)) == (24, 18)
     assert {tuple(row["reviewers"]) for row in after} == {("alice", "bob")}
-    assert {tuple(row["reviewers"]) for row in before} == {("policy:accept", "policy:accept")}
+    assert {tuple(row["reviewers"]) for row in before} == {("policy:none", "policy:none")}
     (edited,) = [row for row in after if row["reference"] == EDITED]
     assert (edited["item"], edited["revision"]) == (reviewed.edited, 1)
     assert edited["reference_call_key"] is None
@@ -231,7 +232,7 @@ def test_importing_a_file_again_changes_nothing(reviewed: Reviewed, tmp_path: Pa
 # --- Policies ------------------------------------------------------------------------------------
 
 
-def test_under_require_what_nobody_decided_waits_and_is_not_released(
+def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
     released: World, make_world: MakeWorld, tmp_path: Path
 ) -> None:
     copy_of(released.root, tmp_path)
@@ -244,7 +245,7 @@ def test_under_require_what_nobody_decided_waits_and_is_not_released(
     again, _ = export(world, 2, tmp_path / "second.jsonl")
     give_back(world, accept([again]), tmp_path / "second", "bob", 2)
 
-    run = world.release(policy="require")
+    run = world.release("all")
 
     assert run.success
     rows = world.rows("SELECT * FROM review.approved")
@@ -258,14 +259,14 @@ def test_under_require_what_nobody_decided_waits_and_is_not_released(
     assert world.rows("SELECT name FROM release.current") == [{"name": "mmdu"}]
 
 
-def test_under_require_nothing_decided_is_nothing_released_and_the_check_says_so(
+def test_where_all_are_required_nothing_decided_is_nothing_released_and_the_check_says_so(
     released: World, make_world: MakeWorld, tmp_path: Path
 ) -> None:
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
     before = current(world)
     kept = frozen(world, before)
-    run = world.release(policy="require")
+    run = world.release("all")
     assert {row["status"] for row in world.rows("SELECT * FROM review.approved")} == {"pending"}
     assert world.rows("SELECT * FROM release.current") == []
     assert frozen(world, before) == kept
@@ -275,11 +276,13 @@ def test_under_require_nothing_decided_is_nothing_released_and_the_check_says_so
     assert "release/exports" not in made(run)
 
 
-def test_an_unknown_policy_is_one_sentence(
+def test_an_unknown_demand_is_one_sentence(
     released: World, make_world: MakeWorld, tmp_path: Path
 ) -> None:
     copy_of(released.root, tmp_path)
-    run = make_world(tmp_path, released.corpus).release(policy="trust")
+    run = make_world(tmp_path, released.corpus).release("trust")
     assert not run.success
-    assert sentence(run) == ("There is no review policy 'trust'; it is one of accept, require.")
+    assert sentence(run) == (
+        "A release cannot require 'trust' of review; it is one of none, sample, all."
+    )
     assert made(run) == {"review/queue"}

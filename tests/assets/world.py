@@ -155,8 +155,8 @@ class World:
         """All buckets in one run, as `build` does it."""
         return self.run("generate", config, tags=ALL_BUCKETS)
 
-    def release(self, policy: str = "accept") -> Result:
-        return self.run("release", {"review__approved": {"config": {"policy": policy}}})
+    def release(self, require: str = "none", **config: Any) -> Result:
+        return self.run("release", {"review__approved": {"config": {"require": require, **config}}})
 
     def evaluate(self, model: str, config: Mapping[str, Any] | None = None) -> Result:
         self.instance.add_dynamic_partitions(str(models.name), [model])

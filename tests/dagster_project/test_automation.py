@@ -7,10 +7,12 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets.partitions import buckets
 from dagster_project import schedules, sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
-from methods.review import Decision
+from methods.ids import content_id
+from methods.review import Decision, QueueItem
 from resources.home import REPO_ROOT, review_path
 from resources.llm.ledger import Charge, Ledger
 from resources.review_store import ReviewStore
@@ -19,6 +21,7 @@ ENTRIES = dg.AssetKey(["ingest", "entries"])
 SCORES = dg.AssetKey(["evaluate", "mmdu_scores"])
 ITEMS = dg.AssetKey(["release", "items"])
 CALLS = dg.AssetKey(["ledger", "calls"])
+DECISIONS = dg.AssetKey(["review", "decisions"])
 
 
 @pytest.fixture
@@ -150,22 +153,78 @@ def test_a_new_shard_in_the_corpus_becomes_a_partition(
     assert result.dynamic_partitions_requests[0].partition_keys == ["next"]
 
 
-def test_peoples_decisions_are_reported_once_as_a_materialization(
+def queued(item_id: str, bucket: str) -> QueueItem:
+    content = {"original": "Where?", "rewrite": f"Where is {item_id}?"}
+    return QueueItem(
+        item_id=item_id,
+        kind="rewrite",
+        content=content,
+        content_hash=content_id(content),
+        image_ids=[],
+        bucket=bucket,
+        set_id="set",
+    )
+
+
+def accept(item: QueueItem, *rounds: int) -> None:
+    ReviewStore(review_path()).append(
+        Decision(
+            item["item_id"],
+            item["content_hash"],
+            round,
+            ("alice", "bob")[round - 1],
+            "accept",
+            None,
+            None,
+            None,
+            3.0,
+            "2026-01-01T00:00:00",
+        )
+        for round in rounds
+    )
+
+
+def test_a_bucket_is_reported_when_people_are_done_with_it_and_not_before(
     instance: dg.DagsterInstance,
 ) -> None:
     def evaluate(cursor: str | None) -> dg.SensorResult | dg.SkipReason:
         context = dg.build_sensor_context(instance, definitions=defs, cursor=cursor)
         return sensors.review_decisions(context)
 
+    def reported(result: dg.SensorResult | dg.SkipReason) -> list[str | None]:
+        assert isinstance(result, dg.SensorResult)
+        assert {event.asset_key for event in result.asset_events} == {DECISIONS}
+        return [event.partition for event in result.asset_events]
+
     assert isinstance(evaluate(None), dg.SkipReason)
-    ReviewStore(review_path()).append(
-        [
-            Decision(
-                "item", "hash", 1, "alice", "accept", None, None, None, 3.0, "2026-01-01T00:00:00"
-            )
-        ]
-    )
-    first = evaluate(None)
-    assert first.asset_events[0].asset_key == dg.AssetKey(["review", "decisions"])
-    assert first.asset_events[0].metadata["reviewers"].value == "alice"
+    assert not review_path().exists()  # Looking makes none.
+    one, two, other = queued("one", "03"), queued("two", "03"), queued("three", "07")
+    ReviewStore(review_path()).offer([one, two, other])
+    first = evaluate("41")  # The cursor of an earlier version, which counted events.
+    empty = [key for key in buckets.get_partition_keys() if key not in ("03", "07")]
+    assert reported(first) == empty  # Nobody is awaited where there is nothing to decide.
+
+    accept(one, 1, 2)
+    accept(two, 1)
     assert isinstance(evaluate(first.cursor), dg.SkipReason)
+    accept(two, 2)
+    second = evaluate(first.cursor)
+    assert reported(second) == ["03"]
+    assert second.asset_events[0].metadata["decisions"].value == 4
+    assert isinstance(evaluate(second.cursor), dg.SkipReason)
+
+    # What is made anew is awaited anew, and what was said of it before does not count.
+    ReviewStore(review_path()).offer([one, two | {"content_hash": "anew"}, other])
+    assert isinstance(evaluate(second.cursor), dg.SkipReason)
+    ReviewStore(review_path()).offer([one, other])
+    assert reported(evaluate(second.cursor)) == ["03"]
+
+
+def test_rules_that_cannot_be_read_are_one_sentence(
+    instance: dg.DagsterInstance, loom_home: Path
+) -> None:
+    ReviewStore(review_path()).offer([queued("one", "03")])
+    (loom_home / "review.yaml").write_text("default: {annotators: 3}")
+    skipped = sensors.review_decisions(dg.build_sensor_context(instance, definitions=defs))
+    assert isinstance(skipped, dg.SkipReason)
+    assert "annotators" in str(skipped.skip_message)

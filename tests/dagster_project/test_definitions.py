@@ -23,7 +23,8 @@ def test_an_assets_key_is_its_table_and_its_group_the_stage(specs: list[dg.Asset
         table = spec.metadata["dagster/table_name"]
         assert table in declared_columns(), table
         stage, name = spec.key.path
-        assert table == f"{stage}.{name.removeprefix('mmdu_')}"
+        # What owns a slice of a table is named after the slice first.
+        assert table == f"{stage}.{name.removeprefix('mmdu_').removeprefix('score_')}"
         assert spec.group_name == stage
     assert {spec.group_name for spec in specs} == STAGES
 
@@ -52,6 +53,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         # Ends of the graph: nothing is made of them.
         dg.AssetKey(["release", "exports"]),
         *(dg.AssetKey(["cluster", each]) for each in ("cohesion", "map", "near_pairs", "pictures")),
+        *(dg.AssetKey(["review", each]) for each in ("agreement", "effort", "score_queue")),
         # Beside the graph: made of the ledger, whoever filled it.
         dg.AssetKey(["ledger", "calls"]),
         dg.AssetKey(["ledger", "costs"]),
@@ -103,6 +105,7 @@ def test_partitions_are_shards_buckets_and_models(specs: list[dg.AssetSpec]) -> 
     assert {path.split("/")[0] for path, of in dimension.items() if of == "bucket"} == {
         "dialogue",
         "rewrite",
+        "review",  # What people decided, reported bucket by bucket.
     }
     assert {path for path, of in dimension.items() if of == "model"} == {
         "evaluate/mmdu_answers",

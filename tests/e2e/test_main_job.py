@@ -101,7 +101,7 @@ def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
         assert calls[row["answer_call_key"]].response == row["answer"]
         assert row["explanation"] in calls[row["judge_call_key"]].response
         assert calls[row["judge_call_key"]].prompt_version == row["judge_prompt_version"]
-        assert row["reviewers"] == ["policy:accept", "policy:accept"]
+        assert row["reviewers"] == ["policy:none", "policy:none"]
         assert set(row["page_urls"]) <= pages
         for image_id in row["image_ids"]:
             stored = next((main_job.home / "images" / image_id[:2]).glob(f"{image_id}.*"))

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.messages import IMAGE_HERE, Image, interleave
-from methods.release import ApprovedDialogue, Origin, build_release, image_positions
+from methods.release import ApprovedDialogue, Origin, ReviewPolicy, build_release, image_positions
 
 BRIDGES = ApprovedDialogue(
     item_id="item-b",
     set_id="set-1",
     revision=1,
     reviewers=("ann", "eve"),
-    policy="require",
     image_ids=("sha-x", "sha-y"),
     turns=(
         {
@@ -50,8 +49,11 @@ SOURCES = {
 }
 
 
-def build(*dialogues: ApprovedDialogue, name="mmdu"):
-    return build_release(name, dialogues, QUESTIONS, ANSWERS, SOURCES)
+ALL = ReviewPolicy("all", 1.0)
+
+
+def build(*dialogues: ApprovedDialogue, name="mmdu", reviewed=ALL):
+    return build_release(name, dialogues, reviewed, QUESTIONS, ANSWERS, SOURCES)
 
 
 # --- Rows ----------------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ def test_an_image_has_its_position_and_the_page_of_its_own_set():
 
 def test_an_image_without_a_source_is_an_error_never_a_row_without_one():
     with pytest.raises(KeyError):
-        build_release("mmdu", [BRIDGES], QUESTIONS, ANSWERS, {})
+        build_release("mmdu", [BRIDGES], ALL, QUESTIONS, ANSWERS, {})
 
 
 def test_no_dialogues_are_four_empty_tables():
@@ -175,7 +177,7 @@ def test_the_same_content_is_the_same_release_in_whatever_order_it_comes():
         {"turns": (dict(BRIDGES.turns[0], answer="A ford."), *BRIDGES.turns[1:])},
         {"turns": (BRIDGES.turns[0], BRIDGES.turns[2], BRIDGES.turns[1])},
         {"image_ids": ("sha-y", "sha-x")},
-        {"reviewers": ("ann", "policy:accept")},
+        {"reviewers": ("ann", "policy:none")},
         {"item_id": "item-c"},
     ],
     ids=["a turn less", "an answer", "order of turns", "order of images", "reviewers", "item"],
@@ -188,6 +190,13 @@ def test_one_dialogue_more_or_another_name_is_another_release():
     assert build(BRIDGES, MILLS).release_id != build(BRIDGES).release_id
     digits = [build(BRIDGES, name=name).release_id[-10:] for name in ("mmdu", "mmdu-instruct")]
     assert digits[0] != digits[1]
+
+
+def test_what_was_demanded_of_people_is_part_of_a_release():
+    # The same words and names: but once people had to be there, and once they happened to be.
+    demands = [ReviewPolicy("none", 0.0), ReviewPolicy("sample", 0.1), ReviewPolicy("sample", 0.2)]
+    ids = {build(BRIDGES, reviewed=reviewed).release_id for reviewed in [ALL, *demands]}
+    assert len(ids) == 4
 
 
 def test_every_row_of_every_table_carries_the_release():

@@ -73,7 +73,8 @@ def data(store: ImageStore) -> dict[str, Any]:
             "n_items": 3,
             "n_turns": 12,
             "n_images": 8,
-            "review_policy": "require",
+            "review_policy": "all",
+            "review_share": 1.0,
             "provider": "openai",
             "created_at": "2026-03-02T09:14:55+00:00",
         },
@@ -89,7 +90,7 @@ def data(store: ImageStore) -> dict[str, Any]:
         "items": [
             {
                 "item_id": "item-1",
-                "reviewers": ["ana", "policy:accept"],
+                "reviewers": ["ana", "policy:none"],
                 "revision": 2,
                 "images": [picture(store, "red", "Red boat"), picture(store, "blue", "Blue boat")],
                 "turns": [
@@ -214,7 +215,13 @@ def test_one_model_before_two_judges_is_two_lines(data, store):
 def test_the_page_is_well_formed_and_full(data, store):
     page = Page(render_report(data, store))
     assert page.classes()["dot"] == 2 * 2 * len(DIMENSIONS)
-    for shown in ("mmdu-0123456789", "gpt-4o", "require", "2026-03-03", "evaluate.provenance"):
+    for shown in (
+        "mmdu-0123456789",
+        "gpt-4o",
+        "approved by people",
+        "2026-03-03",
+        "evaluate.provenance",
+    ):
         assert shown in page.text
     assert "There were none" in page.text
     assert "3fa2c9d04b1e" in page.text
@@ -231,7 +238,22 @@ def test_a_release_with_nothing_yet_has_a_page_too(data, store):
 
 
 def test_a_person_is_told_from_a_policy(data, store):
-    assert "ana, then no person (policy “accept”)" in Page(render_report(data, store)).text
+    assert "ana, then no person (policy “none”)" in Page(render_report(data, store)).text
+
+
+@pytest.mark.parametrize(
+    ("policy", "share", "says"),
+    [
+        ("none", 0.0, ["“none”", "no dialogue had to be approved by people"]),
+        ("sample", 0.125, ["sample (12.5 %)", "the share that was drawn"]),
+        ("all", 1.0, ["“all”", "every dialogue was approved by people"]),
+    ],
+)
+def test_the_release_card_says_what_was_demanded_of_people(data, store, policy, share, says):
+    data["release"] |= {"review_policy": policy, "review_share": share}
+    text = Page(render_report(data, store)).text.replace("\xa0", " ")
+    for said in says:
+        assert said in text
 
 
 def test_the_same_data_gives_the_same_bytes(data, store):

@@ -115,26 +115,32 @@ def test_events_cannot_be_replaced_by_an_insert(store):
     assert store.decisions() == stored
 
 
-def test_the_file_is_a_write_ahead_log_and_is_let_go_between_calls(store):
+def test_the_file_is_a_write_ahead_log_with_a_connection_for_each_thread(store):
     store.append([decision(0)])
 
     with closing(sqlite3.connect(store.path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.close()
+    with closing(sqlite3.connect(store.path)) as connection:
         # Exclusive locking succeeds only when nobody holds a connection.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
+    assert len(store.decisions()) == 1
+
+
+def append_one_by_one(path, decisions):
+    return [ReviewStore(path).append([each]) for each in decisions]
 
 
 def test_processes_that_arrive_and_write_at_once_lose_nothing(tmp_path):
     path = tmp_path / "review.sqlite"
-    decisions = [decision(number) for number in range(4 * 50)]
+    decisions = [decision(number) for number in range(4 * 25)]
+    parts = [(path, decisions[start::4]) for start in range(4)]
 
     with multiprocessing.get_context("spawn").Pool(4) as pool:
-        stores = pool.map(ReviewStore, [path] * 4, chunksize=1)
-        calls = [(stores[0], [each]) for each in decisions]
-        counts = pool.starmap(ReviewStore.append, calls, chunksize=50)
+        counts = pool.starmap(append_one_by_one, parts, chunksize=1)
 
-    assert counts == [(1, 0)] * 200
+    assert counts == [[(1, 0)] * 25] * 4
     stored = ReviewStore(path).decisions()
     assert {each.item_id for each in stored} == {each.item_id for each in decisions}
-    assert [each.event_id for each in stored] == list(range(1, 201))
+    assert [each.event_id for each in stored] == list(range(1, 101))

@@ -1,14 +1,24 @@
 """The round trip by file: out, filled in by people, and back, as often as anyone likes."""
 
+import io
 import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 
 import pytest
+from PIL import Image
 
 from methods.ids import content_id
-from methods.review import by_item, resolve
+from methods.review import Decision, Policy, by_item, resolve
+from resources.image_store import ImageStore
 from resources.review_store import ReviewStore
 from review import __main__ as cli
-from review.jsonl import export_items, import_decisions
+from review.commands import files
+from review.jsonl import read_jsonl, write_jsonl
+from review.rounds import Record, awaiting, take_in
+
+DAY = "2026-07-01T12:00:00+00:00"
 
 
 def queued(number, kind="dialogue"):
@@ -26,6 +36,12 @@ def queued(number, kind="dialogue"):
         "image_ids": ["a", "b"],
         "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
     }
+
+
+def png() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (32, 32), "teal").save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def edited(line, answer):
@@ -55,7 +71,8 @@ class Folder:
 
     def export(self, round, **options):
         path = self.new()
-        count = export_items(self.items, self.store, round, path, **options)
+        given = awaiting(self.items, self.store, round, **options)
+        count = write_jsonl(given, round, path)
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         assert count == len(lines)
         return lines
@@ -64,11 +81,11 @@ class Folder:
         path = self.new()
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        return import_decisions(self.items, self.store, path, reviewer, round)
+        return take_in(self.items, self.store, read_jsonl(path), reviewer, round)
 
-    def resolved(self, number, policy="require"):
+    def resolved(self, number):
         item = self.items[number]
-        return resolve(item, by_item(self.store.decisions())[item["item_id"]], policy)
+        return resolve(item, by_item(self.store.decisions())[item["item_id"]], Policy("all"))
 
 
 @pytest.fixture
@@ -100,15 +117,16 @@ class TestExport:
         assert [line["item_id"] for line in folder.export(1)] == ["item-0", "item-2"]
         assert [line["item_id"] for line in folder.export(2)] == ["item-1"]
 
-    def test_under_policy_accept_the_expert_gets_what_nobody_decided(self, folder):
-        assert len(folder.export(2, policy="accept")) == 3
+    def test_early_the_expert_gets_what_nobody_decided(self, folder):
+        assert len(folder.export(2)) == 0
+        assert len(folder.export(2, early=True)) == 3
 
-    def test_a_file_that_may_be_filled_in_is_not_written_over(self, tmp_path, items, store):
+    def test_a_file_that_may_be_filled_in_is_not_written_over(self, tmp_path, items):
         out = tmp_path / "out.jsonl"
-        export_items(items, store, 1, out)
+        write_jsonl(items, 1, out)
 
         with pytest.raises(FileExistsError):
-            export_items([], store, 1, out)
+            write_jsonl([], 1, out)
         assert len(out.read_text().splitlines()) == 3
 
 
@@ -119,7 +137,7 @@ class TestTwoRounds:
             [
                 edited(zero, "A lighthouse."),
                 one | {"verdict": "accept"},
-                two | {"verdict": "reject", "reason": "asks about the caption"},
+                two | {"verdict": "reject", "reason": "does_not_follow"},
             ]
         )
         assert (result.added, result.known, result.problems) == (3, 0, [])
@@ -134,7 +152,7 @@ class TestTwoRounds:
         assert folder.resolved(0).content == expert[0]["content"]
         assert [folder.resolved(n).status for n in range(3)] == ["approved", "approved", "rejected"]
         assert folder.resolved(0).reviewers == ("ann", "eve")
-        assert folder.resolved(2).reason == "asks about the caption"
+        assert folder.resolved(2).reason == "does_not_follow"
 
 
 class TestImport:
@@ -171,7 +189,7 @@ class TestImport:
         text = "\ufeff" + "\r\n".join(lines) + "\r\n"
         path.write_bytes(text.encode() + b"\xff\n" + b"[" * 100_000)
 
-        result = import_decisions(items, store, path, "ann", 1)
+        result = take_in(items, store, read_jsonl(path), "ann", 1)
 
         assert result.added == 1
         assert [problem.split(":")[0] for problem in result.problems] == [
@@ -181,16 +199,14 @@ class TestImport:
         assert "not in the queue" in result.problems[3]
 
     def test_a_content_that_no_longer_stands_is_a_conflict(self, folder):
-        accepted = [line | {"verdict": "accept"} for line in folder.export(1)]
-        folder.back(accepted)
-        early = [line | {"verdict": "accept"} for line in folder.export(2)]
-        folder.back([edited(accepted[0], "A lighthouse.")])
+        early = [line | {"verdict": "accept"} for line in folder.export(1)]
+        folder.items[0] = queued(7) | {"item_id": "item-0"}  # a rebuild wrote it anew
 
-        result = folder.back(early, reviewer="eve", round=2)
+        result = folder.back(early)
 
         assert result.added == 2
         assert len(result.problems) == 1
-        assert result.problems[0].startswith("line 1: conflict: item item-0")
+        assert result.problems[0].startswith("line 1: conflict: item item-0 was decided on at")
         assert folder.resolved(0).status == "pending"
 
     def test_one_item_decided_two_ways_in_one_file_is_a_conflict(self, folder):
@@ -233,6 +249,100 @@ class TestImport:
         assert (result.added, len(result.problems)) == (0, 3)
 
 
+class TestTwoSources:
+    """The same item from two files, or from a file and the app."""
+
+    def test_a_second_file_that_says_otherwise_changes_nothing(self, folder):
+        lines = folder.export(1)
+        folder.back([edited(lines[0], "A lighthouse."), lines[1] | {"verdict": "accept"}])
+
+        result = folder.back([edited(lines[0], "A mill."), lines[1] | {"verdict": "skip"}])
+
+        assert (result.added, result.known) == (0, 0)
+        assert [problem.split(" otherwise before (")[0] for problem in result.problems] == [
+            f"line {n}: conflict: ann decided item item-{n - 1}" for n in (1, 2)
+        ]
+        assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A lighthouse."
+
+    def test_what_was_decided_in_the_app_already_is_known(self, folder, store):
+        line = folder.export(1)[0]
+        app = Decision(
+            "item-0", line["content_hash"], 1, "ann", "accept", None, None, None, 9.5, DAY
+        )
+        store.append([app])
+
+        assert folder.back([line | {"verdict": "accept"}]).known == 1
+        assert len(store.decisions()) == 1
+        assert len(folder.back([edited(line, "A mill.")]).problems) == 1
+
+    def test_of_two_imports_at_once_one_is_taken_and_one_reported(self, folder, store):
+        lines = folder.export(1)
+        ways = [edited(lines[0], f"Mill {number}.") for number in range(4)]
+        start = Barrier(len(ways))
+
+        def import_one(way):
+            records = [Record("line 1", way)]
+            start.wait()
+            return take_in(folder.items, store, records, "ann", 1)
+
+        with ThreadPoolExecutor(len(ways)) as threads:
+            results = list(threads.map(import_one, ways))
+
+        assert sorted(result.added for result in results) == [0, 0, 0, 1]
+        assert sum(len(result.problems) for result in results) == 3
+
+    def test_somebody_else_was_faster(self, folder):
+        line = folder.export(1)[0]
+        folder.back([line | {"verdict": "accept"}])
+
+        result = folder.back([edited(line, "A mill.")], reviewer="bob")
+
+        assert result.added == 0
+        assert result.problems == [
+            "line 1: conflict: item item-0 no longer awaits round 1: decided by ann."
+        ]
+
+    def test_two_annotators_work_blind_from_two_files(self, folder, tmp_path):
+        (tmp_path / "review.yaml").write_text("default: {annotators: 2}")
+        folder.store = ReviewStore(tmp_path / "review.sqlite")
+        ann, bob = (folder.export(1, reviewer=name)[0] for name in ("ann", "bob"))
+        assert folder.back([edited(ann, "A mill.")]).added == 1
+
+        assert [len(folder.export(1, reviewer=name)) for name in ("ann", "bob")] == [2, 3]
+        assert folder.back([bob | {"verdict": "accept"}], reviewer="bob").added == 1
+        # They disagree, and the expert, who is neither of them, decides on what both saw.
+        assert folder.export(2, reviewer="ann") == []
+        (expert,) = folder.export(2, reviewer="eve")
+        assert expert["content"] == ann["content"]
+        own = folder.back([expert | {"verdict": "accept"}], reviewer="bob", round=2)
+        assert own.problems == [
+            "line 1: bob decided item item-0 in the other round: somebody else must."
+        ]
+
+    def test_what_an_expert_rejected_is_mended_by_file(self, folder):
+        line = folder.export(1)[0]
+        folder.back([line | {"verdict": "accept"}])
+        (second,) = folder.export(2)
+        folder.back([second | {"verdict": "reject", "reason": "incomplete"}], "eve", 2)
+
+        again = folder.export(1)[0]
+        assert again["item_id"] == "item-0"
+        refused = folder.back([again | {"verdict": "accept"}], "bob")
+        assert "rejected by an expert: edit it" in refused.problems[0]
+        assert folder.back([edited(again, "A mill.")]).added == 1
+        assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A mill."
+
+    def test_a_skip_is_kept_and_decides_nothing(self, folder, store):
+        line = folder.export(1, reviewer="ann")[0]
+        assert folder.back([line | {"verdict": "skip"}]).added == 1
+
+        assert [event.verdict for event in store.decisions()] == ["skip"]
+        assert len(folder.export(1, reviewer="ann")) == 2
+        assert len(folder.export(1, reviewer="bob")) == 3
+        # Who comes back to it may decide after all.
+        assert folder.back([line | {"verdict": "accept"}]).added == 1
+
+
 class TestCommandLine:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
@@ -243,7 +353,12 @@ class TestCommandLine:
         assert "materialize review/queue first" in capsys.readouterr().err
 
     def test_out_and_back(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setattr(cli, "read_queue", lambda: [queued(0), queued(1, "rewrite"), queued(2)])
+        picture = ImageStore(tmp_path / "images").put(png())
+        queue = [
+            queued(number, kind) | {"image_ids": [picture.image_id]}
+            for number, kind in enumerate(("dialogue", "rewrite", "dialogue"))
+        ]
+        monkeypatch.setattr(files, "read_queue", lambda: queue)
         out = tmp_path / "out.jsonl"
         export = ["export", "--kind", "dialogue", "--out", str(out)]
         back = ["import", str(out), "--reviewer", "ann", "--round", "1"]
@@ -254,6 +369,8 @@ class TestCommandLine:
         assert "may be filled in" in capsys.readouterr().err
 
         lines = [json.loads(line) | {"verdict": "accept"} for line in out.read_text().splitlines()]
+        # The path leads to the very picture.
+        assert Path(lines[0]["image_paths"][0]).read_bytes() == png()
         out.write_text("".join(json.dumps(line) + "\n" for line in lines))
         assert cli.main(back) == 0
         assert capsys.readouterr().out.startswith("2 decisions added, 0 known already")
@@ -262,7 +379,7 @@ class TestCommandLine:
         assert capsys.readouterr().err.startswith("line 1: not JSON")
 
     def test_a_missing_file_is_said_to_be_missing(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setattr(cli, "read_queue", list)
+        monkeypatch.setattr(files, "read_queue", list)
         missing = str(tmp_path / "none.jsonl")
 
         assert cli.main(["import", missing, "--reviewer", "ann", "--round", "1"]) == 2

@@ -1,0 +1,199 @@
+"""What a person decided about one exact content, and when such a decision is valid.
+
+What belongs here: queue items, decisions, and the check of a record that says it is one. What does
+not: what may change in each kind (`kinds.py`), what decisions come to (`process.py`,
+`resolution.py`), where they are kept (`resources/review/`) and how people make them (`review/`).
+"""
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal, NotRequired, TypedDict, get_args
+
+from methods.ids import content_id
+from methods.review.kinds import KINDS, REASONS
+
+Verdict = Literal["accept", "edit", "reject", "skip"]
+"""`skip` is recorded and decides nothing: the item goes to somebody else."""
+
+VERDICTS: tuple[str, ...] = get_args(Verdict)
+ROUNDS = (1, 2)
+"""1 is the annotators' round, 2 the expert's."""
+
+POLICY_PREFIX = "policy:"
+
+_IMAGE_REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
+
+
+class QueueItem(TypedDict):
+    """One thing to review; `content_hash` is `content_id(content)`, `content` as its kind says.
+
+    `bucket` is the partition of the item's image set. `context` helps people and is not decided on:
+    {"page_urls", "why" (why a filter flagged it), "captions", ...}. So do paths and pages, if given.
+    """
+
+    item_id: str
+    kind: str
+    content: dict[str, Any]
+    content_hash: str
+    image_ids: list[str]
+    bucket: NotRequired[str]
+    set_id: NotRequired[str]
+    context: NotRequired[dict[str, Any]]
+    image_paths: NotRequired[list[str]]
+    page_urls: NotRequired[list[str]]
+
+
+def queue_item(row: Mapping[str, Any]) -> QueueItem:
+    """The item of a row of `review.queue`, whose content and context are JSON."""
+    return QueueItem(
+        item_id=row["item_id"],
+        kind=row["kind"],
+        content=json.loads(row["content"]),
+        content_hash=row["content_hash"],
+        image_ids=row["image_ids"],
+        bucket=row["bucket"],
+        set_id=row["set_id"],
+        context=json.loads(row["context"] or "{}"),
+    )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What one person decided in one round about one exact content.
+
+    `edits` is the whole new content; `seconds` the time spent; `decided_at` ISO 8601; `event_id`
+    the store's, None until stored. `source_hash` says by what a record is known when it comes
+    again; None: by everything in it, the time included (`source_hash_of`).
+    """
+
+    item_id: str
+    content_hash: str
+    round: int
+    reviewer: str
+    verdict: Verdict
+    edits: dict[str, Any] | None
+    reason: str | None
+    note: str | None
+    seconds: float | None
+    decided_at: str
+    event_id: int | None = None
+    source_hash: str | None = None
+
+
+class StaleDecision(ValueError):
+    """The decision is about a content that is no longer the one under review."""
+
+
+def source_hash_of(decision: Decision) -> str:
+    """Content id of a decision: of all it says, not of its place in the store."""
+    return content_id(asdict(decision) | {"event_id": None, "source_hash": None})
+
+
+def by_item(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
+    """Decisions of each item, in the order given; an item without any gives an empty list."""
+    groups: dict[str, list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        groups[decision.item_id].append(decision)
+    return groups
+
+
+def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
+    """The decision that `record` (JSON from a person) states about `item`.
+
+    `item` is the item as it stands for the record's round (`course_of(…).item`). Raises StaleDecision
+    when the record is about another content, ValueError with one sentence for everything else.
+    """
+    if record.get("item_id") != item["item_id"]:
+        raise ValueError(f"item_id is {record.get('item_id')!r}, the item is {item['item_id']!r}.")
+    round, verdict = record.get("round"), record.get("verdict")
+    if type(round) is not int or round not in ROUNDS:
+        raise ValueError(f"round is 1 or 2, not {round!r}.")
+    reviewer = _reviewer(record.get("reviewer"))
+    if verdict not in VERDICTS:
+        raise ValueError(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.")
+    if not record.get("content_hash"):
+        raise ValueError("content_hash is missing: say which content was decided on.")
+    if record["content_hash"] != item["content_hash"]:
+        raise StaleDecision(
+            f"item {item['item_id']} was decided on at content {record['content_hash']} and stands "
+            f"at {item['content_hash']} now: export it again."
+        )
+    reason, note = _text(record, "reason"), _text(record, "note")
+    edits: Any = record.get("edits")
+    if verdict == "reject":
+        _check_reason(reason, note)
+    if verdict == "edit":
+        KINDS[item["kind"]].check(edits, item["content"])
+        _check_images(edits, item)
+    elif edits:
+        raise ValueError(f"edits are given and the verdict is {verdict}: it would be edit.")
+    if verdict == "accept" and KINDS[item["kind"]].needs_edit(item["content"]):
+        raise ValueError(f"a {item['kind']} is for people to fill in: the verdict would be edit.")
+    return Decision(
+        item_id=item["item_id"],
+        content_hash=item["content_hash"],
+        round=round,
+        reviewer=reviewer,
+        verdict=verdict,
+        edits=edits or None,
+        reason=reason,
+        note=note,
+        seconds=_seconds(record.get("seconds")),
+        decided_at=_time(record.get("decided_at")),
+    )
+
+
+def _reviewer(name: object) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError("reviewer is missing: every decision has a person's name on it.")
+    if name.strip().lower().startswith(POLICY_PREFIX):
+        raise ValueError(f"reviewer {name!r} is a policy's name: people may not pose as policy.")
+    return name.strip()
+
+
+def _check_reason(reason: str | None, note: str | None) -> None:
+    if reason is None:
+        raise ValueError("reject needs a reason.")
+    if reason not in REASONS:
+        raise ValueError(f"reason is one of {', '.join(REASONS)}, not {reason!r}.")
+    if reason == "other" and note is None:
+        raise ValueError("the reason other needs a note that says what is wrong.")
+
+
+def _text(record: Mapping[str, Any], key: str) -> str | None:
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{key} is a text, not {value!r}.")
+    return (value or "").strip() or None
+
+
+def _seconds(value: object) -> float | None:
+    if value is None:
+        return None
+    number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else -1
+    if not math.isfinite(number) or number < 0:
+        raise ValueError(f"seconds is a number from 0 up, not {value!r}.")
+    return float(number)
+
+
+def _time(value: object) -> str:
+    text = value if isinstance(value, str) else ""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"decided_at is a time in ISO 8601, not {value!r}.") from None
+    return text
+
+
+def _check_images(edits: dict[str, Any], item: QueueItem) -> None:
+    n_images = len(item["image_ids"])
+    names = {str(number) for number in range(1, n_images + 1)}
+    text = " ".join(text for _, text in KINDS[item["kind"]].texts(edits))
+    for reference in _IMAGE_REFERENCE.finditer(text):
+        if reference[1] not in names:
+            raise ValueError(f"edits name {reference[0]}, and the item has {n_images} images.")

@@ -1,0 +1,293 @@
+"""Who may review: accounts, the links and passwords they sign in with, and who is signed in.
+
+What belongs here: the account tables of the review store's SQLite file, and the rules that hold
+whatever the way in: what is limited, what ends when. What does not: cookies, forms and pages
+(`review/security.py`).
+
+Of every token (a link's, a session's) only the SHA-256 is kept: who reads the file signs in as nobody.
+Tokens are 32 random bytes, so that they need neither salt nor a slow hash.
+"""
+
+import hashlib
+import secrets
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from resources.review.file import ReviewFile, statements
+from resources.review.names import checked_name, folded_name
+from resources.review.passwords import check_length, hashed, matches
+
+ROLES = ("annotator", "expert", "admin")
+"""Each may what those before it may."""
+
+LINK_LASTS = timedelta(days=3)
+SESSION_LASTS = timedelta(days=14)
+IDLE_LASTS = timedelta(days=3)
+"""Most people sign in by link: a session that ends each night would be a link each morning."""
+SEEN_EVERY = timedelta(minutes=5)
+"""How exactly it is known when somebody was last seen: noting each request would be a write each."""
+
+ATTEMPTS_WINDOW = timedelta(minutes=5)
+ATTEMPTS_PER_NAME = 5
+ATTEMPTS_PER_ADDRESS = 20
+"""More than for a name: a whole office may have one address."""
+
+_ACCOUNT = """
+SELECT name, role, disabled_at IS NOT NULL AS disabled, password IS NOT NULL AS has_password
+FROM accounts
+"""
+# The k-th last try within the window is the one that must grow old before the next.
+_FULL = """
+SELECT tried_at FROM sign_in_attempts WHERE {column} = ? AND tried_at > ?
+ORDER BY tried_at DESC LIMIT 1 OFFSET ?
+"""
+
+
+class AccountError(ValueError):
+    """What an account cannot be or do, in one sentence."""
+
+
+class TooManyAttempts(AccountError):
+    """Signing in by password is paused for a name or an address; `wait` says for how long."""
+
+    def __init__(self, wait: timedelta):
+        self.wait = wait
+        seconds = int(wait.total_seconds())
+        n, unit = (seconds, "second") if seconds <= 60 else (-(-seconds // 60), "minute")
+        super().__init__(f"Too many failed sign-ins: try again in {n} {unit}{'s' * (n != 1)}.")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Somebody who may review, under this name."""
+
+    name: str
+    role: str
+    disabled: bool = False
+    has_password: bool = False
+
+    def may(self, role: str) -> bool:
+        """Whether it may what `role` may."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class Accounts:
+    """Accounts of one SQLite file; safe among threads and processes. `clock` gives the time, in UTC."""
+
+    def __init__(self, path: Path | str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)):
+        self.path = Path(path)
+        self._clock = clock
+        self._file = ReviewFile(path)
+        with self._file.transaction() as connection:
+            for statement in statements("accounts"):
+                connection.execute(statement)
+
+    def add(self, name: str, role: str, password: str | None = None) -> Account:
+        """A new account; without a password it signs in by link. Raises AccountError."""
+        try:
+            name = checked_name(name)
+        except ValueError as error:
+            raise AccountError(str(error)) from None
+        kept = None if password is None else _hashed(password)
+        row = (name, folded_name(name), _checked_role(role), kept, self._now())
+        with self._file.transaction() as connection:
+            taken = connection.execute(
+                "SELECT name FROM accounts WHERE folded = ?", (row[1],)
+            ).fetchone()
+            if taken:
+                raise AccountError(f"There is an account {taken[0]!r} already.")
+            connection.execute(
+                "INSERT INTO accounts (name, folded, role, password, created_at) "
+                "VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+        return Account(name, role, has_password=password is not None)
+
+    def get(self, name: str) -> Account | None:
+        """The account of this name, in whatever case it is written."""
+        return _found(self._file.connection, "WHERE folded = ?", folded_name(name))
+
+    def all(self) -> list[Account]:
+        """Every account, by name."""
+        rows = self._file.connection.execute(f"{_ACCOUNT} ORDER BY folded").fetchall()
+        return [_account(row) for row in rows]
+
+    def set_role(self, name: str, role: str) -> None:
+        """Give another role, from the next request on. Raises AccountError."""
+        self._update(name, "role = ?", _checked_role(role))
+
+    def set_password(self, name: str, password: str) -> None:
+        """Give another password; ends the account's sessions and link. Raises AccountError."""
+        self._update(name, "password = ?", _hashed(password), signed_out=True)
+
+    def disable(self, name: str) -> None:
+        """Let nobody sign in under this name; ends its sessions and link. Raises AccountError."""
+        self._update(name, "disabled_at = coalesce(disabled_at, ?)", self._now(), signed_out=True)
+
+    def enable(self, name: str) -> None:
+        """Let a disabled account sign in again. Raises AccountError."""
+        self._update(name, "disabled_at = ?", None)
+
+    def check(self, name: str, password: str, address: str = "") -> Account | None:
+        """The account, if it is not disabled and this is its password. Raises TooManyAttempts.
+
+        A wrong password, a disabled account and a name that is not there look alike and take the
+        same work. `address` is whom the request came from. Takes a fifth of a second.
+        """
+        name_hash = _sha256(folded_name(name))
+        with self._file.transaction() as connection:
+            # It counts before it is tried, so that many at once are not tried uncounted.
+            self._count_attempt(connection, name_hash, address)
+            row = connection.execute(
+                "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
+                (folded_name(name),),
+            ).fetchone()
+        right = matches(password, row["password"] if row else None)
+        if not right or row["disabled_at"]:
+            return None
+        with self._file.transaction() as connection:
+            connection.execute("DELETE FROM sign_in_attempts WHERE name_hash = ?", (name_hash,))
+        return Account(row["name"], row["role"], has_password=True)
+
+    def link(self, name: str) -> str:
+        """A token that signs in once, within `LINK_LASTS`; an earlier one becomes void.
+
+        Raises AccountError.
+        """
+        token = secrets.token_urlsafe(32)
+        with self._file.transaction() as connection:
+            account = _found(connection, "WHERE folded = ?", folded_name(name))
+            if account is None or account.disabled:
+                raise AccountError(f"There is no account {name!r} that may sign in.")
+            connection.execute(
+                "INSERT OR REPLACE INTO sign_in_links (token_hash, name, expires_at) "
+                "VALUES (?, ?, ?)",
+                (_sha256(token), account.name, self._now(LINK_LASTS)),
+            )
+        return token
+
+    def invited(self, token: str) -> Account | None:
+        """Whom a link would sign in; looking does not use it up."""
+        return _found(
+            self._file.connection,
+            "JOIN sign_in_links USING (name) "
+            "WHERE token_hash = ? AND expires_at > ? AND disabled_at IS NULL",
+            _sha256(token),
+            self._now(),
+        )
+
+    def use_link(self, token: str) -> Account | None:
+        """Whom a link signs in; of many who use it at once one is signed in."""
+        with self._file.transaction() as connection:
+            connection.execute("DELETE FROM sign_in_links WHERE expires_at <= ?", (self._now(),))
+            row = connection.execute(
+                "DELETE FROM sign_in_links WHERE token_hash = ? RETURNING name", (_sha256(token),)
+            ).fetchone()
+            if row is None:
+                return None
+            return _found(connection, "WHERE name = ? AND disabled_at IS NULL", row["name"])
+
+    def begin_session(self, name: str) -> str:
+        """A new token for who has just signed in. Raises AccountError if they may not."""
+        token, now = secrets.token_urlsafe(32), self._now()
+        with self._file.transaction() as connection:
+            connection.execute(
+                "DELETE FROM sessions WHERE began_at <= ? OR seen_at <= ?",
+                (self._now(-SESSION_LASTS), self._now(-IDLE_LASTS)),
+            )
+            begun = connection.execute(
+                "INSERT INTO sessions (token_hash, name, began_at, seen_at) "
+                "SELECT ?, name, ?, ? FROM accounts WHERE name = ? AND disabled_at IS NULL",
+                (_sha256(token), now, now, name),
+            )
+            if begun.rowcount == 0:
+                raise AccountError(f"There is no account {name!r} that may sign in.")
+        return token
+
+    def session(self, token: str) -> Account | None:
+        """Who is signed in by this token, as the account is now; notes that they were seen."""
+        token_hash = _sha256(token)
+        row = self._file.connection.execute(
+            "SELECT name, role, password, seen_at FROM sessions JOIN accounts USING (name) "
+            "WHERE token_hash = ? AND disabled_at IS NULL AND began_at > ? AND seen_at > ?",
+            (token_hash, self._now(-SESSION_LASTS), self._now(-IDLE_LASTS)),
+        ).fetchone()
+        if row is None:
+            return None
+        if row["seen_at"] <= self._now(-SEEN_EVERY):
+            self._file.connection.execute(
+                "UPDATE sessions SET seen_at = ? WHERE token_hash = ?", (self._now(), token_hash)
+            )
+        return Account(row["name"], row["role"], has_password=row["password"] is not None)
+
+    def end_session(self, token: str) -> None:
+        """Sign this token out; nothing happens if it was."""
+        with self._file.transaction() as connection:
+            connection.execute("DELETE FROM sessions WHERE token_hash = ?", (_sha256(token),))
+
+    def _update(
+        self, name: str, change: str, value: str | None, *, signed_out: bool = False
+    ) -> None:
+        with self._file.transaction() as connection:
+            row = connection.execute(
+                f"UPDATE accounts SET {change} WHERE folded = ? RETURNING name",
+                (value, folded_name(name)),
+            ).fetchone()
+            if row is None:
+                raise AccountError(f"There is no account {name!r}.")
+            if signed_out:
+                for table in ("sessions", "sign_in_links"):
+                    connection.execute(f"DELETE FROM {table} WHERE name = ?", (row["name"],))
+
+    def _count_attempt(self, connection: sqlite3.Connection, name_hash: str, address: str) -> None:
+        """Count one more try, unless there were too many of late."""
+        since = self._now(-ATTEMPTS_WINDOW)
+        connection.execute("DELETE FROM sign_in_attempts WHERE tried_at <= ?", (since,))
+        limits = (("name_hash", name_hash, ATTEMPTS_PER_NAME),) + (
+            (("address", address, ATTEMPTS_PER_ADDRESS),) if address else ()
+        )
+        for column, value, most in limits:
+            row = connection.execute(
+                _FULL.format(column=column), (value, since, most - 1)
+            ).fetchone()
+            if row is not None:
+                over = datetime.fromisoformat(row["tried_at"]) + ATTEMPTS_WINDOW
+                raise TooManyAttempts(max(over - self._clock(), timedelta(seconds=1)))
+        connection.execute(
+            "INSERT INTO sign_in_attempts (name_hash, address, tried_at) VALUES (?, ?, ?)",
+            (name_hash, address, self._now()),
+        )
+
+    def _now(self, shift: timedelta = timedelta()) -> str:
+        # All of one length, so that they compare as text.
+        return (self._clock() + shift).isoformat(timespec="milliseconds")
+
+
+def _found(connection: sqlite3.Connection, where: str, *values: str) -> Account | None:
+    row = connection.execute(f"{_ACCOUNT} {where}", values).fetchone()
+    return None if row is None else _account(row)
+
+
+def _account(row: sqlite3.Row) -> Account:
+    return Account(row["name"], row["role"], bool(row["disabled"]), bool(row["has_password"]))
+
+
+def _checked_role(role: str) -> str:
+    if role not in ROLES:
+        raise AccountError(f"A role is one of {', '.join(ROLES)}: not {role!r}.")
+    return role
+
+
+def _hashed(password: str) -> str:
+    try:
+        check_length(password)
+    except ValueError as error:
+        raise AccountError(str(error)) from None
+    return hashed(password)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,16 @@
+-- How far the offered items of each bucket are, and what they say.
+SELECT
+    s.bucket,
+    count(*) AS n_items,
+    sum(s.people > 0) AS n_awaited,
+    coalesce(sum(e.n_decisions), 0) AS n_decisions,
+    coalesce(max(e.last_event), 0) AS last_event,
+    group_concat(s.item_id || ' ' || s.content_hash) AS contents
+FROM (SELECT * FROM standings WHERE bucket IS NOT NULL ORDER BY bucket, item_id) AS s
+LEFT JOIN (
+    SELECT item_id, count(*) AS n_decisions, max(event_id) AS last_event
+    FROM events
+    GROUP BY item_id
+) AS e USING (item_id)
+GROUP BY s.bucket
+ORDER BY s.bucket;

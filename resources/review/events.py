@@ -1,0 +1,64 @@
+"""Events: what people decided, in the order they decided it, once each.
+
+What belongs here: rows of the table `events`, in and out. It is append-only, and triggers keep it so.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+
+from methods.review.decisions import Decision, source_hash_of
+
+COLUMNS = (
+    "item_id",
+    "content_hash",
+    "round",
+    "reviewer",
+    "verdict",
+    "edits",
+    "reason",
+    "note",
+    "seconds",
+    "decided_at",
+    "source_hash",
+)
+_INSERT = f"""
+INSERT INTO events ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
+ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
+"""
+_SELECT = f"SELECT event_id, {', '.join(COLUMNS)} FROM events"
+
+
+def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
+    """Put a decision at the end; its event id, None when it is known by its source hash already."""
+    # In the order they were given: scores, say, are read in the order of their dimensions.
+    edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
+    stored = {"edits": edits, "source_hash": _source(decision)}
+    row = [stored[name] if name in stored else getattr(decision, name) for name in COLUMNS]
+    added = connection.execute(_INSERT, row).fetchone()
+    return None if added is None else int(added[0])
+
+
+def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
+    """The event id of a decision that was stored before, None of a new one."""
+    query = "SELECT event_id FROM events WHERE source_hash = ?"
+    found = connection.execute(query, [_source(decision)]).fetchone()
+    return None if found is None else int(found[0])
+
+
+def read(connection: sqlite3.Connection, item_ids: Iterable[str] | None = None) -> list[Decision]:
+    """Decisions in the order they were stored: of these items, or of all."""
+    wanted = None if item_ids is None else json.dumps(list(item_ids))
+    of_items = "" if wanted is None else "WHERE item_id IN (SELECT value FROM json_each(:wanted))"
+    rows = connection.execute(f"{_SELECT} {of_items} ORDER BY event_id", {"wanted": wanted})
+    return [_decision(row) for row in rows]
+
+
+def _source(decision: Decision) -> str:
+    return decision.source_hash or source_hash_of(decision)
+
+
+def _decision(row: sqlite3.Row) -> Decision:
+    values = dict(row)
+    values["edits"] = None if row["edits"] is None else json.loads(row["edits"])
+    return Decision(**values)

@@ -1,0 +1,14 @@
+-- An item as it is offered now, at its place in the offer.
+INSERT INTO items (
+    item_id, kind, bucket, set_id, content_hash, made_of, place, withdrawn, title
+)
+VALUES (:item_id, :kind, :bucket, :set_id, :content_hash, :made_of, :place, 0, :title)
+ON CONFLICT (item_id) DO UPDATE SET
+    kind = excluded.kind,
+    bucket = excluded.bucket,
+    set_id = excluded.set_id,
+    content_hash = excluded.content_hash,
+    made_of = excluded.made_of,
+    place = excluded.place,
+    withdrawn = 0,
+    title = excluded.title

@@ -1,0 +1,58 @@
+"""The review app: which address leads to which page.
+
+What belongs here: routes and what every request goes through. The pages are `review/pages/`. The app
+reads the review store and the image store; the warehouse it never opens.
+"""
+
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from resources.image_store import ImageStore
+from resources.review.accounts import Accounts
+from resources.review.store import ReviewStore
+from review.pages import accounts as account_pages
+from review.pages import items, queue, work
+from review.pages.frame import STATIC, choose_language, refuse, version
+from review.security import Security
+
+
+class _Kept(StaticFiles):
+    """Static files whose address changes with their content, so that browsers need not ask again."""
+
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
+        response = super().file_response(*arguments, **options)
+        response.headers["cache-control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> Starlette:
+    """The app over these stores."""
+    app = Starlette(
+        routes=[
+            Route("/", queue.queue),
+            Route("/next", queue.next_item, methods=["POST"]),
+            Route("/login", account_pages.login, methods=["GET", "POST"]),
+            Route("/link/{token}", account_pages.link, methods=["GET", "POST"]),
+            Route("/logout", account_pages.logout, methods=["POST"]),
+            Route("/language/{language}", choose_language),
+            Route("/accounts", account_pages.accounts, methods=["GET", "POST"]),
+            Route("/items/{item_id}", items.item_page),
+            Route("/items/{item_id}/draft", work.save_draft, methods=["POST"]),
+            Route("/items/{item_id}/renew", work.renew, methods=["POST"]),
+            Route("/items/{item_id}/let_go", work.let_go, methods=["POST"]),
+            Route("/items/{item_id}/decide", work.decide, methods=["POST"]),
+            Route("/history/{item_id}", items.history),
+            Route("/images/{image_id}", items.image),
+            Mount(f"/static/{version()}", _Kept(directory=STATIC)),
+        ],
+        middleware=[Middleware(Security, accounts=accounts, refuse=refuse)],
+        exception_handlers={HTTPException: refuse},  # type: ignore[dict-item]
+    )
+    app.state.store, app.state.accounts, app.state.images = store, accounts, images
+    return app

@@ -1,0 +1,55 @@
+"""`serve`: the review app in a browser.
+
+What belongs here: arguments, and starting the server. The app is `review/app.py`.
+"""
+
+import argparse
+import socket
+import sys
+
+from resources.home import images_path, review_path
+from resources.image_store import ImageStore
+from resources.review.accounts import Accounts
+from resources.review.store import ReviewStore
+
+HOST = "127.0.0.1"
+PORT = 8090
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `serve`."""
+    parser = commands.add_parser("serve", help="serve the review app on loopback")
+    add_port(parser)
+    parser.set_defaults(command=_serve)
+
+
+def add_port(parser: argparse.ArgumentParser) -> None:
+    """Add `--port`."""
+    parser.add_argument("--port", type=int, default=PORT, help=f"{PORT} unless told")
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    store, accounts = ReviewStore(review_path()), Accounts(review_path())
+    if not accounts.all():
+        print("Nobody can sign in yet: python -m review account add NAME --role annotator")
+    return serve(store, accounts, arguments.port)
+
+
+def serve(store: ReviewStore, accounts: Accounts, port: int) -> int:
+    """Serve until Ctrl-C; 2 when the port is taken."""
+    import uvicorn
+
+    from review.app import create_app
+
+    with socket.socket() as tried:
+        # As the server will bind it: what is left of an earlier one does not count.
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((HOST, port))
+        except OSError:
+            print(f"Port {port} is taken: give another one with --port.", file=sys.stderr)
+            return 2
+    print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
+    app = create_app(store, accounts, ImageStore(images_path()))
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+    return 0

@@ -1,0 +1,139 @@
+"""A Label Studio server: its projects and tasks over its API.
+
+What belongs here: requests, and a sentence for each way they fail. Projects and tasks are only ever
+added to: what annotators did there is theirs.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import httpx
+
+TIMEOUT = 120.0
+"""Seconds: an import of pictures is written to the server's database before it answers."""
+PAGE, BATCH = 20, 10
+"""Tasks a request: each may carry some 2 MB of pictures."""
+TITLE_LENGTH = 50
+"""The server takes no longer title."""
+
+
+class LabelStudioError(RuntimeError):
+    """The server could not be asked, or refused; the message says what to do."""
+
+
+class LabelStudio:
+    """The API of the server at `url` with a user's token; a context manager.
+
+    The token is a personal access token or, where the server still takes them, a legacy one. Every
+    method raises LabelStudioError.
+    """
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = url
+        try:
+            self._http = httpx.Client(base_url=url, auth=_Auth(url, token), timeout=TIMEOUT)
+        except (httpx.InvalidURL, ValueError) as error:
+            raise LabelStudioError(f"{url!r} is no address of a server: {error}.") from None
+
+    def __enter__(self) -> "LabelStudio":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def project(self, name: str) -> int | None:
+        """The id of the project made under `name` (its description), the first of several."""
+        for page in self._pages("/api/projects", "results", {"ordering": "id", "page_size": "100"}):
+            for project in page:
+                if project["description"] == name:
+                    return int(project["id"])
+        return None
+
+    def new_project(self, name: str, title: str, config: str) -> int:
+        """Make a project under `name` with a labelling config; returns its id."""
+        body = {"title": title[:TITLE_LENGTH], "description": name, "label_config": config}
+        return int(self._ask("POST", "/api/projects", json=body)["id"])
+
+    def add_tasks(self, project: int, tasks: Sequence[dict[str, Any]]) -> None:
+        """Add tasks to a project, some at a time: an interrupted call leaves those added so far."""
+        for start in range(0, len(tasks), BATCH):
+            some = list(tasks[start : start + BATCH])
+            self._ask("POST", f"/api/projects/{project}/import", json=some)
+
+    def tasks(self, project: int) -> Iterator[dict[str, Any]]:
+        """Every task of a project with its data and annotations, those that were skipped too."""
+        wanted = {
+            "project": str(project),
+            "page_size": str(PAGE),
+            "fields": "all",
+            "resolve_uri": "false",
+            "ordering": "id",
+        }
+        for page in self._pages("/api/tasks", "tasks", wanted):
+            yield from page
+
+    def _pages(
+        self, path: str, key: str, parameters: dict[str, str]
+    ) -> Iterator[list[dict[str, Any]]]:
+        size, number = int(parameters["page_size"]), 1
+        while True:
+            page = self._ask("GET", path, params=parameters | {"page": str(number)})[key]
+            yield page
+            if len(page) < size:
+                return
+            number += 1
+
+    def _ask(self, method: str, path: str, **what: Any) -> Any:
+        try:
+            response = self._http.request(method, path.lstrip("/"), **what)
+        except httpx.HTTPError as error:
+            raise LabelStudioError(f"{self._url} cannot be asked: {error}.") from None
+        if path.endswith("/tasks") and response.status_code == httpx.codes.NOT_FOUND:
+            return {"tasks": []}  # a page after the last one
+        if response.status_code == httpx.codes.UNAUTHORIZED:
+            raise LabelStudioError(
+                f"{self._url} refuses the token: make a new one in its settings."
+            )
+        if not response.is_success:
+            raise LabelStudioError(
+                f"{self._url} answered {path} with {response.status_code}: {_words(response)}."
+            )
+        try:
+            return response.json()
+        except ValueError:
+            raise LabelStudioError(f"{self._url} is no Label Studio: no JSON came back.") from None
+
+
+class _Auth(httpx.Auth):
+    """A personal access token is changed for one that lasts minutes; a legacy one is sent itself."""
+
+    requires_response_body = True
+
+    def __init__(self, url: str, token: str) -> None:
+        self._refresh = f"{url.rstrip('/')}/api/token/refresh/"
+        self._token = token
+        self._header = None if token.count(".") == 2 else f"Token {token}"
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Once more with a new token where the last one has run out."""
+        if self._header is not None:
+            request.headers["Authorization"] = self._header
+            response = yield request
+            expired = self._header.startswith("Bearer ")
+            if response.status_code != httpx.codes.UNAUTHORIZED or not expired:
+                return
+        changed = yield httpx.Request("POST", self._refresh, json={"refresh": self._token})
+        if changed.is_success:
+            self._header = f"Bearer {changed.json()['access']}"
+            request.headers["Authorization"] = self._header
+        yield request
+
+
+def _words(response: httpx.Response) -> str:
+    """What the server says is wrong, on one line and cut short."""
+    try:
+        said = response.json()
+        words = said.get("validation_errors") or said.get("detail") or said
+    except (ValueError, AttributeError):
+        words = response.reason_phrase
+    return " ".join(str(words).split())[:300]

@@ -1,0 +1,101 @@
+"""The labelling config of each kind, in Label Studio's XML: what annotators see, and what they fill.
+
+What belongs here: the form. What it is filled with for an item is `tasks.py`, so a config holds
+nothing of any item and no untrusted text; every name after a `$` is a key of a task's data.
+"""
+
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from methods.review import REASONS
+
+CHOOSES = {"multiple_choice": "answer", "category": "category", "extraction": "choice"}
+"""The part of a kind that is one of a few labels, and not a text to write."""
+
+ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (
+    "item",
+    "option",
+    "verdict",
+    "reason",
+    "note",
+    "text",
+    "score",
+)
+"""Names of the form's parts; a text and a score are followed by `_` and their place among such."""
+
+_VERDICTS = ("accept", "edit", "reject")
+"""Who does not want to decide uses Label Studio's own button Skip."""
+_INDEX = "{{idx}}"
+
+
+def labelling_config(kind: str) -> str:
+    """The config of a project whose tasks are items of `kind`."""
+    view = Element("View")
+    # Label Studio collapses line breaks unless told otherwise.
+    SubElement(view, "Style").text = ".htx-text, .lsf-richtext__line { white-space: pre-wrap; }"
+    SubElement(view, "Text", name=ITEM, value="$title")
+    # Rewrites, translations and extractions have no pictures; the list is empty for them.
+    pictures = SubElement(view, "Repeater", on="$pictures", indexFlag=_INDEX)
+    SubElement(pictures, "Header", value=f"$pictures[{_INDEX}].label", size="5")
+    SubElement(pictures, "Image", name=f"picture_{_INDEX}", value=f"$pictures[{_INDEX}].url")
+    _texts_to_read(view, "help")
+    _texts_to_read(view, "read")
+    if kind == "score":
+        _numbers(view)
+    else:
+        _texts_to_write(view)
+    if kind in CHOOSES:
+        SubElement(view, "Header", value=f"The right {CHOOSES[kind]}", size="5")
+        SubElement(view, "Choices", _control(OPTION), value="$options", choice="single-radio")
+    # A score is for people to fill in: there is nothing yet that could be accepted.
+    verdicts = _VERDICTS[1:] if kind == "score" else _VERDICTS
+    _choices(view, VERDICT, verdicts, required="true")
+    _choices(
+        view,
+        REASON,
+        REASONS,
+        visibleWhen="choice-selected",
+        whenTagName=VERDICT,
+        whenChoiceValue="reject",
+    )
+    SubElement(view, "TextArea", _control(NOTE), rows="2", maxSubmissions="1", placeholder="Note")
+    indent(view)
+    return tostring(view, encoding="unicode")
+
+
+def _texts_to_read(view: Element, key: str) -> None:
+    read = SubElement(view, "Repeater", on=f"${key}", indexFlag=_INDEX)
+    SubElement(read, "Header", value=f"${key}[{_INDEX}].label", size="5")
+    # Text shows what it is given as it is; a HyperText or Markdown would run it.
+    shown = {"name": f"{key}_{_INDEX}", "value": f"${key}[{_INDEX}].text", "valueType": "text"}
+    SubElement(read, "Text", shown)
+
+
+def _texts_to_write(view: Element) -> None:
+    write = SubElement(view, "Repeater", on="$write", indexFlag=_INDEX)
+    SubElement(write, "Header", value=f"$write[{_INDEX}].label", size="5")
+    SubElement(
+        write,
+        "TextArea",
+        _control(f"{TEXT}_{_INDEX}"),
+        value=f"$write[{_INDEX}].text",
+        rows="4",
+        editable="true",
+        maxSubmissions="1",
+    )
+
+
+def _numbers(view: Element) -> None:
+    write = SubElement(view, "Repeater", on="$write", indexFlag=_INDEX)
+    SubElement(write, "Header", value=f"$write[{_INDEX}].label", size="5")
+    SubElement(write, "Number", _control(f"{SCORE}_{_INDEX}"), step="1")
+
+
+def _choices(view: Element, name: str, values: tuple[str, ...], **attributes: str) -> None:
+    SubElement(view, "Header", value=name.capitalize(), size="5")
+    choices = SubElement(view, "Choices", _control(name), choice="single-radio", **attributes)
+    for value in values:
+        SubElement(choices, "Choice", value=value)
+
+
+def _control(name: str) -> dict[str, str]:
+    return {"name": name, "toName": ITEM}

@@ -1,0 +1,49 @@
+"""Label Studio by file: for a server that cannot be reached from here.
+
+What belongs here: the tasks and the form that its Import and its labelling settings take, and the
+JSON that its Export gives. With an address and a token, `client.py` does the same.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from methods.review import QueueItem
+from resources.image_store import ImageStore
+from review.label_studio.annotations import records_of
+from review.label_studio.config import labelling_config
+from review.label_studio.tasks import task_of
+from review.rounds import Record
+
+
+class NotAnExport(ValueError):
+    """The file is not what Label Studio exports; the message says what to do."""
+
+
+def write_tasks(
+    items: Iterable[QueueItem], kind: str, round: int, out: Path, images: ImageStore
+) -> Path:
+    """Write tasks to `out` and their form beside it as `.xml`; returns the form's path.
+
+    Raises FileExistsError, ImageNotStored.
+    """
+    tasks = [task_of(item, round, images) for item in items]
+    form = out.with_suffix(".xml")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("x", encoding="utf-8") as file:
+        json.dump(tasks, file, ensure_ascii=False)
+    form.write_text(labelling_config(kind), encoding="utf-8")
+    return form
+
+
+def read_tasks(path: Path) -> Iterator[Record]:
+    """The annotations of an export in Label Studio's format JSON. Raises NotAnExport."""
+    try:
+        tasks = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise NotAnExport(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
+    if not isinstance(tasks, list) or not all(
+        isinstance(task, dict) and task.keys() >= {"id", "data", "annotations"} for task in tasks
+    ):
+        raise NotAnExport(f"{path} has no tasks with annotations: export it as 'JSON'.")
+    return records_of(tasks)

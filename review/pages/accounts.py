@@ -1,0 +1,95 @@
+"""Signing in and out, and the page on which administrators keep accounts."""
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from resources.review.accounts import ROLES, AccountError, Accounts, TooManyAttempts
+from review.pages.frame import say, show
+from review.security import (
+    check_password,
+    local_path,
+    require,
+    sign_in,
+    sign_out,
+    use_link,
+)
+
+
+async def login(request: Request) -> Response:
+    """The form of name and password, and what it sends."""
+    following = local_path(request.query_params.get("next"))
+    if request.method == "GET":
+        return show(request, "login.html", next=following)
+    form = await request.form()
+    name = str(form.get("name", ""))
+    again = {"name": name, "next": following}
+    try:
+        account = await check_password(request, name, str(form.get("password", "")))
+    except TooManyAttempts as error:
+        return show(request, "login.html", 429, problem=str(error), **again)
+    if account is None:
+        return show(request, "login.html", 401, problem=say(request, "login.wrong"), **again)
+    response = RedirectResponse(following, 303)
+    await sign_in(request, response, account)
+    return response
+
+
+async def link(request: Request) -> Response:
+    """GET says whom the link signs in, POST uses it up."""
+    token = request.path_params["token"]
+    if request.method == "GET":
+        invited = _accounts(request).invited(token)
+        if invited is not None:
+            return show(request, "link.html", name=invited.name)
+    elif (account := await use_link(request, token)) is not None:
+        response = RedirectResponse("/", 303)
+        await sign_in(request, response, account)
+        return response
+    return show(request, "login.html", 410, problem=say(request, "login.link_used"))
+
+
+async def logout(request: Request) -> Response:
+    """End the session."""
+    response = RedirectResponse("/login", 303)
+    await sign_out(request, response)
+    return response
+
+
+@require("admin")
+async def accounts(request: Request) -> Response:
+    """Every account; what the form sends is done to one of them."""
+    kept = _accounts(request)
+    if request.method == "GET":
+        return show(request, "accounts.html", accounts=kept.all(), roles=ROLES)
+    form = await request.form()
+    name, action = str(form.get("name", "")), str(form.get("action", ""))
+    try:
+        address = _act(request, kept, name, action, str(form.get("role", "")))
+    except AccountError as error:
+        return show(
+            request, "accounts.html", 422, accounts=kept.all(), roles=ROLES, problem=str(error)
+        )
+    return show(
+        request, "accounts.html", accounts=kept.all(), roles=ROLES, link=address, link_name=name
+    )
+
+
+def _act(request: Request, kept: Accounts, name: str, action: str, role: str) -> str | None:
+    """Do it; the address to give to the person, where there is one."""
+    if action == "disable":
+        kept.disable(name)
+    elif action == "enable":
+        kept.enable(name)
+    elif action in ("add", "link"):
+        if action == "add":
+            kept.add(name, role)
+        return str(request.url.replace(path=f"/link/{kept.link(name)}", query=""))
+    else:
+        raise HTTPException(400, "There is no such action.")
+    return None
+
+
+def _accounts(request: Request) -> Accounts:
+    accounts: Accounts = request.app.state.accounts
+    return accounts

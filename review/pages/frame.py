@@ -1,0 +1,179 @@
+"""What all pages share: languages, templates, and the frame they are shown in.
+
+What belongs here: how a page becomes HTML in the reader's language. What does not: what any one page
+shows.
+"""
+
+import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from methods.review.kinds import NONE_FITS, REASONS
+from review import security
+
+HERE = Path(__file__).resolve().parent.parent
+STATIC = HERE / "static"
+LANGUAGES = {"en": "English", "zh": "中文"}
+LANGUAGE_COOKIE = "review_language"
+_A_YEAR = 365 * 24 * 3600
+
+# Key (several in a row are alternatives or two directions) and what it does, by where it works.
+KEYS = (
+    ("everywhere", (("?", "help"), ("q", "to_queue"))),
+    ("queue", (("n", "next_item"), ("j k", "rows"), ("/", "search"), ("[ ]", "turn_page"))),
+    (
+        "reading",
+        (
+            ("j k", "parts"),
+            ("e Enter", "edit"),
+            ("Escape", "end_edit"),
+            ("n", "add_turn"),
+            ("x", "remove_turn"),
+            ("Shift+K", "move_up"),
+            ("Shift+J", "move_down"),
+            ("1 … 9 0", "score"),
+            ("h", "history"),
+            ("b", "back"),
+        ),
+    ),
+    (
+        "images",
+        (
+            ("1 … 9", "open_image"),
+            ("← →", "image_step"),
+            ("+", "zoom_in"),
+            ("-", "zoom_out"),
+            ("0", "zoom_fit"),
+            ("Escape", "close_image"),
+        ),
+    ),
+    (
+        "deciding",
+        (
+            ("a", "accept"),
+            ("r", "reject"),
+            ("s", "skip"),
+            ("m", "note"),
+            ("Ctrl+Enter", "send"),
+        ),
+    ),
+)
+
+
+@cache
+def texts(language: str) -> dict[str, str]:
+    """Every text of the app in a language, by name."""
+    found: dict[str, str] = json.loads(
+        (HERE / "languages" / f"{language}.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+@cache
+def version() -> str:
+    """What the static files are now: part of their address, so that browsers may keep them."""
+    found = sha256()
+    for path in sorted(STATIC.iterdir()):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def language_of(request: Request) -> str:
+    """The language the reader chose, or else the one their browser asks for first."""
+    chosen = request.cookies.get(LANGUAGE_COOKIE)
+    if chosen in LANGUAGES:
+        return chosen
+    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
+
+
+def say(request: Request, name: str) -> str:
+    """A text in the reader's language."""
+    return texts(language_of(request))[name]
+
+
+def show(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
+    """A page."""
+    language = language_of(request)
+    html = (
+        _templates()
+        .get_template(template)
+        .render(
+            t=texts(language).__getitem__,
+            label=lambda english: _label(texts(language), english),
+            language=language,
+            languages=LANGUAGES,
+            account=security.current_account(request),
+            csrf=security.csrf_token(request),
+            version=version(),
+            here=_here(request),
+            keys_by_group=KEYS,
+            reasons=REASONS,
+            **values,
+        )
+    )
+    return HTMLResponse(html, code)
+
+
+def refuse(request: Request, error: HTTPException) -> Response:
+    """What is answered in the place of a page that cannot be had."""
+    talks = (request.headers.get(name, "") for name in ("accept", "content-type"))
+    if any("application/json" in each for each in talks):
+        return security.refuse(request, error)
+    page = show(
+        request,
+        "message.html",
+        error.status_code,
+        heading=say(request, "error.title"),
+        message=error.detail,
+    )
+    page.headers.update(error.headers or {})
+    return page
+
+
+def choose_language(request: Request) -> Response:
+    """Remember the language in a cookie and go back to the page."""
+    language = request.path_params["language"]
+    if language not in LANGUAGES:
+        raise HTTPException(404)
+    response = RedirectResponse(security.local_path(request.query_params.get("back")), 303)
+    response.set_cookie(LANGUAGE_COOKIE, language, _A_YEAR, httponly=True, samesite="lax")
+    return response
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["zip_self"] = lambda values: [(value, value) for value in values]
+    environment.filters["choices_and_none"] = lambda choices, none: [
+        *((name, f"{name}: {text}") for name, text in choices.items()),
+        (NONE_FITS, f"{NONE_FITS}: {none}"),
+    ]
+    return environment
+
+
+def _label(language: dict[str, str], english: str) -> str:
+    """The label of a text (`Question 2`) in a language; names that are the content's own stay."""
+    word, _, rest = english.partition(" ")
+    return f"{language.get(f'label.{word}', word)} {rest}".strip()
+
+
+def _here(request: Request) -> str:
+    """Where the reader is, to come back to from the choice of a language."""
+    if request.method != "GET":
+        return "/"
+    parts = urlsplit(str(request.url))
+    return parts.path + (f"?{parts.query}" if parts.query else "")

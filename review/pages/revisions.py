@@ -1,0 +1,47 @@
+"""Decisions with what each of them changed, word by word."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from methods.ids import content_id
+from methods.review.decisions import Decision, QueueItem
+from methods.review.differences import Difference, differences
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A decision and the texts it changed; `outdated` if what it was made on is neither the item's
+    content nor an edit of it."""
+
+    decision: Decision
+    changes: list[Difference]
+    outdated: bool
+
+
+def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
+    """The decisions in their order, each against the content that it was made on."""
+    decisions = list(decisions)
+    contents = {item["content_hash"]: item["content"]} | {
+        content_id(each.edits): each.edits for each in decisions if each.edits is not None
+    }
+    return [
+        Revision(
+            each,
+            _changes(item["kind"], contents.get(each.content_hash), each.edits),
+            each.content_hash not in contents,
+        )
+        for each in decisions
+    ]
+
+
+def _changes(
+    kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None
+) -> list[Difference]:
+    if before is None or after is None:
+        return []
+    return [
+        (label, pieces)
+        for label, pieces in differences(kind, before, after)
+        if any(op != "same" for op, _ in pieces)
+    ]

@@ -1,0 +1,110 @@
+"""A few sample items of the kinds that the demo's data does not have, so that each pane can be tried.
+
+What belongs here: texts written for this purpose, each marked as a sample. The pictures are whatever
+images the demo has, so no sample is a statement about them.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from methods.ids import content_id
+from methods.review.decisions import QueueItem
+
+MARK = "A sample to try this pane with: it is no part of any data set."
+
+
+def samples(image_ids: Sequence[str], there: Collection[str]) -> list[QueueItem]:
+    """One or two samples of each kind that is not `there`; `image_ids` are images to show."""
+    first, second = list(image_ids[:1]), list(image_ids[1:3])
+    made = [
+        _item("multiple_choice", first, MULTIPLE_CHOICE, WHY_FLAGGED),
+        _item("reference", first, REFERENCE),
+        _item("translation", [], TRANSLATION),
+        _item("category", second, CATEGORY),
+        _item("extraction", [], EXTRACTION),
+        _item("score", second, SCORE),
+    ]
+    return [item for item in made if item["kind"] not in there]
+
+
+def _item(
+    kind: str, image_ids: list[str], content: dict[str, Any], why: Sequence[str] = ()
+) -> QueueItem:
+    if "image_ids" in content:
+        content = {**content, "image_ids": image_ids}
+    return QueueItem(
+        item_id=content_id("review sample", kind),
+        kind=kind,
+        content=content,
+        content_hash=content_id(content),
+        image_ids=image_ids,
+        context={"why": [MARK, *why]},
+    )
+
+
+WHY_FLAGGED = ["Three of four models answered rightly without seeing the image."]
+
+MULTIPLE_CHOICE: dict[str, Any] = {
+    "image_ids": [],
+    "question": "Which colour takes up most of the picture?",
+    "hint": "Look at the ground behind the shapes as well.",
+    "choices": {"A": "Green", "B": "Blue", "C": "Orange", "D": "White"},
+    "answer": "B",
+    "category": "image_style",
+}
+REFERENCE: dict[str, Any] = {
+    "image_ids": [],
+    "question": "Describe <image-1> to somebody who cannot see it, in two sentences.",
+    "reference": "The picture shows a few plain shapes on an even ground. "
+    "They lie near the middle, and none of them touches the edge.",
+}
+TRANSLATION: dict[str, Any] = {
+    "source_language": "en",
+    "target_language": "zh",
+    "source": {
+        "question": "Which of these buildings was finished first?",
+        "A": "The one with the round tower",
+        "B": "The one with the flat roof",
+    },
+    "target": {
+        "question": "这些建筑中哪一座最先完工？",
+        "A": "有圆塔的那座",
+        "B": "有平屋顶的那座",
+    },
+}
+CATEGORY: dict[str, Any] = {
+    "image_ids": [],
+    "text": "Are there more round shapes in <image-1> than in <image-2>?",
+    "category": "counting",
+    "categories": ["counting", "position", "comparison", "colour", "reading"],
+}
+EXTRACTION: dict[str, Any] = {
+    "question": "What is the largest thing in the picture?",
+    "choices": {"A": "A tree", "B": "A house", "C": "A cart", "D": "A dog"},
+    "output": "One might think of the tree, but it stands far behind: the house is larger.",
+    "choice": "A",
+}
+SCORE: dict[str, Any] = {
+    "image_ids": [],
+    "question": "What do <image-1> and <image-2> have in common?",
+    "reference": "Both have an even ground and few colours; the shapes lie near the middle.",
+    "answer": "Both pictures are bright, and each has one large shape.",
+    "dimensions": [
+        "Creativity",
+        "Richness",
+        "Visual Perception",
+        "Logical Coherence",
+        "Answer Accuracy",
+        "Image Relationship Understanding",
+    ],
+    "lowest": 1,
+    "highest": 10,
+    "scores": {
+        "Creativity": None,
+        "Richness": None,
+        "Visual Perception": None,
+        "Logical Coherence": None,
+        "Answer Accuracy": None,
+        "Image Relationship Understanding": None,
+    },
+}

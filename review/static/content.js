@@ -1,0 +1,50 @@
+// What the pane says now, as a whole content: the shown one with every edited value in its place.
+
+/** The value of an element with a path: a text, or what was chosen. */
+function valueOf(element, before) {
+  if (element.matches("textarea")) {
+    // Untouched texts stay as they came: a browser writes line ends its own way.
+    if (element.value === element.defaultValue) return before;
+    return element.value === "" && before === null ? null : element.value;
+  }
+  const chosen = element.querySelector("input:checked");
+  if (!chosen) return before;
+  return "number" in element.dataset ? Number(chosen.value) : chosen.value;
+}
+
+/** Sets the value at an element's path: `question`, `choices.A`, or `scores` and its member. */
+function put(content, element) {
+  const [key, ...rest] = element.dataset.path.split(".");
+  const member = element.dataset.member ?? (rest.length ? rest.join(".") : null);
+  if (member === null) content[key] = valueOf(element, content[key]);
+  else content[key][member] = valueOf(element, content[key][member]);
+}
+
+/** The turns in the order they stand. What a turn has besides its texts goes with it. */
+function turnsOf(list, shown) {
+  return [...list.children].filter((turn) => !turn.matches(".removed")).map((turn) => {
+    const made = structuredClone(turn.dataset.origin === "" ? {} : shown.turns[Number(turn.dataset.origin)]);
+    for (const element of turn.querySelectorAll("[data-path]")) {
+      made[element.dataset.path] = valueOf(element, made[element.dataset.path] ?? "");
+    }
+    return made;
+  });
+}
+
+/** The content as it stands in `pane`, of which `shown` was shown first. */
+export function readContent(pane, shown) {
+  const content = structuredClone(shown);
+  const list = pane.querySelector("[data-turns]");
+  if (list) content.turns = turnsOf(list, shown);
+  else for (const element of pane.querySelectorAll("[data-path]")) put(content, element);
+  return content;
+}
+
+/** Whether two JSON values are the same, whatever the order of keys. */
+export function same(one, other) {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || !one || !other) return false;
+  const keys = Object.keys(one);
+  return Array.isArray(one) === Array.isArray(other) && keys.length === Object.keys(other).length &&
+    keys.every((key) => key in other && same(one[key], other[key]));
+}

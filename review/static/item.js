@@ -1,0 +1,136 @@
+// One item: its pane, the decision on it, and the work between them.
+import { readContent, same } from "./content.js";
+import { onKey } from "./page.js";
+import { startParts } from "./parts.js";
+import { startScores } from "./scores.js";
+import { startTurns } from "./turns.js";
+import "./viewer.js";
+import { Work } from "./work.js";
+
+const block = document.getElementById("review-data");
+if (block) await review(JSON.parse(block.textContent));
+
+async function review(data) {
+  const pane = document.getElementById("pane");
+  const form = document.getElementById("decision");
+  const { verdict, reason, note } = form.elements;
+  const saved = document.getElementById("saved");
+  const problem = document.getElementById("problem");
+  const undo = document.getElementById("undo");
+  // Chosen by the person; accept and edit follow from whether something was changed.
+  let wanted = data.verdict;
+
+  const edited = () => readContent(pane, data.shown);
+  const isChanged = () => !same(edited(), data.content);
+  const say = (what) => { saved.textContent = data.texts[what]; };
+  const warn = (sentence) => {
+    problem.textContent = sentence;
+    problem.hidden = !sentence;
+  };
+  const read = () => ({
+    content: isChanged() ? edited() : null,
+    verdict: wanted,
+    reason: reason.value || null,
+    note: note.value || null,
+  });
+  const work = new Work(data, read, say, warn);
+
+  function show() {
+    const changed = isChanged();
+    undo.hidden = !changed;
+    for (const radio of verdict) {
+      radio.disabled = radio.value === (changed ? "accept" : "edit") || (data.needs_edit && radio.value === "accept");
+    }
+    if (wanted === "accept" || wanted === "edit") wanted = changed ? "edit" : "accept";
+    if (data.needs_edit && wanted === "accept") wanted = null;
+    if (changed && wanted === null) wanted = "edit";
+    for (const radio of verdict) radio.checked = radio.value === wanted;
+    document.getElementById("reason-row").hidden = wanted !== "reject";
+  }
+
+  function changed() {
+    show();
+    work.changed();
+  }
+
+  function want(what) {
+    wanted = what;
+    changed();
+    if (what === "reject") reason.focus();
+  }
+
+  async function send() {
+    warn("");
+    document.activeElement?.blur();
+    show();
+    if (!wanted) return warn(data.texts.choose);
+    if (wanted === "reject" && !reason.value) {
+      warn(data.texts.reason);
+      return reason.focus();
+    }
+    if (wanted === "reject" && reason.value === "other" && !note.value.trim()) {
+      warn(data.texts.other);
+      return note.focus();
+    }
+    const button = form.querySelector(".main");
+    if (button.disabled) return undefined;
+    button.disabled = true;
+    try {
+      const next = await work.decide({
+        verdict: wanted,
+        edits: wanted === "edit" ? edited() : null,
+        reason: wanted === "reject" ? reason.value : null,
+        note: note.value || null,
+      });
+      location.assign(next);
+    } catch (error) {
+      button.disabled = false;
+      work.failed(error);
+      problem.scrollIntoView({ block: "nearest" });
+    }
+    return undefined;
+  }
+
+  await work.recover();
+  startParts(pane);
+  startScores(pane);
+  const turns = pane.querySelector("[data-turns]");
+  if (turns) startTurns(turns, changed);
+  pane.addEventListener("input", changed);
+  note.addEventListener("input", changed);
+  reason.addEventListener("change", changed);
+  for (const radio of verdict) radio.addEventListener("change", () => want(radio.value));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
+  undo.addEventListener("click", async () => {
+    await work.undo();
+    location.reload();
+  });
+  document.getElementById("let-go").addEventListener("click", async () => {
+    await work.letGo();
+    location.assign("/");
+  });
+  onKey((event, isTyping) => {
+    if (document.getElementById("viewer").open) return false;
+    if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+      send();
+      return true;
+    }
+    if (isTyping && event.key === "Escape" && event.target.form === form) {
+      event.target.blur();
+      return true;
+    }
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.key === "a") want(isChanged() ? "edit" : "accept");
+    else if (event.key === "r") want("reject");
+    else if (event.key === "s") want("skip");
+    else if (event.key === "m") note.focus();
+    else return false;
+    return true;
+  });
+  show();
+  work.start();
+  document.documentElement.dataset.ready = "";
+}

@@ -1,0 +1,59 @@
+// What every page has: shortcuts, the list of keys, and links from <image-i> to the image.
+
+/** Whether keys go into a text now: then no shortcut of one letter may fire. */
+export function typing(target) {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.matches("textarea, select, [contenteditable]") ||
+    (target.matches("input") && !["radio", "checkbox", "button", "submit"].includes(target.type));
+}
+
+const handlers = [];
+
+/** Give `handler(event)` every key that is no typing; the first that returns true ends the search. */
+export function onKey(handler) {
+  handlers.unshift(handler);
+}
+
+document.addEventListener("keydown", (event) => {
+  // A key that writes Chinese is pressed to choose a character, not to command the page.
+  if (event.defaultPrevented || event.isComposing || event.repeat && event.key === "Enter") return;
+  if (document.querySelector("dialog[open]:not(#viewer)")) return;
+  if (typing(event.target) && !["Escape", "Enter"].includes(event.key)) return;
+  if (handlers.some((handler) => handler(event, typing(event.target)))) event.preventDefault();
+});
+
+/** Make `<image-i>` in the text below `root` a link to the page's i-th image. */
+export function linkImages(root) {
+  for (const element of root.querySelectorAll("[data-linked]")) linkIn(element, element.textContent);
+}
+
+/** Put `text` into `element`, as text alone but for links to images. */
+export function linkIn(element, text) {
+  element.replaceChildren(...text.split(/(<image-\d+>)/i).map((piece) => {
+    const number = /^<image-(\d+)>$/i.exec(piece)?.[1];
+    if (!number || !document.getElementById(`image-${number}`)) return piece;
+    const link = document.createElement("a");
+    link.href = `#image-${number}`;
+    link.className = "reference";
+    link.dataset.to = number;
+    link.textContent = piece;
+    return link;
+  }));
+}
+
+const keys = document.getElementById("keys");
+for (const button of document.querySelectorAll("[data-open-keys]")) {
+  button.addEventListener("click", () => keys.showModal());
+}
+
+onKey((event, isTyping) => {
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.target.closest("dialog[open]")) return false;
+  const element = [...document.querySelectorAll("[data-key]")].find((each) => each.dataset.key === event.key);
+  if (!element) return false;
+  if (element.matches("input")) element.focus();
+  else element.click();
+  return true;
+});
+
+linkImages(document);

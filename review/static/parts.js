@@ -1,0 +1,75 @@
+// The parts of a pane: each is read as text and edited in place; j and k go from one to the next.
+import { linkIn, onKey } from "./page.js";
+
+/** The parts in the order they stand; those of a removed turn are left out. */
+function parts() {
+  return [...document.querySelectorAll("#pane [data-part]")].filter((part) => !part.closest(".removed"));
+}
+
+/** The part that is focused or has the focus in it. */
+export function currentPart() {
+  return document.activeElement?.closest("#pane [data-part]") ?? null;
+}
+
+/** Show what the part's text says now, and whether it differs from what it said. */
+function show(part) {
+  const area = part.querySelector("textarea");
+  linkIn(part.querySelector(".text"), area.value);
+  part.querySelector(".changed").hidden = area.value === area.defaultValue && !part.closest("[data-origin='']");
+}
+
+/** Open the part for editing: its text, or its row of buttons. */
+export function edit(part) {
+  const area = part.querySelector("textarea");
+  if (!area) {
+    (part.querySelector("input:checked") ?? part.querySelector("input:enabled"))?.focus();
+    return;
+  }
+  // As high as the text was, so that nothing on the page moves.
+  area.style.minHeight = `${part.querySelector(".text").offsetHeight + 12}px`;
+  part.classList.add("editing");
+  area.hidden = false;
+  area.focus();
+  area.setSelectionRange(area.value.length, area.value.length);
+}
+
+/** Close it again and show what it says. */
+function close(part) {
+  part.classList.remove("editing");
+  part.querySelector("textarea").hidden = true;
+  show(part);
+}
+
+/** Wire the parts below `root`; those that are added later come through here, too. */
+export function startParts(root) {
+  for (const part of root.querySelectorAll("[data-part]")) {
+    const area = part.querySelector("textarea");
+    if (!area) continue;
+    part.querySelector("[data-edit]").addEventListener("click", () => edit(part));
+    part.querySelector(".text").addEventListener("dblclick", () => edit(part));
+    area.addEventListener("blur", () => close(part));
+  }
+}
+
+onKey((event, isTyping) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const part = currentPart();
+  if (isTyping) {
+    if (event.key !== "Escape" || !part) return false;
+    part.focus();
+    return true;
+  }
+  if (event.key === "j" || event.key === "k") {
+    const all = parts();
+    const at = all.indexOf(part) + (event.key === "j" ? 1 : -1);
+    const next = all[Math.min(Math.max(at, 0), all.length - 1)];
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+    return Boolean(next);
+  }
+  if (part && (event.key === "e" || (event.key === "Enter" && event.target === part))) {
+    edit(part);
+    return true;
+  }
+  return false;
+});

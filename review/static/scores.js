@@ -1,0 +1,17 @@
+// Scores by digits: in a row 1 to 9 choose, 0 is ten, and the next row has its turn.
+import { currentPart } from "./parts.js";
+import { onKey } from "./page.js";
+
+/** Wire the rows of scores below `pane`. */
+export function startScores(pane) {
+  const rows = [...pane.querySelectorAll(".score")];
+  onKey((event, isTyping) => {
+    const row = currentPart();
+    if (isTyping || !rows.includes(row) || !/^\d$/.test(event.key) || event.ctrlKey || event.altKey) return false;
+    const input = row.querySelector(`input[value="${event.key === "0" ? 10 : event.key}"]`);
+    if (!input) return true;
+    input.click();
+    rows[rows.indexOf(row) + 1]?.focus();
+    return true;
+  });
+}

@@ -1,0 +1,79 @@
+// Images large: by click, by digit or from <image-i> in a text; zoomed and stepped through by keys.
+import { onKey } from "./page.js";
+
+const viewer = document.getElementById("viewer");
+const picture = viewer.querySelector("img");
+const frame = viewer.querySelector(".viewer-image");
+const buttons = [...document.querySelectorAll("[data-image]")];
+const STEP = 1.25;
+let at = 0;
+let zoom = 1;
+
+function open(number) {
+  if (number < 1 || number > buttons.length) return;
+  at = number;
+  picture.src = buttons[at - 1].querySelector("img").src;
+  picture.alt = buttons[at - 1].querySelector("img").alt;
+  const title = viewer.querySelector("[data-title]");
+  title.textContent = `${title.dataset.word} ${at} / ${buttons.length}`;
+  scale(1);
+  if (!viewer.open) viewer.showModal();
+  frame.focus();
+}
+
+function scale(to) {
+  zoom = Math.min(Math.max(to, 1), 8);
+  picture.style.width = `${zoom * 100}%`;
+  picture.style.height = zoom === 1 ? "100%" : "auto";
+}
+
+/** What a key does while the viewer is open; true when it did something. */
+function act(key) {
+  if (key === "ArrowRight") open(at === buttons.length ? 1 : at + 1);
+  else if (key === "ArrowLeft") open(at === 1 ? buttons.length : at - 1);
+  else if (key === "+" || key === "=") scale(zoom * STEP);
+  else if (key === "-") scale(zoom / STEP);
+  else if (key === "0") scale(1);
+  else if (/^[1-9]$/.test(key)) open(Number(key));
+  else return false;
+  return true;
+}
+
+function mark(number) {
+  for (const figure of document.querySelectorAll("figure.marked")) figure.classList.remove("marked");
+  document.getElementById(`image-${number}`)?.classList.add("marked");
+}
+
+for (const button of buttons) button.addEventListener("click", () => open(Number(button.dataset.image)));
+viewer.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if ("close" in button.dataset) viewer.close();
+  else if (button.dataset.step) act(button.dataset.step === "1" ? "ArrowRight" : "ArrowLeft");
+  else act(button.dataset.zoom);
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a.reference");
+  if (!link) return;
+  event.preventDefault();
+  mark(link.dataset.to);
+  open(Number(link.dataset.to));
+});
+for (const kind of ["mouseover", "focusin"]) {
+  document.addEventListener(kind, (event) => {
+    const link = event.target.closest?.("a.reference");
+    if (link) mark(link.dataset.to);
+  });
+}
+
+onKey((event, isTyping) => {
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (viewer.open) {
+    if (event.key === "Escape") viewer.close();
+    // No other shortcut has a meaning here.
+    return act(event.key) || !["Tab", "Enter", " ", "ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key);
+  }
+  if (!/^[1-9]$/.test(event.key) || Number(event.key) > buttons.length) return false;
+  open(Number(event.key));
+  return true;
+});

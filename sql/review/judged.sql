@@ -1,0 +1,47 @@
+-- Judged answers of the releases in force: a few of each model and benchmark, drawn by a hash, with the
+-- images shown so far as the judge had them, and nothing of what it said.
+WITH judged AS (
+    SELECT DISTINCT j.benchmark, j.release_id, j.model, j.item_id, j.turn
+    FROM evaluate.judgments AS j
+    JOIN release.current AS c USING (release_id)
+),
+drawn AS (
+    FROM judged
+    QUALIFY row_number() OVER (
+        PARTITION BY benchmark, release_id, model
+        ORDER BY md5(concat_ws(' ', $n_seed, model, item_id, turn)), item_id, turn
+    ) <= $n_answers
+)
+SELECT
+    d.benchmark,
+    d.model,
+    i.set_id,
+    t.question,
+    r.reference,
+    a.answer,
+    (
+        SELECT coalesce(list(m.image_id ORDER BY m.position), [])
+        FROM release.images AS m
+        WHERE m.release_id = d.release_id
+            AND m.item_id = d.item_id
+            AND m.position <= (
+                SELECT coalesce(sum(len(e.image_positions)), 0)
+                FROM release.turns AS e
+                WHERE e.release_id = d.release_id
+                    AND e.item_id = d.item_id
+                    AND e.turn <= d.turn
+            )
+    ) AS image_ids
+FROM drawn AS d
+JOIN release.items AS i ON i.release_id = d.release_id AND i.item_id = d.item_id
+JOIN release.turns AS t
+    ON t.release_id = d.release_id AND t.item_id = d.item_id AND t.turn = d.turn
+JOIN release.references AS r
+    ON r.release_id = d.release_id AND r.item_id = d.item_id AND r.turn = d.turn
+JOIN evaluate.answers AS a
+    ON a.release_id = d.release_id
+    AND a.model = d.model
+    AND a.item_id = d.item_id
+    AND a.turn = d.turn
+WHERE a.answer IS NOT NULL
+ORDER BY d.benchmark, d.model, d.item_id, d.turn;

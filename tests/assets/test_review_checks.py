@@ -1,0 +1,154 @@
+"""The checks on review/approved find what a run would never make, and answers are put up for scores."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from dagster_project.review_checks import decided_by_people, on_this_content
+from methods.review import Decision
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import Row, World, check, copy_of
+
+Fault = Callable[[Row], Row]
+
+
+def decide(world: World, row: Row, round: int, reviewer: str, verdict: str = "accept") -> None:
+    said = Decision(
+        row["item_id"],
+        row["content_hash"],
+        round,
+        reviewer,
+        verdict,  # type: ignore[arg-type]
+        None,
+        "incomplete" if verdict == "reject" else None,
+        None,
+        None,
+        "2026-01-01T00:00:00",
+    )
+    world.review_store.append([said])
+
+
+@pytest.fixture
+def approved(released: World, make_world: MakeWorld, tmp_path: Path) -> tuple[World, Row]:
+    """One dialogue that ann and eve approved and another that only ann did, people required."""
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
+    decide(world, first, 1, "ann")
+    decide(world, first, 2, "eve")
+    decide(world, second, 1, "ann")
+    run = world.release("all")
+    assert check(run, "review/approved", "decided_by_people").passed
+    assert check(run, "review/approved", "on_this_content").passed
+    return world, first
+
+
+def with_fault(world: World, item_id: str, **changes: object) -> None:
+    rows = world.rows("SELECT * FROM review.approved")
+    for row in rows:
+        if row["item_id"] == item_id:
+            row.update(changes)
+    kept = world.warehouse.sql("SELECT * FROM review.approved").schema
+    world.warehouse.replace("review.approved", pa.Table.from_pylist(rows, schema=kept))
+
+
+def wrong(world: World) -> list[str]:
+    return [row["why"] for row in world.warehouse.read("review/misapproved").to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ({"content_hash": "other"}, "its content is none that decisions lead to"),
+        ({"content_hash": "other"}, "people are demanded and none approved exactly this content"),
+        (
+            {"reviewers": ["ann", "policy:all"]},
+            "people are demanded and a policy stands among them",
+        ),
+        (
+            {"reviewers": ["ann", "zoe"]},
+            "zoe stands behind it without a decision on what led to it",
+        ),
+        ({"reviewers": []}, "it is approved with nobody behind it, not even a policy"),
+    ],
+)
+def test_an_approval_that_does_not_follow_is_found(
+    approved: tuple[World, Row], fault: Row, says: str
+) -> None:
+    world, item = approved
+    assert wrong(world) == []
+    with_fault(world, item["item_id"], **fault)
+    assert says in wrong(world)
+    assert not on_this_content(world.warehouse).passed
+
+
+def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]) -> None:
+    world, item = approved
+    half = world.rows(
+        "SELECT * FROM review.approved WHERE item_id <> $i AND len(reviewers) = 1",
+        i=item["item_id"],
+    )
+    assert [row["reviewers"] for row in half] == [["ann"]]
+    assert decided_by_people(world.warehouse, world.review_store).passed
+    with_fault(world, half[0]["item_id"], status="approved")
+    found = decided_by_people(world.warehouse, world.review_store)
+    assert not found.passed
+    assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: round_2"]
+
+
+def test_a_sample_is_demanded_and_the_rest_let_through(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    assert world.release("sample", sample_share=0.5).success
+    rows = world.rows("SELECT * FROM review.approved")
+    assert {row["policy"] for row in rows} == {"sample"}
+    assert {row["policy_share"] for row in rows} == {0.5}
+    told = {(row["demanded"], row["status"], tuple(row["reviewers"])) for row in rows}
+    assert told == {(True, "pending", ()), (False, "approved", ("policy:sample", "policy:sample"))}
+    cards = world.rows(
+        "SELECT r.* FROM release.releases AS r JOIN release.current AS c USING (release_id)"
+    )
+    assert {(row["review_policy"], row["review_share"]) for row in cards} == {("sample", 0.5)}
+
+
+# --- Answers for people to give scores to --------------------------------------------------------
+
+
+def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    before = world.rows("SELECT * FROM review.queue ORDER BY item_id")
+    assert world.evaluate("careful").success
+    config = {"review__score_queue": {"config": {"n_answers": 3}}}
+    assert world.run("leaderboard", config).success
+
+    rows = world.rows("SELECT * FROM review.queue WHERE kind = 'score'")
+    assert 0 < len(rows) <= 3
+    others = world.rows("SELECT * FROM review.queue WHERE kind <> 'score' ORDER BY item_id")
+    assert others == before
+    for row in rows:
+        content = json.loads(row["content"])
+        assert set(content["scores"].values()) == {None}
+        assert (content["lowest"], content["highest"]) == (1, 10)
+        assert content["image_ids"] == row["image_ids"] != []
+        assert "careful" not in json.dumps(row)
+        judged = world.rows(
+            "SELECT * FROM evaluate.provenance WHERE answer = $a AND reference = $r",
+            a=content["answer"],
+            r=content["reference"],
+        )
+        assert judged and set(content["scores"]) == {pair[0] for pair in judged[0]["scores"]}
+    # People see all of the queue, and a score that nobody gave is let through by no policy.
+    offered = {each.item_id for each in world.review_store.page(limit=100)[0]}
+    assert offered == {row["item_id"] for row in rows + others}
+    assert world.release().success
+    assert world.rows("SELECT * FROM review.approved WHERE kind = 'score'") == []
+    again = world.rows("SELECT * FROM review.queue WHERE kind = 'score'")
+    assert {row["item_id"] for row in again} == {row["item_id"] for row in rows}

@@ -1,0 +1,241 @@
+"""Measures of agreement: numbers worked by hand, the public implementations, laws, and no NaN."""
+
+import math
+from functools import partial
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import cohen_kappa_score
+
+from methods.agreement.cohen_kappa import cohen_kappa
+from methods.agreement.fleiss_kappa import fleiss_kappa
+from methods.agreement.interval import interval
+from methods.agreement.kendall import kendall
+from methods.agreement.krippendorff_alpha import krippendorff_alpha
+from methods.agreement.mean_absolute_error import mean_absolute_error
+from methods.agreement.measured import NOBODY_TWICE, Measured
+from methods.agreement.pearson import pearson
+from methods.agreement.raw_agreement import raw_agreement
+from methods.agreement.spearman import spearman
+
+NAN = math.nan
+nominal = partial(krippendorff_alpha, level="nominal")
+ordinal = partial(krippendorff_alpha, level="ordinal")
+OF_ALL = [raw_agreement, fleiss_kappa, nominal, ordinal]
+OF_PAIRS = [cohen_kappa, pearson, spearman, kendall, mean_absolute_error]
+LEVELS = pytest.mark.parametrize("level", ["nominal", "ordinal"])
+
+
+def pair(*both: tuple[float, float]) -> np.ndarray:
+    return np.array(both, dtype=float)
+
+
+def from_counts(*counts: tuple[int, ...]) -> np.ndarray:
+    """Ratings of which `counts` are the numbers of each label, an item a line."""
+    return np.array(
+        [[float(label) for label, n in enumerate(row) for _ in range(n)] for row in counts]
+    )
+
+
+# Krippendorff (2011), example C: four observers, twelve units, ratings missing.
+OBSERVERS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+).T
+
+# --- By hand -------------------------------------------------------------------------------------
+
+
+def test_raw_agreement_is_the_share_of_agreeing_pairs():
+    assert raw_agreement(pair((0, 0), (1, 1), (0, 1), (1, 0))).value == 2 / 4
+    # Three raters: all agree, 3 of 3 pairs; one differs, 1 of 3. An item rated once says nothing.
+    of_three = np.array([[0, 0, 0], [0, 0, 1], [1, NAN, NAN]])
+    assert raw_agreement(of_three).value == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_cohens_kappa_takes_off_what_habits_alone_would_give():
+    # 50 items: both yes 20, a alone yes 5, b alone yes 10, both no 15.
+    # p_o = 35/50 = 0.7; a says yes to 25/50, b to 30/50: p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
+    ratings = pair(*[(1, 1)] * 20, *[(1, 0)] * 5, *[(0, 1)] * 10, *[(0, 0)] * 15)
+    assert cohen_kappa(ratings).value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    # Opposite habits, no agreement, none expected: (0 - 0) / (1 - 0).
+    assert cohen_kappa(pair((0, 1), (0, 1))) == Measured(0.0)
+
+
+def test_fleiss_kappa_of_three_raters_and_of_the_known_example_with_fourteen():
+    # P_i = 1, 1/3, 1/3, 1, so P = 2/3; each label has 6 of 12 ratings, so P_e = 1/2.
+    assert fleiss_kappa(from_counts((3, 0), (2, 1), (1, 2), (0, 3))).value == pytest.approx(
+        (2 / 3 - 1 / 2) / (1 - 1 / 2)
+    )
+    # Ten subjects, fourteen raters, five labels: P = 0.378, P_e = 0.213, kappa = 0.210.
+    known = from_counts(
+        *((0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1)),
+        *((7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7)),
+    )
+    assert fleiss_kappa(known).value == pytest.approx(0.210, abs=5e-4)
+
+
+def test_krippendorffs_alpha_by_hand_and_as_he_published_it():
+    # Two raters, items (0,0) (0,0) (1,1) (0,1): coincidences o_00 = 4, o_11 = 2, o_01 = o_10 = 1;
+    # margins 5 and 3, n = 8. alpha = 1 - 7 * (1 + 1) / (2 * 5 * 3) = 1 - 14/30.
+    ratings = pair((0, 0), (0, 0), (1, 1), (0, 1))
+    assert nominal(ratings).value == pytest.approx(1 - 14 / 30)
+    # With two values there is one distance, whatever it is: it cancels.
+    assert ordinal(ratings).value == pytest.approx(1 - 14 / 30)
+    # Values 1, 2, 3 in (1,1) (1,2) (3,3): margins 3, 1, 2, middles 1.5, 3.5, 5, so d_12 = 4,
+    # d_13 = 12.25, d_23 = 2.25. Observed 2 * 1 * 4 = 8; expected 2 * (3*4 + 6*12.25 + 2*2.25) = 180.
+    assert ordinal(pair((1, 1), (1, 2), (3, 3))).value == pytest.approx(1 - 5 * 8 / 180)
+    assert nominal(OBSERVERS).value == pytest.approx(0.743, abs=5e-4)
+    assert ordinal(OBSERVERS).value == pytest.approx(0.815, abs=5e-4)
+
+
+def test_correlations_and_error_of_scores_with_a_tie():
+    scores = pair((1, 2), (2, 1), (3, 4), (3, 9))
+    # Deviations from the means 2.25 and 4: (-1.25, -2) (-0.25, -3) (0.75, 0) (0.75, 5).
+    # Products 2.5 + 0.75 + 0 + 3.75 = 7; squares 2.75 and 38.
+    assert pearson(scores).value == pytest.approx(7 / math.sqrt(2.75 * 38))
+    # Ranks 1, 2, 3.5, 3.5 and 2, 1, 3, 4 about 2.5: products 0.75 + 0.75 + 0.5 + 1.5 = 3.5;
+    # squares 4.5 and 5.
+    assert spearman(scores).value == pytest.approx(3.5 / math.sqrt(4.5 * 5))
+    # Six pairs of items: one in opposite orders, four in the same, one tied for the first rater.
+    assert kendall(scores).value == pytest.approx((4 - 1) / math.sqrt(6 * 5))
+    assert mean_absolute_error(scores).value == (1 + 1 + 1 + 6) / 4
+
+
+# --- The public implementations ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cohens_kappa_is_that_of_scikit_learn(seed):
+    generator = np.random.default_rng(seed)
+    ratings = generator.integers(0, generator.integers(2, 6), size=(30, 2)).astype(float)
+    assert cohen_kappa(ratings).value == pytest.approx(cohen_kappa_score(*ratings.T))
+
+
+@LEVELS
+@pytest.mark.parametrize("seed", range(20))
+def test_krippendorffs_alpha_is_that_of_the_package_krippendorff(seed, level):
+    generator = np.random.default_rng(seed)
+    ratings = generator.integers(1, 11, size=(25, 4)).astype(float)
+    ratings[generator.random(ratings.shape) < 0.4] = NAN
+    expected = krippendorff.alpha(ratings.T, level_of_measurement=level)
+    assert krippendorff_alpha(ratings, level).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fleiss_kappa_is_nominal_alpha_but_for_the_small_sample(seed):
+    # Of complete ratings, n in all: alpha = kappa + (1 - kappa) / n (Krippendorff 2011).
+    ratings = np.random.default_rng(seed).integers(0, 4, size=(12, 3)).astype(float)
+    expected = krippendorff.alpha(ratings.T, level_of_measurement="nominal")
+    kappa = fleiss_kappa(ratings).value
+    assert kappa + (1 - kappa) / ratings.size == pytest.approx(expected)
+
+
+# --- Where there is no value ---------------------------------------------------------------------
+
+ONE_RATER = np.array([[1.0, NAN], [2.0, NAN], [3.0, NAN], [1.0, NAN]])
+ONE_LABEL = pair(*[(1, 1)] * 4)
+
+
+@pytest.mark.parametrize("measure", [*OF_ALL, *OF_PAIRS])
+@pytest.mark.parametrize("ratings", [ONE_RATER, np.empty((0, 2))], ids=["one rater", "no item"])
+def test_one_rater_agrees_with_nobody(measure, ratings):
+    assert measure(ratings) == Measured(None, NOBODY_TWICE)
+
+
+@pytest.mark.parametrize("measure", [cohen_kappa, fleiss_kappa, nominal, ordinal])
+def test_with_one_label_chance_explains_everything(measure):
+    found = measure(ONE_LABEL)
+    assert found.value is None
+    assert "same" in found.reason
+    assert raw_agreement(ONE_LABEL).value == 1
+
+
+@pytest.mark.parametrize("measure", [pearson, spearman, kendall])
+def test_a_correlation_needs_three_items_and_scores_that_differ(measure):
+    assert measure(pair((1, 2), (3, 4))).reason == "A correlation needs 3 items or more."
+    constant = measure(pair((1, 5), (2, 5), (3, 5)))
+    assert constant == Measured(None, "One of the two gave every item the same score.")
+    assert measure(pair((1, 1), (2, 2), (3, 3))).value == pytest.approx(1)
+
+
+def test_fleiss_kappa_says_when_items_have_unequal_numbers_of_ratings():
+    ratings = np.array([[0, 1, 1], [0, 0, NAN], [1, NAN, NAN]])
+    assert fleiss_kappa(ratings).reason == (
+        "Items have 2 to 3 ratings each; it is defined for equally many."
+    )
+    # An item rated once is none of them.
+    assert fleiss_kappa(ratings[[0, 2]]).value is not None
+
+
+@pytest.mark.parametrize("measure", OF_PAIRS)
+def test_measures_of_two_raters_refuse_three(measure):
+    with pytest.raises(ValueError, match="two raters, not 3"):
+        measure(np.ones((4, 3)))
+
+
+SCORES = st.sampled_from([1.0, 2.0, 3.0, NAN])
+
+
+@given(arrays(float, st.tuples(st.integers(0, 6), st.just(2)), elements=SCORES))
+@settings(max_examples=150, deadline=None)
+def test_any_ratings_give_a_number_or_a_reason_and_raters_are_alike(ratings):
+    for measure in [*OF_ALL, *OF_PAIRS]:
+        found = measure(ratings)
+        assert (found.value is None) != (found.reason is None)
+        if found.value is not None:
+            assert math.isfinite(found.value)
+            assert measure(ratings[:, ::-1]).value == pytest.approx(found.value)
+            assert measure(ratings[::-1]).value == pytest.approx(found.value)
+            if measure is not mean_absolute_error:
+                assert found.value <= 1 + 1e-12
+
+
+# --- Intervals -----------------------------------------------------------------------------------
+
+HALF_AGREED = pair(*[(0, 0)] * 8, *[(0, 1)] * 8)
+
+
+def apart(n: int) -> list[str]:
+    return [f"set {number:02}" for number in range(n)]
+
+
+def test_the_interval_is_that_of_the_binomial_where_items_are_independent():
+    # Of 16 items drawn each agrees with 1/2: P(X <= 3) = 0.011 < 0.025 < P(X <= 4) = 0.038.
+    assert interval(raw_agreement, HALF_AGREED, apart(16), seed=0, n_resamples=10_000) == (
+        pytest.approx((4 / 16, 12 / 16))
+    )
+
+
+def test_items_of_one_set_are_drawn_together():
+    # Two sets, one agreed and one not: both the same one in half of all draws.
+    two = ["agreed"] * 8 + ["not"] * 8
+    assert interval(raw_agreement, HALF_AGREED, two, seed=0) == (0, 1)
+    assert interval(raw_agreement, HALF_AGREED, ["one"] * 16, seed=0) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("measure", [cohen_kappa, ordinal, kendall, mean_absolute_error])
+def test_an_interval_holds_its_value_and_the_order_of_items_is_nothing_to_it(measure):
+    generator = np.random.default_rng(3)
+    ratings = generator.integers(1, 4, size=(15, 2)).astype(float)
+    clusters = [f"set {number}" for number in generator.integers(0, 6, size=15)]
+    low, high = interval(measure, ratings, clusters, seed=1, n_resamples=200)
+    assert low < measure(ratings).value < high
+    order = generator.permutation(15)
+    again = interval(measure, ratings[order], [clusters[i] for i in order], seed=1, n_resamples=200)
+    assert again == pytest.approx((low, high))
+
+
+def test_draws_without_a_value_are_left_out_and_no_value_has_no_interval():
+    # Of three items two have the same labels: every draw without the third is of one label.
+    ratings = pair((0, 0), (0, 0), (1, 1))
+    assert interval(cohen_kappa, ratings, apart(3), seed=0, n_resamples=200) == (1, 1)
+    assert interval(cohen_kappa, ONE_LABEL, apart(4), seed=0) is None

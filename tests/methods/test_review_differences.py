@@ -1,0 +1,71 @@
+"""Differences of two contents: which words went and came, and which texts stand opposite each other."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.review.differences import differences, words
+
+
+def turn(question, answer):
+    return {"question": question, "answer": answer}
+
+
+def test_words_are_compared_and_spaces_kept():
+    assert words("A red tower.", "A blue tower!") == [
+        ("same", "A "),
+        ("removed", "red"),
+        ("added", "blue"),
+        ("same", " tower"),
+        ("removed", "."),
+        ("added", "!"),
+    ]
+    assert words("", "New.") == [("added", "New.")]
+    assert words("", "") == []
+
+
+@given(st.text(), st.text())
+def test_the_pieces_give_both_texts_back(before, after):
+    pieces = words(before, after)
+
+    assert "".join(text for op, text in pieces if op != "added") == before
+    assert "".join(text for op, text in pieces if op != "removed") == after
+
+
+def test_texts_stand_opposite_those_of_their_label():
+    before = {"question": "Q", "choices": {"A": "mill", "B": "tower"}, "answer": "A"}
+    before |= {"hint": None, "category": "c", "image_ids": []}
+    after = before | {"choices": {"A": "mill"}, "hint": "Look."}
+
+    assert differences("multiple_choice", before, after) == [
+        ("Question", [("same", "Q")]),
+        ("Hint", [("added", "Look.")]),
+        ("Choice A", [("same", "mill")]),
+        ("Answer", [("same", "A")]),
+        ("Category", [("same", "c")]),
+        ("Choice B", [("removed", "tower")]),
+    ]
+
+
+def test_a_turn_put_in_between_leaves_the_others_as_they_are():
+    first, last = turn("Where?", "Here."), turn("When?", "Now.")
+    new = turn("Why?", "So.")
+
+    found = differences("dialogue", {"turns": [first, last]}, {"turns": [first, new, last]})
+
+    assert [(label, [op for op, _ in pieces]) for label, pieces in found] == [
+        ("Question 1", ["same"]),
+        ("Answer 1", ["same"]),
+        ("Question 2", ["added"]),
+        ("Answer 2", ["added"]),
+        ("Question 3", ["same"]),
+        ("Answer 3", ["same"]),
+    ]
+
+
+def test_a_turn_taken_out_is_removed_whole():
+    first, last = turn("Where?", "Here."), turn("When?", "Now.")
+
+    found = differences("dialogue", {"turns": [first, last]}, {"turns": [last]})
+
+    assert found[0] == ("Question 1", [("removed", "Where?")])
+    assert found[2:] == [("Question 1", [("same", "When?")]), ("Answer 1", [("same", "Now.")])]

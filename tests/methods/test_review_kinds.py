@@ -1,0 +1,170 @@
+"""Each kind of item: what people may change of it, what a change must keep, and what is read of it."""
+
+import copy
+
+import pytest
+
+from methods.ids import content_id
+from methods.review import KINDS, check_decision
+
+TURNS = [
+    {"question": "<ImageHere> What stands in <image-1>?", "answer": "A tower."},
+    {"question": "And how high is it?", "answer": "Forty metres."},
+]
+CONTENTS = {
+    "dialogue": {"image_ids": ["a"], "turns": TURNS},
+    "multiple_choice": {
+        "image_ids": ["a"],
+        "question": "What is it?",
+        "hint": None,
+        "choices": {"A": "A tower", "B": "A mill"},
+        "answer": "A",
+        "category": "recognition",
+    },
+    "rewrite": {"original": "What is in <image-1>?", "rewrite": "What does <image-1> show?"},
+    "reference": {"image_ids": ["a"], "question": "What is it?", "reference": "A tower."},
+    "translation": {
+        "source_language": "en",
+        "target_language": "zh",
+        "source": {"question": "What is it?", "hint": ""},
+        "target": {"question": "这是什么？", "hint": ""},
+    },
+    "category": {
+        "image_ids": ["a"],
+        "text": "A tower by the sea.",
+        "category": "towers",
+        "categories": ["towers", "mills"],
+    },
+    "extraction": {
+        "question": "What is it?",
+        "choices": {"A": "A tower", "B": "A mill"},
+        "output": "It looks like a mill to me.",
+        "choice": "A",
+    },
+    "score": {
+        "image_ids": ["a"],
+        "question": "What is it?",
+        "reference": "A tower.",
+        "answer": "A mill.",
+        "dimensions": ["Accuracy", "Richness"],
+        "lowest": 1,
+        "highest": 10,
+        "scores": {"Accuracy": None, "Richness": None},
+    },
+}
+GOOD = {
+    "dialogue": [
+        {"turns": TURNS[::-1]},
+        {"turns": TURNS[:1]},
+        {"turns": [*TURNS, {"question": "Why?", "answer": "For ships."}]},
+    ],
+    "multiple_choice": [
+        {"answer": "B"},
+        {"hint": "Look at the sails."},
+        {"choices": {"A": "A tower", "B": "A mill", "C": "A ship"}, "answer": "C"},
+        {"question": "Which of these is it?", "category": "objects"},
+    ],
+    "rewrite": [{"rewrite": "What can be seen in <image-1>?"}],
+    "reference": [{"reference": "A white tower."}],
+    "translation": [{"target": {"question": "它是什么？", "hint": ""}}],
+    "category": [{"category": "mills"}],
+    "extraction": [{"choice": "B"}, {"choice": "Z"}],
+    "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
+}
+BAD = [
+    ("dialogue", {"turns": TURNS[1:]}, "keep the <ImageHere> of the content's questions"),
+    ("dialogue", {"image_ids": []}, "may change turns alone"),
+    ("multiple_choice", {"image_ids": []}, "may change question, hint, choices, answer"),
+    ("multiple_choice", {"answer": "C"}, "answer of the edits is one of A, B"),
+    ("multiple_choice", {"answer": ["A"]}, "answer of the edits is one of A, B"),
+    ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
+    ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
+    (
+        "multiple_choice",
+        {"choices": {"A": "x", "B": " x "}},
+        "two choices of the edits say the same",
+    ),
+    ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "one is missing"),
+    ("multiple_choice", {"hint": 3}, "hint of the edits is a text"),
+    ("multiple_choice", {"category": " "}, "one is missing"),
+    ("rewrite", {"original": "Other."}, "may change rewrite alone"),
+    ("reference", {"reference": None}, "one is missing"),
+    ("reference", {"question": "Other?"}, "may change reference alone"),
+    ("translation", {"target": {"question": "它？"}}, "a text for each of hint, question"),
+    ("translation", {"target": {"question": " ", "hint": ""}}, "one is missing"),
+    ("translation", {"target": {"question": "它？", "hint": 1}}, "is a text"),
+    ("translation", {"source": {}}, "may change target alone"),
+    ("category", {"category": "ships"}, "one of towers, mills"),
+    ("category", {"categories": ["ships"], "category": "ships"}, "may change category alone"),
+    ("extraction", {"choice": "C"}, "one of A, B, Z"),
+    ("score", {"scores": {"Accuracy": 5}}, "one for each of Accuracy, Richness"),
+    ("score", {"scores": {"Accuracy": 5, "Richness": 11}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Accuracy": 0, "Richness": 5}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Accuracy": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Accuracy": True, "Richness": 5}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Accuracy": None, "Richness": 5}}, "whole number from 1 to 10"),
+]
+
+
+def test_there_are_eight_kinds_and_each_content_has_its_keys():
+    assert set(KINDS) == set(CONTENTS)
+    for name, content in CONTENTS.items():
+        assert set(KINDS[name].keys) == set(content)
+        assert set(KINDS[name].editable) < set(content)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_people_may_change_they_may(name):
+    for change in GOOD[name]:
+        KINDS[name].check(CONTENTS[name] | change, CONTENTS[name])
+
+
+@pytest.mark.parametrize(("name", "change", "says"), BAD)
+def test_what_they_may_not_is_refused_in_one_sentence(name, change, says):
+    with pytest.raises(ValueError, match=says) as refused:
+        KINDS[name].check(CONTENTS[name] | change, CONTENTS[name])
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", sorted(set(KINDS) - {"score"}))
+def test_a_change_changes_something(name):
+    same = copy.deepcopy(CONTENTS[name])
+    with pytest.raises(ValueError, match="change nothing"):
+        KINDS[name].check(same, CONTENTS[name])
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("edits", [None, [], "text", {}, {"turns": 1}])
+def test_a_change_is_a_whole_content(name, edits):
+    with pytest.raises(ValueError, match="the whole content"):
+        KINDS[name].check(edits, CONTENTS[name])
+
+
+def test_texts_come_in_reading_order_and_empty_ones_are_left_out():
+    labels = {name: [label for label, _ in KINDS[name].texts(CONTENTS[name])] for name in KINDS}
+
+    assert labels["dialogue"] == ["Question 1", "Answer 1", "Question 2", "Answer 2"]
+    assert labels["multiple_choice"] == ["Question", "Choice A", "Choice B", "Answer", "Category"]
+    assert labels["rewrite"] == ["Original", "Rewrite"]
+    assert labels["translation"] == ["question (en)", "question (zh)"]
+    assert labels["extraction"] == ["Question", "Choice A", "Choice B", "Output", "Choice"]
+    assert labels["score"] == ["Question", "Reference", "Answer"]
+    scored = CONTENTS["score"] | {"scores": {"Accuracy": 2, "Richness": 5}}
+    assert KINDS["score"].texts(scored)[-2:] == [("Accuracy", "2"), ("Richness", "5")]
+
+
+def test_scores_are_given_and_not_accepted_until_they_are_there():
+    content = CONTENTS["score"]
+    item = {"item_id": "i", "kind": "score", "content": content, "image_ids": ["a"]}
+    item |= {"content_hash": content_id(content)}
+    said = {"item_id": "i", "content_hash": content_id(content), "round": 1, "reviewer": "ann"}
+    said |= {"decided_at": "2026-01-01T00:00:00", "verdict": "accept"}
+
+    with pytest.raises(ValueError, match="a score is for people to fill in"):
+        check_decision(said, item)
+    scored = content | {"scores": {"Accuracy": 2, "Richness": 5}}
+    given = check_decision(said | {"verdict": "edit", "edits": scored}, item)
+    assert given.edits == scored
+    # The expert may find them right as they are.
+    stands = item | {"content": scored, "content_hash": content_id(scored)}
+    check_decision(said | {"round": 2, "content_hash": content_id(scored)}, stands)

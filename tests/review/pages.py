@@ -1,0 +1,105 @@
+"""The review app as its tests run it: hand-written items, a store with people, a real server."""
+
+import io
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from PIL import Image
+
+from methods.ids import content_id
+from methods.review.decisions import QueueItem
+from resources.image_store import ImageStore
+from resources.review.accounts import Accounts
+from resources.review.store import ReviewStore
+from review.app import create_app
+
+PEOPLE = {"anna": "annotator", "ben": "annotator", "eva": "expert", "ada": "admin"}
+
+
+@dataclass
+class Site:
+    """A store, its people and its pictures; `address` where it is served."""
+
+    store: ReviewStore
+    accounts: Accounts
+    images: ImageStore
+    address: str = ""
+
+    def link(self, name: str) -> str:
+        return f"{self.address}/link/{self.accounts.link(name)}"
+
+
+def make_site(home: Path, rules: str = "") -> Site:
+    home.mkdir(parents=True, exist_ok=True)
+    if rules:
+        (home / "review.yaml").write_text(rules)
+    store, accounts = ReviewStore(home / "review.sqlite"), Accounts(home / "review.sqlite")
+    for name, role in PEOPLE.items():
+        accounts.add(name, role)
+    return Site(store, accounts, ImageStore(home / "images"))
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[Site]:
+    """The site on a free port of loopback, in a thread."""
+    config = uvicorn.Config(
+        create_app(site.store, site.accounts, site.images),
+        port=0,
+        log_level="warning",
+        lifespan="off",
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not server.started:
+        assert time.monotonic() < deadline and thread.is_alive()
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    site.address = f"http://127.0.0.1:{port}"
+    try:
+        yield site
+    finally:
+        server.should_exit = True
+        server.force_exit = True
+        thread.join(10)
+
+
+def picture(site: Site, colour: str) -> str:
+    """A stored picture's id."""
+    data = io.BytesIO()
+    Image.new("RGB", (320, 200), colour).save(data, "PNG")
+    return site.images.put(data.getvalue()).image_id
+
+
+def item(name: str, kind: str, content: dict[str, Any], **more: Any) -> QueueItem:
+    return QueueItem(
+        item_id=content_id(name),
+        kind=kind,
+        content=content,
+        content_hash=content_id(content),
+        image_ids=content.get("image_ids", []),
+        **more,
+    )
+
+
+def dialogue(site: Site, name: str = "one", *texts: tuple[str, str], **more: Any) -> QueueItem:
+    """Two pictures and, unless told, two turns that name them."""
+    image_ids = [picture(site, "red"), picture(site, "blue")]
+    turns = [
+        {"question": question, "answer": answer, "question_id": f"q{number}"}
+        for number, (question, answer) in enumerate(
+            texts
+            or [
+                (f"What is in <image-1>, {name}?", "A red ground."),
+                ("And in <image-2>?", "A blue one."),
+            ]
+        )
+    ]
+    return item(name, "dialogue", {"image_ids": image_ids, "turns": turns}, **more)

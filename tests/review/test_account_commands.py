@@ -1,0 +1,156 @@
+"""Accounts from a shell: what is printed, what is read, and that no password is ever shown."""
+
+import io
+import re
+
+import pytest
+
+from resources.home import review_path
+from resources.review import passwords
+from resources.review.accounts import Account, Accounts
+from review import __main__ as cli
+from review.commands import accounts as commands
+
+RIGHT = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def home(loom_home, monkeypatch):
+    monkeypatch.setattr(passwords, "COST", passwords.Cost(n=16, r=1, p=1))
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*words):
+        code = cli.main(["account", *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def typed(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def prompted(monkeypatch, *answers):
+    """Somebody sits at the terminal and types these at the prompts."""
+    left = list(answers)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(commands.getpass, "getpass", lambda prompt: left.pop(0))
+
+
+def test_who_is_added_gets_a_link_that_signs_in_once(run):
+    code, out, _ = run("add", "alice", "--role", "annotator")
+    said, asked, link = out.splitlines()
+
+    assert code == 0
+    assert said == "alice may review as annotator."
+    assert asked == "This link signs alice in once, within 3 days:"
+    token = re.fullmatch(r"http://127\.0\.0\.1:8090/link/([\w-]{43})", link)[1]
+    assert Accounts(review_path()).use_link(token) == Account("alice", "annotator")
+
+
+def test_a_link_is_made_for_where_people_find_the_app(run):
+    run("add", "alice", "--role", "annotator")
+    _, out, _ = run("link", "alice", "--address", "https://review.example/")
+
+    assert re.search(r"^https://review\.example/link/[\w-]{43}$", out, re.MULTILINE)
+
+
+def test_a_password_is_a_line_of_standard_input_and_makes_no_link(run, monkeypatch):
+    typed(monkeypatch, f"{RIGHT}\nand more\n")
+    code, out, err = run("add", "bob", "--role", "expert", "--password")
+
+    assert (code, out, err) == (0, "bob may review as expert.\n", "")
+    assert Accounts(review_path()).check("bob", RIGHT)
+
+
+def test_at_a_prompt_it_is_asked_for_twice(run, monkeypatch):
+    prompted(monkeypatch, RIGHT, RIGHT)
+    assert run("add", "bob", "--role", "expert", "--password")[0] == 0
+    assert Accounts(review_path()).check("bob", RIGHT)
+
+    prompted(monkeypatch, RIGHT, "another one altogether")
+    code, out, err = run("add", "eve", "--role", "expert", "--password")
+    assert (code, out, err) == (2, "", "The two passwords differ.\n")
+    assert Accounts(review_path()).get("eve") is None
+
+
+def test_another_password_signs_out(run, monkeypatch):
+    run("add", "bob", "--role", "expert")
+    accounts = Accounts(review_path())
+    token = accounts.begin_session("bob")
+    typed(monkeypatch, RIGHT)
+
+    assert run("password", "bob")[0] == 0
+    assert accounts.session(token) is None
+    assert accounts.check("bob", RIGHT)
+
+
+def test_a_short_password_is_refused_and_not_shown(run, monkeypatch):
+    typed(monkeypatch, "hunter2")
+    code, out, err = run("add", "bob", "--role", "expert", "--password")
+
+    assert (code, out) == (2, "")
+    assert err == "A password has at least 10 characters.\n"
+
+
+def test_the_list_says_who_may_what_and_how_they_sign_in(run, monkeypatch):
+    run("add", "Zoë", "--role", "annotator")
+    typed(monkeypatch, RIGHT)
+    run("add", "bob", "--role", "expert", "--password")
+    run("add", "eve", "--role", "annotator")
+    run("role", "eve", "admin")
+    run("disable", "Zoë")
+
+    assert [re.split("  +", line) for line in run("list")[1].splitlines()] == [
+        ["bob", "expert", "by password or link"],
+        ["eve", "admin", "by link"],
+        ["Zoë", "annotator", "disabled"],
+    ]
+
+
+def test_who_is_disabled_is_signed_out_until_enabled(run):
+    run("add", "bob", "--role", "expert")
+    accounts = Accounts(review_path())
+    token = accounts.begin_session("bob")
+
+    assert run("disable", "bob") == (
+        0,
+        "bob is signed out everywhere and may sign in no more.\n",
+        "",
+    )
+    assert accounts.session(token) is None
+    assert run("link", "bob") == (2, "", "There is no account 'bob' that may sign in.\n")
+    assert run("enable", "bob")[0] == 0
+    assert run("link", "bob")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "action", [["role", "who", "admin"], ["disable", "who"], ["enable", "who"]]
+)
+def test_a_name_that_is_not_there_is_said_to_be_missing(run, action):
+    assert run(*action) == (2, "", "There is no account 'who'.\n")
+
+
+def test_a_missing_name_is_said_before_a_password_is_asked_for(run, monkeypatch):
+    prompted(monkeypatch)
+
+    assert run("password", "who") == (2, "", "There is no account 'who'.\n")
+
+
+def test_a_name_that_is_a_policys_is_refused(run):
+    code, _, err = run("add", "policy:accept", "--role", "expert")
+
+    assert code == 2
+    assert err == "A name has letters, digits and any of . - _ ' @ only: not ':'.\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["add", "bob"], ["add", "bob", "--role", "boss"], [], ["role", "bob", "boss"]]
+)
+def test_what_is_no_command_is_explained(run, words):
+    with pytest.raises(SystemExit, match="2"):
+        run(*words)

@@ -1,0 +1,386 @@
+"""The review app over HTTP: who gets which page, what is stored, and what is refused."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from assets.tables import rows_to_arrow
+from methods.ids import canonical_json, content_id
+from methods.review.decisions import VERDICTS
+from methods.review.kinds import KINDS, REASONS
+from methods.review.process import ROUND_OF_ROLE
+from resources.home import warehouse_path
+from resources.review.accounts import ROLES, Accounts
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+from review.__main__ import main
+from review.app import create_app
+from review.commands import demo
+from review.pages.frame import HERE, KEYS, texts, version
+from review.pages.queue import NOTICES, STATUSES
+from review.samples import MARK, samples
+from tests.review.pages import Site, dialogue, make_site, picture
+
+DATA = re.compile(r'<script type="application/json" id="review-data">(.*?)</script>', re.DOTALL)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return make_site(tmp_path / "home")
+
+
+def browser(site: Site) -> TestClient:
+    app = create_app(site.store, site.accounts, site.images)
+    return TestClient(app, "http://127.0.0.1", follow_redirects=False)
+
+
+def csrf(page: str) -> str:
+    found = re.search(r'name="csrf-token" content="(\w+)"', page)
+    assert found, page
+    return found[1]
+
+
+def signed_in(site: Site, name: str) -> TestClient:
+    client = browser(site)
+    link = f"/link/{site.accounts.link(name)}"
+    answer = client.post(link, data={"csrf_token": csrf(client.get(link).text)})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    client.headers["x-csrf-token"] = csrf(client.get("/").text)
+    return client
+
+
+def opened(client: TestClient, item_id: str) -> dict[str, Any]:
+    """What the page's script is given."""
+    found = DATA.search(client.get(f"/items/{item_id}").text)
+    assert found, "the item is only shown to be read"
+    return json.loads(found[1])
+
+
+def decide(client: TestClient, data: dict[str, Any], verdict: str, **more: Any) -> Any:
+    known = {name: data[name] for name in ("token", "content_hash", "round")}
+    return client.post(data["urls"]["decide"], json={**known, "verdict": verdict, **more})
+
+
+# --- Who gets in -----------------------------------------------------------------------------------
+
+
+def test_nobody_sees_anything_without_signing_in(site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    stranger = browser(site)
+    for path in (
+        "/",
+        f"/items/{one['item_id']}",
+        f"/history/{one['item_id']}",
+        f"/images/{one['image_ids'][0]}",
+        "/accounts",
+    ):
+        answer = stranger.get(path)
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/login?next=")
+    assert site.store.claim("anna", "annotator") is not None, "a stranger's look holds nothing"
+
+
+def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
+    link = f"/link/{site.accounts.link('anna')}"
+    for _ in range(2):  # Looking, as mail scanners do, uses nothing up.
+        page = browser(site).get(link)
+        assert page.status_code == 200 and "anna" in page.text
+    client = browser(site)
+    token = csrf(client.get(link).text)
+    assert client.post(link, data={"csrf_token": token}).status_code == 303
+    late = browser(site)
+    assert late.get(link).status_code == 410
+
+
+def test_accounts_are_for_administrators_alone(site: Site) -> None:
+    for name in ("anna", "eva"):
+        assert signed_in(site, name).get("/accounts").status_code == 403
+    ada = signed_in(site, "ada")
+    made = ada.post("/accounts", data={"action": "add", "name": "zoe", "role": "annotator"})
+    assert re.search(r"http://127\.0\.0\.1/link/[\w-]+", made.text)
+    again = ada.post("/accounts", data={"action": "add", "name": "Zoe", "role": "annotator"})
+    assert again.status_code == 422 and 'role="alert"' in again.text
+    ada.post("/accounts", data={"action": "disable", "name": "anna"})
+    account = site.accounts.get("anna")
+    assert account is not None and account.disabled
+
+
+def test_what_has_no_csrf_token_changes_nothing(site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+    del client.headers["x-csrf-token"]
+    assert decide(client, data, "accept").status_code == 403
+    assert client.post("/next").status_code == 403
+    assert client.post("/logout").status_code == 403
+    assert site.store.decisions() == []
+
+
+# --- Work ------------------------------------------------------------------------------------------
+
+
+def test_a_decision_is_stored_under_the_name_that_is_signed_in(site: Site) -> None:
+    one, two = dialogue(site, "one"), dialogue(site, "two")
+    site.store.offer([one, two])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+
+    answer = decide(client, data, "accept", reviewer="eva", seconds=12.5, note="fine")
+
+    assert answer.status_code == 200
+    assert answer.json()["next"] == f"/items/{two['item_id']}"
+    (stored,) = site.store.decisions()
+    assert (stored.reviewer, stored.round, stored.seconds) == ("anna", 1, 12.5)
+    assert stored.content_hash == one["content_hash"]
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"verdict": "reject"}, "reject needs a reason."),
+        ({"verdict": "reject", "reason": "ugly"}, "reason is one of"),
+        ({"verdict": "reject", "reason": "other"}, "needs a note"),
+        ({"verdict": "edit"}, "edit needs edits"),
+        ({"verdict": "maybe"}, "verdict is one of"),
+        ({"verdict": "accept", "seconds": -1}, "seconds is a number"),
+        ({"verdict": "accept", "note": "half \ud83d"}, "surrogates"),
+    ],
+)
+def test_what_is_no_decision_is_refused_in_one_sentence(
+    site: Site, said: dict[str, Any], sentence: str
+) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+    known = {name: data[name] for name in ("token", "content_hash", "round")}
+    # As ASCII, for httpx would not send half a character; JSON can say it.
+    answer = client.post(
+        data["urls"]["decide"],
+        content=json.dumps({**known, **said}),
+        headers={"content-type": "application/json"},
+    )
+    assert answer.status_code == 422 and sentence in answer.json()["error"]
+    assert site.store.decisions() == []
+
+
+@pytest.mark.parametrize("body", ["", "[1]", "{", "[" * 100_000])
+def test_a_body_that_is_no_object_is_refused(site: Site, body: str) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    client = signed_in(site, "anna")
+    url = f"/items/{one['item_id']}/draft"
+    answer = client.post(url, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400 and "error" in answer.json()
+
+
+def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+    begun = json.loads(json.dumps(one["content"]))
+    begun["turns"][0]["answer"] = ""  # Not valid yet, and kept nevertheless.
+    draft = {"content": begun, "note": "<b>to do</b>", "seconds": 7, "verdict": "edit"}
+    assert client.post(
+        data["urls"]["draft"], json={"token": data["token"], "draft": draft}
+    ).json() == {"saved": True}
+
+    again = opened(client, one["item_id"])
+    assert (again["token"], again["shown"], again["seconds"]) == (data["token"], begun, 7)
+    assert again["content"] == one["content"]
+    assert "&lt;b&gt;to do&lt;/b&gt;" in client.get(f"/items/{one['item_id']}").text
+    # Another annotator gets neither the item nor the draft.
+    other = signed_in(site, "ben").get(f"/items/{one['item_id']}").text
+    assert not DATA.search(other) and "to do" not in other
+
+    assert decide(client, again, "accept").status_code == 200
+    assert site.store.draft(data["token"]) is None
+
+
+@pytest.mark.parametrize("content", [5, {"turns": []}, {"image_ids": [], "turns": 5}])
+def test_a_draft_of_no_form_is_left_aside(site: Site, content: object) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+    client.post(data["urls"]["draft"], json={"token": data["token"], "draft": {"content": content}})
+    assert opened(client, one["item_id"])["shown"] == one["content"]
+
+
+def test_who_lost_the_hold_or_has_an_old_content_is_told_so(site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    client = signed_in(site, "anna")
+    data = opened(client, one["item_id"])
+    assert client.post(data["urls"]["renew"], json={"token": data["token"]}).json() == {
+        "held": True
+    }
+    client.post(data["urls"]["let_go"], json={"token": data["token"]})
+    assert client.post(data["urls"]["renew"], json={"token": data["token"]}).json() == {
+        "held": False
+    }
+    lost = decide(client, data, "accept")
+    assert (lost.status_code, lost.json()["error"]) == (409, texts("en")["work.lost"])
+
+    data = opened(client, one["item_id"])
+    site.store.offer([dialogue(site, "one", ("Changed?", "Yes."))])
+    stale = decide(client, data, "accept")
+    assert (stale.status_code, stale.json()["error"]) == (
+        409,
+        texts("en")["work.changed_meanwhile"],
+    )
+    assert site.store.decisions() == []
+
+
+def test_round_1_is_blind_until_it_is_complete(tmp_path: Path) -> None:
+    site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
+    one = dialogue(site)
+    site.store.offer([one])
+    anna, ben, eva = (signed_in(site, name) for name in ("anna", "ben", "eva"))
+    secret = "a reason of her own"
+    decide(anna, opened(anna, one["item_id"]), "reject", reason="incomplete", note=secret)
+
+    paths = (f"/items/{one['item_id']}", f"/history/{one['item_id']}")
+    for reader in (ben, eva):
+        assert all(secret not in reader.get(path).text for path in paths)
+    assert all(secret in anna.get(path).text for path in paths[1:])
+    decide(ben, opened(ben, one["item_id"]), "accept")
+    assert all(secret in eva.get(path).text for path in paths)
+    assert opened(eva, one["item_id"])["round"] == ROUND_OF_ROLE["expert"]
+
+
+# --- What is shown ---------------------------------------------------------------------------------
+
+
+def test_images_come_from_the_store_by_id_and_nothing_else_does(site: Site) -> None:
+    image_id = picture(site, "green")
+    client = signed_in(site, "anna")
+    found = client.get(f"/images/{image_id}")
+    assert found.content == site.images.read(image_id)
+    assert found.headers["content-type"] == "image/png"
+    assert "immutable" in found.headers["cache-control"]
+    assert found.headers["x-content-type-options"] == "nosniff"
+    for wrong in ("0" * 64, image_id[:-1], image_id.upper(), "..%2f..%2freview.sqlite", "%00"):
+        assert client.get(f"/images/{wrong}").status_code == 404
+
+
+def test_the_queue_is_filtered_and_counts(site: Site) -> None:
+    whale = dialogue(site, "whale", ("A <whale>?", "Yes."))
+    site.store.offer([whale, *(dialogue(site, f"number {number}") for number in range(60))])
+    client = signed_in(site, "anna")
+
+    assert "0 / 61" in client.get("/").text
+    assert client.get("/").text.count("data-row") == 50
+    assert client.get("/?offset=50").text.count("data-row") == 11
+    found = client.get("/?text=WHALE&kind=dialogue&status=round_1").text
+    assert found.count("data-row") == 1 and "A &lt;whale&gt;?" in found
+    assert client.get("/?status=approved").text.count("data-row") == 0
+    for odd in ("/?offset=-1", "/?offset=99999999999999999999", "/?status=%00", "/?notice=<b>"):
+        assert client.get(odd).status_code == 200
+    assert client.get("/items/nothing").status_code == 404
+
+
+def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one, *samples(one["image_ids"], ["dialogue"])])
+    client = signed_in(site, "ada")
+    items, _ = site.store.page()
+    paths = ["/", "/accounts", *(f"/items/{each.item_id}" for each in items)]
+    for path in [*paths, f"/history/{one['item_id']}"]:
+        page = client.get(path)
+        assert page.status_code == 200
+        scripts = re.findall(r"<script([^>]*)>", page.text)
+        assert all("src=" in each or "application/json" in each for each in scripts)
+        assert not re.search(r"<style|\sstyle=|\son\w+=", page.text), path
+        policy = page.headers["content-security-policy"]
+        assert "script-src 'self'" in policy and "unsafe" not in policy
+    static = client.get(f"/static/{version()}/item.js")
+    assert static.status_code == 200 and "immutable" in static.headers["cache-control"]
+
+
+def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> None:
+    english, chinese = texts("en"), texts("zh")
+    assert english.keys() == chinese.keys()
+    assert all(re.search("[\u4e00-\u9fff]", text) for text in chinese.values())
+    templates = "".join(path.read_text() for path in (HERE / "templates").rglob("*.html"))
+    sources = "".join(path.read_text() for path in (HERE / "pages").glob("*.py"))
+    asked = set(re.findall(r't\("([\w.]+)"\)', templates))
+    asked |= set(re.findall(r'say\(request, "([\w.]+)"\)', sources)) | set(NOTICES)
+    asked |= {f"key.{what}" for _, keys in KEYS for _, what in keys}
+    asked |= {f"keys.{group}" for group, _ in KEYS}
+    for prefix, names in (
+        ("kind", KINDS),
+        ("status", STATUSES),
+        ("verdict", VERDICTS),
+        ("reason", REASONS),
+        ("role", ROLES),
+    ):
+        asked |= {f"{prefix}.{name}" for name in names}
+    assert not asked - english.keys()
+
+
+def test_a_language_is_chosen_and_leads_back_to_this_site_alone(site: Site) -> None:
+    client = signed_in(site, "anna")
+    answer = client.get("/language/zh?back=/?kind=dialogue")
+    assert answer.headers["location"] == "/?kind=dialogue"
+    assert '<html lang="zh">' in client.get("/").text
+    assert client.get("/language/zh?back=//evil.example/").headers["location"] == "/"
+    assert client.get("/language/xx").status_code == 404
+
+
+# --- The commands ----------------------------------------------------------------------------------
+
+
+def test_samples_are_valid_items_marked_as_samples() -> None:
+    made = samples(["a" * 64, "b" * 64, "c" * 64], ["dialogue", "rewrite"])
+    assert {each["kind"] for each in made} == KINDS.keys() - {"dialogue", "rewrite"}
+    for each in made:
+        assert tuple(each["content"]) == KINDS[each["kind"]].keys
+        assert each["context"]["why"][0] == MARK
+        assert KINDS[each["kind"]].texts(each["content"])
+
+
+def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 2
+    assert capsys.readouterr().err == "There is nothing to review yet: run `make demo` first.\n"
+
+
+def test_the_demo_offers_the_queue_and_samples_and_prints_links_that_sign_in(
+    loom_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = {"original": "How many?", "rewrite": "Pray, how many?"}
+    row = {
+        "item_id": content_id("rewrite"),
+        "kind": "rewrite",
+        "set_id": "a set",
+        "bucket": "00",
+        "content": canonical_json(content),
+        "content_hash": content_id(content),
+        "context": None,
+        "image_ids": [],
+    }
+    loom_home.mkdir()
+    Warehouse(warehouse_path()).replace("review.queue", rows_to_arrow("review.queue", [row]))
+    served: list[tuple[ReviewStore, Accounts, int]] = []
+    monkeypatch.setattr(demo, "serve", lambda *given: served.append(given) or 0)
+
+    assert main(["demo", "--port", "8123"]) == 0
+    assert main(["demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
+
+    said = capsys.readouterr().out
+    assert "Offered for review: 7 new items, 0 changed." in said  # 1 and 6 samples.
+    assert "Offered for review: 0 new items, 0 changed." in said
+    store, accounts, port = served[-1]
+    assert {each.kind for each in store.progress()} == KINDS.keys() - {"dialogue"}
+    links = re.findall(r"http://127\.0\.0\.1:8123/link/([\w-]+)", said)
+    assert port == 8123 and len(links) == 6
+    invited = [accounts.invited(token) for token in links]
+    # The first three are void since there are newer ones.
+    assert [each and (each.name, each.role) for each in invited] == [None] * 3 + list(demo.PEOPLE)

@@ -1,0 +1,356 @@
+"""Reviewing as people do it: the real app in a real browser, mostly by keyboard."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from methods.ids import content_id
+from review.samples import samples
+from tests.browser import FLAGS
+from tests.review.pages import Site, dialogue, item, make_site, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+WIDE = {"width": 1280, "height": 820}
+NARROW = {"width": 800, "height": 820}
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with serving(make_site(tmp_path / "home")) as served:
+        yield served
+
+
+def sign_in(browser: Browser, site: Site, name: str, locale: str = "en", **options: object) -> Page:
+    """By link; whatever goes wrong in the page's scripts or against its policy fails the test."""
+    page = browser.new_context(viewport=WIDE, locale=locale, **options).new_page()
+    page.set_default_timeout(15_000)
+    page.on("pageerror", lambda error: pytest.fail(f"{error}"))
+    page.goto(site.link(name))
+    page.locator("main button").press("Enter")
+    page.wait_for_url(f"{site.address}/")
+    return page
+
+
+def open_item(page: Page, site: Site, item_id: str) -> None:
+    page.goto(f"{site.address}/items/{item_id}")
+    page.wait_for_selector("html[data-ready]")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_dialogue_is_accepted_by_keyboard_alone(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+
+    press(page, "n")
+    page.wait_for_selector("html[data-ready]")
+    press(page, "j", "j")
+    expect(page.get_by_role("group", name="Turn 1, Answer")).to_be_focused()
+    press(page, "2")
+    expect(page.get_by_role("dialog", name="Image, large")).to_be_visible()
+    expect(page.get_by_text("Image 2 / 2")).to_be_visible()
+    press(page, "ArrowRight", "+", "Escape", "a", "m")
+    # In a text the same keys are letters.
+    page.keyboard.type("seen, ras?")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+
+    (stored,) = site.store.decisions()
+    assert (stored.reviewer, stored.round, stored.verdict) == ("anna", 1, "accept")
+    assert (stored.content_hash, stored.note) == (one["content_hash"], "seen, ras?")
+    assert stored.seconds is not None and 0 <= stored.seconds < 60
+
+
+def test_turns_are_edited_added_moved_and_removed(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+
+    press(page, "j", "j", "e")
+    page.keyboard.type(" Nothing else.")
+    press(page, "Escape", "n")  # A new turn below the first, open at its question.
+    page.keyboard.type("Which is darker?")
+    press(page, "Escape", "j", "Enter")
+    page.keyboard.type("<image-2>.")
+    press(page, "Escape", "Shift+J", "j")  # Last now; j stays there, so on to the one above.
+    page.get_by_role("group", name="Turn 2, Question").focus()
+    press(page, "x")
+    expect(page.get_by_role("button", name="Put back")).to_be_focused()
+    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+
+    (stored,) = site.store.decisions()
+    first, second = one["content"]["turns"]
+    assert stored.verdict == "edit"
+    assert stored.edits == {
+        **one["content"],
+        "turns": [
+            {**first, "answer": "A red ground. Nothing else."},
+            {"question": "Which is darker?", "answer": "<image-2>."},
+        ],
+    }
+
+
+def test_a_rejection_needs_a_reason_and_other_a_note(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+
+    press(page, "r", "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("A rejection needs a reason.")
+    page.get_by_role("combobox", name="Reason").select_option("other")
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("The reason “other” needs a note.")
+    assert site.store.decisions() == []
+    page.keyboard.type("Both are violet.")  # The note has the focus.
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+
+    (stored,) = site.store.decisions()
+    assert (stored.verdict, stored.reason, stored.note) == ("reject", "other", "Both are violet.")
+
+
+def test_the_expert_sees_what_both_annotators_left(browser: Browser, tmp_path: Path) -> None:
+    with serving(make_site(tmp_path / "two", "default: {annotators: 2}\n")) as site:
+        one = dialogue(site)
+        site.store.offer([one])
+        anna, ben = sign_in(browser, site, "anna"), sign_in(browser, site, "ben")
+        open_item(anna, site, one["item_id"])
+        press(anna, "a", "Control+Enter")
+        anna.wait_for_url("**/?notice=queue.nothing_left")
+        open_item(ben, site, one["item_id"])
+        # Blind: nothing of the first decision is on the second one's page.
+        assert "anna" not in ben.locator("main").inner_text()
+        press(ben, "j", "j", "e", "Control+A")
+        ben.keyboard.type("A scarlet ground.")
+        press(ben, "Control+Enter")
+        ben.wait_for_url("**/?notice=queue.nothing_left")
+
+        eva = sign_in(browser, site, "eva")
+        press(eva, "n")
+        eva.wait_for_selector("html[data-ready]")
+        before = eva.get_by_role("region", name="What was decided before")
+        expect(before).to_contain_text("anna")
+        expect(before).to_contain_text("ben")
+        expect(before).to_contain_text("They do not agree")
+        expect(before.locator("del")).to_have_text("red")
+        expect(before.locator("ins")).to_have_text("scarlet")
+        expect(eva.locator("#pane")).to_contain_text("A red ground.")
+        press(eva, "a", "Control+Enter")
+        eva.wait_for_url("**/?notice=queue.nothing_left")
+
+        assert [(each.reviewer, each.round) for each in site.store.decisions()] == [
+            ("anna", 1),
+            ("ben", 1),
+            ("eva", 2),
+        ]
+        course = site.store.course(one["item_id"])
+        assert course is not None and course.stage.status == "approved"
+
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)></textarea><b>bold</b>"
+    "</script><script>alert(3)</script>{{ 7 * 7 }}\u202eabc <image-1> " + "W" * 10_000
+)
+
+
+def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
+    one = dialogue(
+        site,
+        "hostile",
+        (HOSTILE, HOSTILE),
+        context={
+            "why": [HOSTILE],
+            "captions": [HOSTILE, HOSTILE],
+            "page_urls": ["javascript:alert(4)", "https://example.org/?a=1&b=<b>"],
+        },
+    )
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    for address in ("/", f"/items/{one['item_id']}", f"/history/{one['item_id']}"):
+        for size in (WIDE, NARROW):
+            page.set_viewport_size(size)
+            page.goto(site.address + address)
+            page.wait_for_load_state("networkidle")
+            assert page.locator("main b:text-is('bold'), main img[src=x]").count() == 0
+            assert page.locator("a[href^='javascript']").count() == 0
+            assert page.locator("body").inner_text().count("alert(1)") >= 1
+            assert overflow(page) <= 0, address
+    assert dialogs == []
+
+    open_item(page, site, one["item_id"])
+    press(page, "j", "e", "End")
+    page.keyboard.type("!")
+    press(page, "Escape")
+    # The edited view is made by script, and as harmless; the reference in it is a link.
+    assert page.locator("#pane b, #pane script, #pane img").count() == 0
+    assert page.locator("#pane a.reference").count() == 2
+    assert page.locator("textarea").first.input_value() == HOSTILE + "!"
+    assert dialogs == []
+
+
+def test_two_annotators_never_get_the_same_item(browser: Browser, site: Site) -> None:
+    site.store.offer([dialogue(site, f"number {number}") for number in range(4)])
+    anna, ben = sign_in(browser, site, "anna"), sign_in(browser, site, "ben")
+
+    given = []
+    for _ in range(2):
+        for page in (anna, ben):
+            if page.url == f"{site.address}/":
+                press(page, "n")
+            page.wait_for_selector("html[data-ready]")
+            given.append(page.url)
+        for page in (anna, ben):
+            before = page.url
+            press(page, "a", "Control+Enter")
+            page.wait_for_url(lambda url, before=before: url != before)
+
+    assert len(set(given)) == 4
+    assert len({each.item_id for each in site.store.decisions()}) == 4
+
+
+def test_a_reload_loses_nothing_that_was_typed(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+
+    press(page, "j", "j", "e")
+    page.keyboard.type(" Typed just now.")
+    page.reload()  # At once: before any pause that would have saved it.
+    page.wait_for_selector("html[data-ready]")
+    answer = page.get_by_role("group", name="Turn 1, Answer")
+    expect(answer).to_contain_text("A red ground. Typed just now.")
+    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
+
+    press(page, "m")
+    page.keyboard.type("to do")
+    expect(page.locator("#saved")).to_have_text("Draft saved")
+    # On another machine of the same person it is there, too.
+    other = sign_in(browser, site, "anna")
+    open_item(other, site, one["item_id"])
+    expect(other.get_by_role("textbox", name="Note")).to_have_value("to do")
+    expect(other.get_by_role("group", name="Turn 1, Answer")).to_contain_text("Typed just now.")
+
+    other.get_by_role("button", name="Undo all edits").click()
+    expect(other.get_by_role("group", name="Turn 1, Answer")).not_to_contain_text("Typed")
+
+
+def test_who_lost_the_hold_is_told_and_keeps_the_draft(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    press(page, "m")
+    page.keyboard.type("half done")
+    expect(page.locator("#saved")).to_have_text("Draft saved")
+    claim = site.store.claim("anna", "annotator", item_id=one["item_id"])
+    assert claim is not None
+    site.store.let_go(claim.token)
+
+    press(page, "Escape", "a", "Control+Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("You no longer hold this item")
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
+    assert site.store.decisions() == []
+    open_item(page, site, one["item_id"])
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
+    press(page, "a", "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+    assert len(site.store.decisions()) == 1
+
+
+def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, site: Site) -> None:
+    pictures = dialogue(site)["image_ids"]
+    rewrite = item("rewrite", "rewrite", {"original": "How many?", "rewrite": "Pray, how many?"})
+    offered = [*samples(pictures * 2, ["dialogue", "rewrite"]), rewrite]
+    site.store.offer(offered)
+    page = sign_in(browser, site, "anna")
+    page.set_viewport_size(NARROW)
+    changes = {
+        "multiple_choice": ["j", "e", "X", "Escape"],
+        "rewrite": ["j", "j", "e", "X", "Escape"],
+        "reference": ["j", "j", "e", "X", "Escape"],
+        "translation": ["j", "j", "e", "X", "Escape"],
+        "category": ["j", "j", "e", "ArrowDown"],
+        "extraction": ["j", "j", "j", "e", "ArrowDown"],
+        "score": ["j", "j", "j", "j", "7", "0", "1", "2", "3", "4"],
+    }
+    key_of = {"multiple_choice": "question", "translation": "target", "extraction": "choice"}
+    for one in offered:
+        open_item(page, site, one["item_id"])
+        assert overflow(page) <= 0, one["kind"]
+        press(page, *changes[one["kind"]], "Control+Enter")
+        page.wait_for_url(lambda url, item_id=one["item_id"]: item_id not in url)
+
+    edits = {each.item_id: each.edits for each in site.store.decisions()}
+    for one in offered:
+        edited = edits[one["item_id"]]
+        assert edited is not None
+        changed = [key for key in edited if edited[key] != one["content"][key]]
+        assert len(changed) == 1 and changed[0] in (
+            key_of.get(one["kind"]),
+            one["kind"],
+            "scores",
+        ), one["kind"]
+    score = edits[content_id("review sample", "score")]
+    assert score is not None
+    assert [score["scores"][each] for each in score["dimensions"]] == [7, 10, 1, 2, 3, 4]
+
+
+def test_chinese_shows_chinese(browser: Browser, site: Site) -> None:
+    one = dialogue(site)
+    site.store.offer([one])
+    page = sign_in(browser, site, "anna")
+    page.get_by_role("link", name="中文").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
+    expect(page.get_by_role("heading", name="队列")).to_be_visible()
+    open_item(page, site, one["item_id"])
+    expect(page.get_by_role("radio", name="拒绝")).to_be_visible()
+    press(page, "r", "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("拒绝需要说明原因。")
+    press(page, "Escape")
+
+    # A browser that asks for Chinese gets it at once.
+    assert sign_in(browser, site, "ben", "zh-CN").get_by_role("heading", name="队列").is_visible()
+
+
+def test_the_keys_are_listed_and_letters_typed_are_letters(browser: Browser, site: Site) -> None:
+    site.store.offer([dialogue(site)])
+    page = sign_in(browser, site, "anna")
+    press(page, "?")
+    listed = page.get_by_role("dialog", name="Keys")
+    expect(listed).to_contain_text("remove the turn")
+    press(page, "n")  # Nothing happens behind it.
+    press(page, "Escape")
+    expect(listed).to_be_hidden()
+    press(page, "/")
+    page.keyboard.type("qn?")
+    expect(page.get_by_role("searchbox")).to_have_value("qn?")
+    assert page.url == f"{site.address}/"
+
+
+def overflow(page: Page) -> int:
+    """Pixels that the page is wider than the window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))

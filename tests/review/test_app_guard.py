@@ -1,0 +1,98 @@
+"""No page of the app forgets to ask who it is shown to, nor whether a form came from it."""
+
+import re
+
+import pytest
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from resources.image_store import ImageStore
+from resources.review.store import ReviewStore
+from review.app import create_app
+from tests.review.guarded_app import RIGHT, WRONG, signs_in, three_accounts, token_of
+
+FOR_ALL = {"/login", "/link/{token}", "/logout", "/language/{language}"}
+FOR_ADMINS = {"/accounts"}
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    path = tmp_path / "review.sqlite"
+    return create_app(
+        ReviewStore(path), three_accounts(path, monkeypatch), ImageStore(tmp_path / "images")
+    )
+
+
+@pytest.fixture
+def routes(app):
+    """(method, path) of every route, but for the static files."""
+    return [
+        (method, route.path)
+        for route in app.routes
+        if isinstance(route, Route)
+        for method in route.methods - {"HEAD"}
+    ]
+
+
+def ask(app, method, path, **options):
+    browser = TestClient(app, follow_redirects=False)
+    token = {"X-CSRF-Token": token_of(browser)}
+    return browser.request(method, path.replace("{", "").replace("}", ""), headers=token, **options)
+
+
+def test_who_is_not_signed_in_sees_the_pages_for_signing_in_alone(app, routes):
+    guarded = [(method, path) for method, path in routes if path not in FOR_ALL]
+    answers = {(method, path): ask(app, method, path) for method, path in guarded}
+
+    assert len(answers) > 8
+    assert {key for key, each in answers.items() if each.status_code not in (303, 401)} == set()
+    assert all(
+        each.headers["location"].startswith("/login?next=%2F")
+        for each in answers.values()
+        if each.status_code == 303
+    )
+    assert not any(
+        each.status_code == 303 for (method, _), each in answers.items() if method == "POST"
+    )
+
+
+def test_what_changes_something_needs_the_token(app, routes):
+    browser = TestClient(app, follow_redirects=False)
+    signs_in(browser, "ada")
+    posts = [path.replace("{", "").replace("}", "") for method, path in routes if method == "POST"]
+
+    assert len(posts) > 5
+    assert {path: browser.post(path).status_code for path in posts} == dict.fromkeys(posts, 403)
+
+
+def test_pages_for_administrators_are_for_nobody_else(app, routes):
+    for name, status in (("ann", 403), ("eve", 403), ("ada", 200)):
+        browser = TestClient(app, follow_redirects=False)
+        signs_in(browser, name)
+
+        assert {browser.get(path).status_code for path in FOR_ADMINS} == {status}
+
+
+def test_who_signs_in_comes_to_the_page_they_asked_for(app):
+    browser = TestClient(app, follow_redirects=False)
+    asked = browser.get("/?kind=dialogue").headers["location"]
+    form = browser.get(asked)
+    action = re.search(r'action="(/login[^"]*)"', form.text)[1]
+
+    # A password that is wrong once does not lose the way.
+    for password in (WRONG, RIGHT):
+        answer = browser.post(
+            action,
+            data={"name": "ada", "password": password, "csrf_token": token_of(browser)},
+        )
+        action = (re.search(r'action="(/login[^"]*)"', answer.text) or [None, action])[1]
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?kind=dialogue")
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["//evil.example", "https://evil.example", "\\\\evil.example"]
+)
+def test_the_form_leads_to_no_other_site(app, elsewhere):
+    form = TestClient(app).get("/login", params={"next": elsewhere})
+    assert re.search(r'action="([^"]*)"', form.text)[1] == "/login?next=/"

@@ -1,0 +1,102 @@
+"""What other sites cannot do in the name of who is signed in: through Starlette's own stack."""
+
+import pytest
+
+from tests.review.guarded_app import RIGHT, browsers, signs_in, three_accounts, token_of
+
+
+@pytest.fixture
+def accounts(tmp_path, monkeypatch):
+    return three_accounts(tmp_path / "review.sqlite", monkeypatch)
+
+
+@pytest.fixture
+def browser(accounts):
+    return browsers(accounts)
+
+
+@pytest.fixture
+def ann(browser):
+    ann = browser()
+    signs_in(ann)
+    return ann
+
+
+def test_with_its_token_a_script_and_a_form_are_heard(ann):
+    token = token_of(ann, "/")
+    by_script = ann.post("/decide", json={"verdict": "accept"}, headers={"X-CSRF-Token": token})
+    by_form = ann.post("/note", data={"note": "Où? 字", "csrf_token": token})
+
+    assert by_script.json() == {"got": {"verdict": "accept"}}
+    assert by_form.text == "Où? 字"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_without_it_nothing_is(ann, method):
+    assert ann.request(method, "/decide", json={}).status_code == 403
+    assert ann.post("/note", data={"note": "n"}).status_code == 403
+    assert ann.post("/note", data={"note": "n", "csrf_token": ""}).status_code == 403
+    assert ann.post("/note", files={"csrf_token": "x"}).status_code == 403
+    assert ann.post("/note", headers={"X-CSRF-Token": "é".encode()}).status_code == 403
+
+
+def test_another_sessions_token_is_not_taken(ann, browser):
+    eve = browser()
+    signs_in(eve, "eve")
+    for token in (token_of(eve, "/"), token_of(browser())):
+        response = ann.post("/decide", json={}, headers={"X-CSRF-Token": token})
+
+        assert response.status_code == 403
+        assert response.json()["error"].startswith("This was not sent from a page of this site")
+
+
+def test_nor_is_the_one_of_before_signing_in(browser):
+    ann = browser()
+    before = token_of(ann)
+    signs_in(ann)
+
+    assert ann.post("/decide", json={}, headers={"X-CSRF-Token": before}).status_code == 403
+
+
+def test_signing_in_needs_one_too(browser):
+    data = {"name": "ann", "password": RIGHT}
+    other = token_of(browser())
+
+    assert browser().post("/login", data=data).status_code == 403
+    assert browser().post("/login", data=data | {"csrf_token": other}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "http://testserver.evil.example"},
+        {"Origin": "http://testserver:81"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_another_sites_page_is_refused_even_with_the_token(ann, header):
+    token = {"X-CSRF-Token": token_of(ann, "/")}
+
+    assert ann.post("/decide", json={}, headers=token | header).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "header", [{"Origin": "http://testserver"}, {"Sec-Fetch-Site": "same-origin"}]
+)
+def test_the_apps_own_page_is_not(ann, header):
+    token = {"X-CSRF-Token": token_of(ann, "/")}
+
+    assert ann.post("/decide", json={}, headers=token | header).status_code == 200
+
+
+def test_a_form_has_an_end(ann):
+    data = {"note": "x" * 70_000, "csrf_token": token_of(ann, "/")}
+    long = {"text": "x" * 70_000}
+
+    assert ann.post("/note", data=data).status_code == 413
+    by_script = ann.post("/decide", json=long, headers={"X-CSRF-Token": data["csrf_token"]})
+    assert by_script.json() == {"got": long}

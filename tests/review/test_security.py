@@ -1,0 +1,296 @@
+"""What a browser can and cannot do, signed in or not: through Starlette's own stack."""
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from review.security import local_path, refuse, require
+from tests.review.guarded_app import (
+    RIGHT,
+    WRONG,
+    admins,
+    browsers,
+    experts,
+    queue,
+    session_of,
+    signs_in,
+    three_accounts,
+    token_of,
+)
+
+POLICY = (
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+@pytest.fixture
+def accounts(tmp_path, monkeypatch):
+    return three_accounts(tmp_path / "review.sqlite", monkeypatch)
+
+
+@pytest.fixture
+def browser(accounts):
+    return browsers(accounts)
+
+
+class TestSigningIn:
+    def test_the_right_password_begins_a_session(self, browser):
+        ann = browser()
+        response = signs_in(ann)
+
+        assert (response.status_code, response.headers["location"]) == (303, "/")
+        assert ann.get("/").text.startswith("ann annotator ")
+
+    def test_wrong_unknown_and_disabled_look_alike(self, browser, accounts):
+        accounts.disable("eve")
+        answers = [
+            signs_in(browser(), "ann", WRONG),
+            signs_in(browser(), "eve", RIGHT),
+            signs_in(browser(), "nobody", RIGHT),
+        ]
+
+        assert len({(each.status_code, each.text) for each in answers}) == 1
+        assert len({tuple(each.headers.keys()) for each in answers}) == 1
+        assert not any("set-cookie" in each.headers for each in answers)
+
+    def test_too_many_failures_wait_by_name_and_by_address(self, browser):
+        for _ in range(5):
+            assert signs_in(browser(), "ann", WRONG).status_code == 403
+        waits = signs_in(browser(client=("10.0.0.2", 1)), "ann", RIGHT)
+
+        assert waits.status_code == 429
+        assert waits.text == "Too many failed sign-ins: try again in 5 minutes."
+        for number in range(15):
+            assert signs_in(browser(), f"name-{number}", WRONG).status_code == 403
+        assert signs_in(browser(), "eve", RIGHT).status_code == 429
+        assert signs_in(browser(client=("10.0.0.2", 1)), "eve", RIGHT).status_code == 303
+
+    def test_a_link_signs_in_once(self, browser, accounts):
+        path = f"/link/{accounts.link('eve')}"
+        eve, other = browser(), browser()
+
+        assert eve.post(path, data={"csrf_token": token_of(eve)}).status_code == 303
+        assert eve.get("/").text.startswith("eve expert ")
+        assert other.post(path, data={"csrf_token": token_of(other)}).status_code == 403
+        assert session_of(other) is None
+
+    @pytest.mark.parametrize("method", ["GET", "HEAD"])
+    def test_looking_at_a_link_does_not_use_it_up(self, browser, accounts, method):
+        path = f"/link/{accounts.link('eve')}"
+        eve = browser()
+
+        assert eve.request(method, path).status_code == 405
+        assert eve.post(path, data={"csrf_token": token_of(eve)}).status_code == 303
+
+    def test_nobody_goes_on_with_a_token_that_was_there_before(self, browser, accounts):
+        ann = browser()
+        for planted in ("planted", accounts.begin_session("eve")):
+            ann.cookies.set("review_session", planted, domain="testserver.local", path="/")
+            page = "/" if planted != "planted" else "/login"
+            data = {"name": "ann", "password": RIGHT, "csrf_token": token_of(ann, page)}
+
+            assert ann.post("/login", data=data).status_code == 303
+            assert session_of(ann) not in (None, planted)
+            assert accounts.session(planted) is None
+            assert accounts.session(session_of(ann)).name == "ann"
+            ann.cookies.clear()
+
+    def test_every_sign_in_has_another_token(self, browser, accounts):
+        ann = browser()
+        signs_in(ann)
+        first = session_of(ann)
+        again = {"name": "ann", "password": RIGHT, "csrf_token": token_of(ann, "/")}
+        ann.post("/login", data=again)
+
+        assert session_of(ann) != first
+        assert accounts.session(first) is None
+
+
+class TestCookies:
+    def test_scripts_do_not_see_it_and_other_sites_do_not_send_it(self, browser):
+        [cookie] = [
+            each
+            for each in signs_in(browser()).headers.get_list("set-cookie")
+            if each.startswith("review_session=")
+        ]
+        parts = [part.strip().lower() for part in cookie.split(";")]
+
+        assert {"httponly", "samesite=lax", "path=/", "max-age=1209600"} <= set(parts)  # 14 days
+        assert "secure" not in parts and not any(part.startswith("domain") for part in parts)
+
+    def test_under_https_it_is_for_https_and_this_host_alone(self, browser):
+        ann = browser("https://testserver")
+        cookies = signs_in(ann).headers.get_list("set-cookie")
+
+        assert all(
+            each.startswith("__Host-") and "; Secure" in each and "Path=/" in each
+            for each in cookies
+        )
+        assert ann.get("/").status_code == 200
+
+    def test_the_cookie_of_before_signing_in_is_dropped(self, browser):
+        ann = browser()
+        ann.get("/login")
+        assert ann.cookies.get("review_visitor")
+        signs_in(ann)
+
+        assert dict(ann.cookies) == {"review_session": session_of(ann)}
+
+    def test_signing_out_ends_the_session_and_drops_the_cookie(self, browser, accounts):
+        ann = browser()
+        signs_in(ann)
+        token = session_of(ann)
+        response = ann.post("/logout", data={"csrf_token": token_of(ann, "/")})
+
+        assert response.headers["location"] == "/login"
+        assert session_of(ann) is None
+        assert accounts.session(token) is None
+        ann.cookies.set("review_session", token)
+        assert ann.get("/").status_code == 303
+
+    @pytest.mark.parametrize("change", ["disable", "set_password"])
+    def test_disabling_and_a_new_password_sign_out(self, browser, accounts, change):
+        ann = browser()
+        signs_in(ann)
+        getattr(accounts, change)("ann", *[WRONG] * (change == "set_password"))
+
+        assert ann.get("/").headers["location"] == "/login?next=%2F"
+
+    @pytest.mark.parametrize("cookie", ["", "x", '"', "review", "é", "a" * 5000, "\\303"])
+    def test_a_cookie_that_is_none_of_ours_is_nobody(self, browser, cookie):
+        header = {"cookie": f"review_session={cookie}".encode()}
+
+        assert browser().get("/", headers=header).status_code == 303
+
+
+class TestGuard:
+    @pytest.mark.parametrize(
+        "name, statuses", [("ann", [200, 403, 403]), ("eve", [200, 200, 403]), ("ada", [200] * 3)]
+    )
+    def test_a_role_reaches_its_pages_and_those_below(self, browser, name, statuses):
+        person = browser()
+        signs_in(person, name)
+
+        assert [person.get(page).status_code for page in ("/", "/experts", "/admins")] == statuses
+
+    def test_a_role_too_low_is_told_so_in_a_sentence(self, browser):
+        ann = browser()
+        signs_in(ann)
+        as_json = ann.get("/experts", headers={"accept": "application/json"})
+
+        assert "<p>This page is for experts.</p>" in ann.get("/experts").text
+        assert as_json.json() == {"error": "This page is for experts."}
+
+    def test_a_role_taken_away_is_gone_at_once(self, browser, accounts):
+        eve = browser()
+        signs_in(eve, "eve")
+        accounts.set_role("eve", "annotator")
+
+        assert eve.get("/experts").status_code == 403
+
+    def test_who_is_not_signed_in_is_sent_to_sign_in_and_back(self, browser):
+        ann = browser()
+        sent = ann.get("/items/a%3F%20b?kind=dialogue&page=2").headers["location"]
+
+        assert sent == "/login?next=%2Fitems%2Fa%253F%2520b%3Fkind%3Ddialogue%26page%3D2"
+        back = signs_in(ann, next="/items/a%3F%20b?kind=dialogue&page=2").headers["location"]
+        assert back == "/items/a%3F%20b?kind=dialogue&page=2"
+        assert ann.get(back).status_code == 200
+
+    def test_a_script_that_is_not_signed_in_is_told_so(self, browser):
+        nobody = browser()
+        token = {"X-CSRF-Token": token_of(nobody)}
+        posted = nobody.post("/decide", json={}, headers=token)
+        read = nobody.get("/", headers={"accept": "application/json"})
+
+        assert (posted.status_code, posted.json()) == (401, {"error": "You are not signed in."})
+        assert read.status_code == 401
+
+    def test_a_role_that_is_none_is_found_at_once(self):
+        with pytest.raises(ValueError, match="'boss' is no role"):
+            require("boss")
+
+    def test_what_an_endpoint_requires_can_be_asked(self):
+        assert [each.required_role for each in (queue, experts, admins)] == [
+            "annotator",
+            "expert",
+            "admin",
+        ]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/items/a?b=/c//d&e=http://f", "/a%20b", "/%2F%2Fevil", "/字"]
+)
+def test_after_signing_in_one_goes_on_to_a_page_of_this_site(path):
+    assert local_path(path) == path
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        None,
+        "",
+        "items",
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/a\\b",
+        "http://evil.example",
+        "http:evil.example",
+        "HTTPS://evil.example/",
+        "javascript:alert(1)",
+        " //evil.example",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        "/\r\nSet-Cookie: a=b",
+        "//[",
+    ],
+)
+def test_and_never_to_another_site(browser, elsewhere):
+    assert local_path(elsewhere) == "/"
+    fields = {} if elsewhere is None else {"next": elsewhere}
+    assert signs_in(browser(), **fields).headers["location"] == "/"
+
+
+class TestHeaders:
+    @pytest.mark.parametrize(
+        "page", ["/", "/login", "/experts", "/decide", "/nowhere", "/image", "/broken"]
+    )
+    def test_every_answer_binds_the_browser(self, browser, page):
+        for person in (browser(raise_server_exceptions=False), browser()):
+            if page == "/broken":
+                person = browser(raise_server_exceptions=False)
+            headers = person.get(page).headers
+
+            assert headers["content-security-policy"] == POLICY
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "same-origin"
+            assert headers["cache-control"] == "no-store"
+
+    def test_what_is_refused_before_the_app_sees_it_too(self, browser):
+        headers = browser().post("/decide").headers
+
+        assert headers["content-security-policy"] == POLICY
+        assert headers["cache-control"] == "no-store"
+
+    def test_an_image_may_say_that_it_is_kept(self, browser):
+        ann = browser()
+        signs_in(ann)
+
+        assert ann.get("/image").headers["cache-control"] == "private, immutable"
+
+    def test_a_fault_tells_nothing_of_the_machine(self, browser):
+        response = browser(raise_server_exceptions=False).get("/broken")
+
+        assert response.status_code == 500
+        assert "<p>Something went wrong here" in response.text
+        assert "secret" not in response.text
+        with pytest.raises(RuntimeError, match="secret"):  # but the server's log has it
+            browser().get("/broken")
+
+    def test_a_sentence_is_escaped(self, browser):
+        page = refuse(Request({"type": "http", "headers": []}), HTTPException(400, "<b>&"))
+
+        assert b"<p>&lt;b&gt;&amp;</p>" in page.body

@@ -1,0 +1,285 @@
+"""The round trip through a spreadsheet: every text a row, nothing computed, nothing lost."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.review import KINDS
+from resources.review_store import ReviewStore
+from review import __main__ as cli
+from review.commands import files
+from review.fields import fields_of, with_changes
+from review.rounds import awaiting, take_in
+from review.spreadsheet import (
+    COLUMNS,
+    NotASpreadsheet,
+    guarded,
+    read_csv,
+    restored,
+    write_csv,
+)
+from tests.review.of_every_kind import EDITS, HOSTILE, item_of
+
+STARTS_A_FORMULA = tuple("=+-@\t\r")
+
+
+class Sheet:
+    """What a person does: opens the file, writes into cells, saves it."""
+
+    def __init__(self, path, items):
+        self.path, self.items = path, items
+        self.store = ReviewStore(path / "review.sqlite")
+        self.n_files = 0
+
+    def opened(self, round=1, **options):
+        self.n_files += 1
+        path = self.path / f"{self.n_files}.csv"
+        write_csv(awaiting(self.items, self.store, round, **options), round, path)
+        return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
+
+    def saved(self, rows, separator=",", line_end="\r\n", mark="\ufeff"):
+        self.n_files += 1
+        path = self.path / f"{self.n_files}.csv"
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, COLUMNS, delimiter=separator, lineterminator=line_end)
+        writer.writeheader()
+        writer.writerows(rows)
+        path.write_bytes((mark + text.getvalue()).encode())
+        return path
+
+    def back(self, rows, reviewer="ann", round=1, **options):
+        path = self.saved(rows, **options)
+        return take_in(self.items, self.store, read_csv(path), reviewer, round)
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    return Sheet(tmp_path, [item_of("rewrite"), item_of("dialogue"), item_of("reference")])
+
+
+def row_of(rows, part, kind="dialogue"):
+    return next(row for row in rows if row["kind"] == kind and restored(row["part"]) == part)
+
+
+class TestCells:
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_a_hostile_text_is_no_formula_and_comes_back_byte_for_byte(self, text):
+        cell = guarded(text)
+        assert not cell.startswith(STARTS_A_FORMULA)
+        assert not cell.strip().startswith(STARTS_A_FORMULA)
+        assert restored(cell) == text
+
+    @given(st.text(alphabet=st.characters(codec="utf-8")) | st.text("='+-@ 0a\t\r"))
+    def test_every_text_comes_back(self, text):
+        assert restored(guarded(text)) == text
+        assert not guarded(text).startswith(STARTS_A_FORMULA)
+
+    @pytest.mark.parametrize("text", ["007", "3/4", "1e5", "May 5", "true", "-2", "12:30"])
+    def test_what_a_program_would_rewrite_is_guarded(self, text):
+        assert guarded(text) == "'" + text
+
+    @pytest.mark.parametrize("text", ["A tower.", "'tis the season", "", "In 1889 it was 300 m."])
+    def test_plain_words_are_left_alone(self, text):
+        assert guarded(text) == text == restored(text)
+
+
+class TestExport:
+    def test_a_row_a_text_in_reading_order(self, sheet):
+        rows = [row for row in sheet.opened() if row["kind"] == "dialogue"]
+
+        assert [(row["part"], row["text"], row["new_text"]) for row in rows] == [
+            ("turns.1.question", "A tower.?", ""),
+            ("turns.1.answer", "A tower.", ""),
+            ("turns.2.question", "And then?", ""),
+            ("turns.2.answer", "Nothing, A tower.", ""),
+        ]
+        assert {row["round"] for row in rows} == {"1"}
+
+    def test_what_is_only_to_be_read_says_so(self, sheet):
+        rows = [row for row in sheet.opened() if row["kind"] == "rewrite"]
+
+        assert [(row["part"], row["new_text"]) for row in rows] == [
+            ("original", "(to read)"),
+            ("rewrite", ""),
+        ]
+
+    def test_the_file_begins_as_excel_wants_it(self, tmp_path):
+        write_csv([item_of("rewrite")], 1, tmp_path / "out.csv")
+
+        assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfitem_id,content_hash")
+
+    def test_an_item_says_once_what_to_look_at(self, tmp_path):
+        item = item_of("dialogue", image_ids=("f" * 64,))
+        item |= {
+            "image_paths": ["images/ff.png"],
+            "context": {"page_urls": ["u1", "=u2"], "why": []},
+        }
+        sheet = Sheet(tmp_path, [item])
+
+        first, *others = [row["look_at"] for row in sheet.opened()]
+
+        assert first == "images/ff.png\npage urls: u1\n=u2"
+        assert set(others) == {""}
+
+    def test_a_translation_stands_beside_its_source(self, tmp_path):
+        names = [
+            field.name for field in fields_of("translation", item_of("translation")["content"])
+        ]
+
+        assert names[2:] == ["source.question", "target.question", "source.hint", "target.hint"]
+
+
+class TestEveryKind:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_hostile_texts_go_out_and_come_back_unchanged(self, tmp_path, kind, text):
+        item = item_of(kind, text)
+        write_csv([item], 1, tmp_path / "out.csv")
+
+        (record,) = read_csv(tmp_path / "out.csv")
+
+        shown = {field.name: field.text for field in fields_of(kind, item["content"])}
+        assert record.said["shown"] == shown
+        assert (record.said["item_id"], record.said["round"]) == (item["item_id"], 1)
+        assert record.said["changes"] == {}
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_an_edit_is_what_was_written_and_nothing_else(self, tmp_path, kind):
+        sheet = Sheet(tmp_path, [item_of(kind)])
+        changes, made = EDITS[kind]
+        rows = sheet.opened()
+        rows[0]["verdict"] = "Edit "
+        for part, text in changes.items():
+            row_of(rows, part, kind)["new_text"] = text
+
+        assert sheet.back(rows).problems == []
+        (decision,) = sheet.store.decisions()
+        assert decision.edits == item_of(kind)["content"] | made
+
+    def test_a_part_that_is_not_there_or_not_to_be_changed(self):
+        content = item_of("rewrite")["content"]
+        for part, words in (("turns.1.answer", "no part"), ("original", "not changed")):
+            with pytest.raises(ValueError, match=words):
+                with_changes("rewrite", content, {part: "x"})
+
+
+class TestImport:
+    def test_the_same_file_twice_adds_nothing(self, sheet):
+        rows = sheet.opened()
+        row_of(rows, "turns.1.question")["verdict"] = "accept"
+        row_of(rows, "rewrite", "rewrite").update(verdict="reject", reason="incomplete", note="-")
+
+        first, again = sheet.back(rows), sheet.back(rows)
+
+        assert (first.added, first.known, first.untouched) == (2, 0, 1)
+        assert (again.added, again.known, again.untouched) == (0, 2, 1)
+        assert len(sheet.store.decisions()) == 2
+
+    @pytest.mark.parametrize("separator", [",", ";", "\t"])
+    @pytest.mark.parametrize("mark", ["\ufeff", ""])
+    def test_as_other_programs_save_it(self, sheet, separator, mark):
+        rows = sheet.opened()
+        row_of(rows, "turns.2.answer").update(verdict="edit", new_text="one\ntwo; three, four")
+
+        assert sheet.back(rows, separator=separator, mark=mark, line_end="\n").problems == []
+        (decision,) = sheet.store.decisions()
+        assert decision.edits["turns"][1]["answer"] == "one\ntwo; three, four"
+
+    def test_line_breaks_that_a_program_wrote_its_own_way_are_no_edit(self, tmp_path):
+        sheet = Sheet(tmp_path, [item_of("rewrite", "one\r\ntwo")])
+        rows = sheet.opened()
+        rows[0]["verdict"] = "accept"
+        for row in rows:
+            row["text"] = row["text"].replace("\r\n", "\n")
+
+        assert sheet.back(rows).added == 1
+
+    def test_a_text_written_over_in_place_is_reported_by_line(self, sheet):
+        rows = sheet.opened()
+        row_of(rows, "turns.1.answer").update(verdict="accept", text="A mill.")
+
+        result = sheet.back(rows)
+
+        # Below the head (line 1) stand the two rows of the rewrite; the dialogue begins on line 4.
+        assert result.added == 0
+        assert result.problems == [
+            "line 4: the text of turns.1.answer was changed where it was only to be read."
+        ]
+
+    def test_two_files_that_differ_change_nothing(self, sheet):
+        rows = sheet.opened()
+        row_of(rows, "turns.1.question")["verdict"] = "accept"
+        sheet.back(rows)
+        row_of(rows, "turns.1.question")["verdict"] = "edit"
+        row_of(rows, "turns.1.answer")["new_text"] = "A mill."
+
+        result = sheet.back(rows)
+
+        assert result.added == 0
+        assert result.problems[0].startswith("line 4: conflict: ann decided item ")
+        assert [event.verdict for event in sheet.store.decisions()] == ["accept"]
+
+    def test_two_rows_that_differ_are_a_conflict(self, sheet):
+        rows = sheet.opened()
+        row_of(rows, "turns.1.question")["verdict"] = "accept"
+        row_of(rows, "turns.1.answer")["verdict"] = "reject"
+
+        assert sheet.back(rows).problems == [
+            "line 4: conflict: verdict of one item is 'accept' and 'reject'."
+        ]
+
+    def test_an_older_content_is_a_conflict(self, sheet):
+        rows = sheet.opened()
+        row_of(rows, "turns.1.question")["verdict"] = "accept"
+        older = sheet.items[1]
+        sheet.items[1] = item_of("dialogue", "A rebuilt tower.") | {"item_id": older["item_id"]}
+
+        (problem,) = sheet.back(rows).problems
+
+        assert problem.startswith(f"line 4: conflict: item {older['item_id']} was decided on at")
+
+    def test_words_without_a_verdict_are_not_lost_silently(self, sheet):
+        rows = sheet.opened()
+        row_of(rows, "turns.1.answer")["new_text"] = "A mill."
+        row_of(rows, "rewrite", "rewrite")["verdict"] = "edit"
+
+        problems = sheet.back(rows).problems
+
+        assert "no text is another one" in problems[0]
+        assert "verdict is one of" in problems[1]
+
+    @pytest.mark.parametrize(
+        ("data", "words"),
+        [
+            (b"item_id,\xe9\n", "CSV UTF-8"),
+            (b"a,b\n1,2\n", "lacks the columns item_id"),
+            (b"", "lacks the columns"),
+            (",".join(COLUMNS).encode() + b'\n"' + b"x" * 200_000, "not CSV"),
+        ],
+    )
+    def test_what_is_no_such_file_is_one_sentence(self, tmp_path, data, words):
+        (tmp_path / "in.csv").write_bytes(data)
+
+        with pytest.raises(NotASpreadsheet, match=words):
+            list(read_csv(tmp_path / "in.csv"))
+
+
+def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setattr(files, "read_queue", lambda: [item_of("rewrite"), item_of("dialogue")])
+    out = tmp_path / "out.csv"
+    back = ["import", str(out), "--format", "csv", "--reviewer", "ann", "--round", "1"]
+
+    assert cli.main(["export", "--format", "csv", "--out", str(out), "--kind", "rewrite"]) == 0
+    text = out.read_text(encoding="utf-8-sig")
+    out.write_text(text.replace("(to read),,,", "(to read),accept,,"), encoding="utf-8-sig")
+    assert cli.main(back) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("1 decisions added, 0 known")
+    out.write_text(text.replace("(to read),,,", "(to read),skip,,"), encoding="utf-8-sig")
+    assert cli.main(back) == 1
+    out.write_text("nothing")
+    assert cli.main(back) == 2
+    assert "lacks the columns" in capsys.readouterr().err

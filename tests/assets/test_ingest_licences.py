@@ -5,8 +5,9 @@ import csv
 import dagster as dg
 import pytest
 
-from assets.partitions import buckets
+from assets.partitions import bucket_key
 from assets.tables import rows_to_arrow
+from methods.ids import content_id
 from methods.messages import IMAGE_HERE
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
@@ -85,7 +86,8 @@ def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: Wor
 
 def weave_by_hand(world: World, entries: list[Row]) -> None:
     """A set of these entries and a dialogue on it, as the stages between would have written them."""
-    here = {"set_id": "by-hand", "bucket": buckets.get_partition_keys()[0], "kind": "benchmark"}
+    set_id = content_id("by hand")
+    here = {"set_id": set_id, "bucket": bucket_key(set_id), "kind": "benchmark"}
     turn = {"question_id": "q", "question": f"{IMAGE_HERE * 2} Which?", "answer": "Both."}
     sets = [
         {**here, "cluster_id": "c", "position": position, **entry}

@@ -7,20 +7,16 @@ SHA-256 inside the request, never as base64; keys and secrets never come near it
 """
 
 import json
-import os
 import sqlite3
-import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from filelock import FileLock
-
 from methods.ids import canonical_json
 from resources.llm.request import Completion
+from resources.sqlite_file import SqliteFile
 
 _TABLES = Path(__file__).with_name("ledger.sql")
 _VERSION = 2
@@ -32,8 +28,6 @@ SELECT key, provider, model, prompt_version, stage, '', 'live', finish_reason,
 FROM calls_1 ORDER BY created_at, key
 """
 _LOOKUP_CHUNK = 500
-BUSY_TIMEOUT = 60.0
-"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
 
 
 class Call(NamedTuple):
@@ -89,17 +83,12 @@ class Charge(NamedTuple):
     created_at: str
 
 
-class Ledger:
+class Ledger(SqliteFile):
     """Reads and adds calls; safe among threads and processes: each thread has a connection."""
 
     def __init__(self, path: Path | str):
-        self.path = Path(path)
-        self._threads = threading.local()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Turning WAL on does not wait for other connections as a transaction does, so the first
-        # processes to arrive take turns.
-        with FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT), self._connection() as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
+        super().__init__(path)
+        with self._first_use() as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
                 _make_tables(connection)
 
@@ -121,16 +110,9 @@ class Ledger:
         with self.transaction() as connection:
             insert(connection, calls)
 
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection inside a transaction, durable when the block ends."""
-        with self.connection as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-
     def __iter__(self) -> Iterator[Call]:
         """Every call, by key."""
-        with self._connection() as connection:
+        with self._alone() as connection:
             for row in connection.execute(
                 f"SELECT {', '.join(Call._fields)} FROM calls ORDER BY key"
             ):
@@ -159,34 +141,6 @@ class Ledger:
 
     def __len__(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """This thread's connection, opened when first used: opening one takes 50 times a look-up."""
-        # A child process must not go on with its parent's.
-        if getattr(self._threads, "process", None) != os.getpid():
-            self._threads.connection = self._open()
-            self._threads.process = os.getpid()
-        connection: sqlite3.Connection = self._threads.connection
-        return connection
-
-    def close(self) -> None:
-        """Close this thread's connection; the next use opens another."""
-        if getattr(self._threads, "process", None) == os.getpid():
-            self._threads.connection.close()
-            del self._threads.connection, self._threads.process
-
-    def _open(self) -> sqlite3.Connection:
-        # Transactions are begun where they are wanted, not by the module.
-        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None)
-        # WAL alone may lose the last commits with the power, and they were paid for.
-        connection.execute("PRAGMA synchronous=FULL")
-        return connection
-
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(self._open()) as connection:
-            yield connection
 
 
 def pack(request: Mapping[str, object]) -> bytes:

@@ -12,7 +12,7 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from assets.partitions import buckets, models, wit_shards
+from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger

@@ -8,7 +8,7 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field
 
-from assets.tables import preview
+from assets.common.tables import preview
 from methods.image_sets import MAX_IMAGES, MIN_IMAGES
 from resources.warehouse import Warehouse
 

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from assets import cluster, dialogue, ingest, ledger, release, review, rewrite
-from assets.agreement import agreement_assets
-from assets.evaluate import evaluation_assets
-from assets.leaderboard import leaderboard_assets
+from assets.evaluate.benchmark import evaluation_assets
+from assets.evaluate.leaderboard import leaderboard_assets
+from assets.review.agreement import agreement_assets
 from dagster_project import jobs
 from dagster_project.checks import make_checks
 from dagster_project.progress import progress_logger
 from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensor
-from methods.benchmark import Benchmark
+from methods.evaluation.benchmark import Benchmark
 from methods.mmdu import Mmdu
 
 BENCHMARKS: Sequence[Benchmark] = (Mmdu(),)

@@ -9,14 +9,14 @@ import time
 
 import dagster as dg
 
-from assets.partitions import models
+from assets.common.partitions import models
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from resources import home
 from resources.corpus.settings import CorpusError
-from resources.image_source import ImageSourceError
+from resources.images.fetcher import ImageSourceError
 from resources.llm.registry import RegistryError
 from resources.warehouse import Warehouse
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from assets.partitions import buckets, models, wit_shards
+from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.jobs import RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
@@ -22,8 +22,8 @@ from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.corpus.settings import CorpusError
-from resources.image_source import ImageSourceError
-from resources.image_store import ImageStore
+from resources.images.fetcher import ImageSourceError
+from resources.images.store import ImageStore
 from resources.llm.dry_run import DryGateway, Foreseen
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from dagster import AssetSelection
 
-from assets.partitions import buckets, wit_shards
+from assets.common.partitions import buckets, wit_shards
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 from resources.corpus.corpus import Corpus
 from resources.corpus.settings import CorpusError

@@ -11,14 +11,15 @@ import dagster as dg
 from resources import home
 from resources.corpus.corpus import Corpus
 from resources.embedder import PACKAGED, TORCH, Embedder
-from resources.image_index import ImageIndex
-from resources.image_source import ImageFetcher
-from resources.image_store import ImageStore
+from resources.images.fetcher import ImageFetcher
+from resources.images.index import ImageIndex
+from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.ray_clustering.cluster import RayCluster
-from resources.review_store import ReviewStore, RulesError
+from resources.review.rules import RulesError
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 CHAIN = "loom/chain"

@@ -9,7 +9,7 @@ import dagster as dg
 from assets.review import queued
 from methods.review import by_item
 from methods.review.process import stage_of
-from resources.review_store import ReviewStore
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 APPROVED = dg.AssetKey(["review", "approved"])

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from assets.partitions import models, wit_shards
+from assets.common.partitions import models, wit_shards
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
-from resources.accounts import count_accounts
 from resources.corpus.settings import CorpusError
 from resources.home import ledger_path
 from resources.llm.ledger import Ledger
+from resources.llm.ledger_export import count_accounts
 from resources.llm.registry import RegistryError, active_profile, load_registry
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
 
-from assets.partitions import buckets, models, wit_shards
+from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.jobs import JOB_OF_GROUP, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
 from resources.corpus.settings import CorpusError
@@ -22,7 +22,8 @@ from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.review.buckets import Bucket
-from resources.review_store import ReviewStore, RulesError
+from resources.review.rules import RulesError
+from resources.review.store import ReviewStore
 
 if TYPE_CHECKING:
     from dagster_project.jobs import Job

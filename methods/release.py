@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from methods.ids import content_id
-from methods.messages import IMAGE_HERE
+from methods.prompts.messages import IMAGE_HERE
 
 
 @dataclass(frozen=True)

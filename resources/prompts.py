@@ -8,7 +8,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from methods.prompting import PromptTemplate
+from methods.prompts.template import PromptTemplate
 from resources.home import REPO_ROOT
 
 PROMPTS_ROOT = REPO_ROOT / "methods"

@@ -25,7 +25,7 @@ from methods.review import (
     source_hash_of,
 )
 from methods.review.process import Course, course_of
-from resources.review_store import ReviewStore
+from resources.review.store import ReviewStore
 from review.fields import fields_of, with_changes
 
 TO_FILL = ("verdict", "edits", "changes", "reason", "note")

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from assets.cluster.before import Found, read_before
 from assets.cluster.embeddings import embeddings
 from assets.cluster.on_ray import ray_finder
-from assets.cluster.placed import changes_table, clusters_table, communities_table
-from assets.progress import Steps
-from assets.tables import WHEN_READY, preview, report, table_asset
+from assets.cluster.prior_state import Found, read_before
+from assets.cluster.table_rows import changes_table, clusters_table, communities_table
+from assets.common.progress import Steps
+from assets.common.tables import WHEN_READY, preview, report, table_asset
 from methods.clustering.approximate import approximate_neighbours
 from methods.clustering.communities import Community, communities_of, threshold_communities
 from methods.clustering.density import density_communities

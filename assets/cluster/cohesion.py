@@ -11,7 +11,7 @@ from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
 from resources.embedder import Embedder
 from resources.warehouse import Warehouse
 

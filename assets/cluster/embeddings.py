@@ -11,9 +11,9 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.common.progress import Steps
+from assets.common.tables import WHEN_READY, report, table_asset
 from assets.ingest import entries
-from assets.progress import Steps
-from assets.tables import WHEN_READY, report, table_asset
 from resources.batched import batched
 from resources.embedder import Embedder
 from resources.warehouse import Warehouse

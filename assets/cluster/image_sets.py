@@ -13,12 +13,12 @@ from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
+from assets.common.partitions import bucket_key
+from assets.common.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
 from assets.ingest import duplicates, entries
-from assets.partitions import bucket_key
-from assets.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
 from methods.image_sets import Cluster, Drawing, Kind, Member, Wish, draw_sets, size_weights
 from resources.embedder import Embedder
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, Write
 
 BENCHMARK_SIZES = {

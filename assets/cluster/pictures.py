@@ -1,7 +1,7 @@
 """The clustering as people see it: a map of entries, and one page with every picture.
 
 What belongs here: which rows the pictures are made of. Where an entry lies is worked out in
-`methods/clustering/projection.py`; drawing is `resources/figures/`.
+`methods/clustering/projection.py`; drawing is `resources/reports/`.
 """
 
 import dagster as dg
@@ -10,15 +10,15 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import cohesion, near_pairs
 from assets.cluster.embeddings import entry_vectors
-from assets.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
+from assets.common.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
 from resources.embedder import Embedder
-from resources.figures.drawn import Point
-from resources.figures.page import Clustering, render_page
-from resources.figures.stills import map_png, sizes_png
-from resources.figures.words import category_cloud
 from resources.home import reports_path
-from resources.image_store import ImageStore
-from resources.report import write_report
+from resources.images.store import ImageStore
+from resources.reports.benchmark_report import write_report
+from resources.reports.cluster_layers import Point
+from resources.reports.cluster_page import Clustering, render_page
+from resources.reports.cluster_plots import map_png, sizes_png
+from resources.reports.word_cloud import category_cloud
 from resources.warehouse import Warehouse
 
 N_LISTED = 20

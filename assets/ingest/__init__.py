@@ -1,8 +1,8 @@
 """Ingestion: shards of Wikipedia's pages and images to entries, each shard a partition.
 
 What belongs here: which rows are read, what is made of them and what was refused. What a row is says
-`methods/wit.py`, where shards come from `resources/corpus/`, how images are got and kept
-`resources/image_intake.py`.
+`methods/ingest/wit.py`, where shards come from `resources/corpus/`, how images are got and kept
+`resources/images/intake.py`.
 """
 
 from assets.ingest.entries import entries

@@ -7,14 +7,14 @@ from typing import Any
 
 import dagster as dg
 
+from assets.common.partitions import wit_shards
+from assets.common.tables import FRESH_EVERY_WEEK, WHEN_READY, report, table_asset
 from assets.ingest.images import images
 from assets.ingest.pages import pages
 from assets.ingest.rows import wit_rows
-from assets.partitions import wit_shards
-from assets.tables import FRESH_EVERY_WEEK, WHEN_READY, report, table_asset
 from methods.ids import content_id
-from methods.wit import COLUMNS, WitRow, caption
-from resources.image_store import ImageStore
+from methods.ingest.wit import COLUMNS, WitRow, caption
+from resources.images.store import ImageStore
 from resources.rows_file import RowsFile, first_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 

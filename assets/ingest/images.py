@@ -12,10 +12,9 @@ from typing import Any
 
 import dagster as dg
 
-from assets.ingest.pages import pages
-from assets.partitions import wit_shards
-from assets.refused import reasons
-from assets.tables import (
+from assets.common.partitions import wit_shards
+from assets.common.refused import reasons
+from assets.common.tables import (
     FRESH_EVERY_WEEK,
     WHEN_READY,
     preview,
@@ -23,17 +22,18 @@ from assets.tables import (
     rows_to_arrow,
     table_asset,
 )
-from methods.image_check import EXTENSION_OF, ImageRejected
-from methods.near_duplicates import duplicate_groups, near_duplicates
+from assets.ingest.pages import pages
+from methods.ingest.image_check import EXTENSION_OF, ImageRejected
+from methods.ingest.near_duplicates import duplicate_groups, near_duplicates
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus
 from resources.corpus.knowledge import Knowledge
 from resources.corpus.shard import Shard
-from resources.image_index import ImageIndex
-from resources.image_intake import ImageIntake, Taken, Wanted
-from resources.image_source import ImageFetcher
-from resources.image_store import ImageStore
+from resources.images.fetcher import ImageFetcher
+from resources.images.index import ImageIndex
+from resources.images.intake import ImageIntake, Taken, Wanted
+from resources.images.store import ImageStore
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import dagster as dg
 
-from assets.ingest.rows import wit_rows
-from assets.partitions import wit_shards
-from assets.tables import (
+from assets.common.partitions import wit_shards
+from assets.common.tables import (
     FRESH_EVERY_WEEK,
     WHEN_READY,
     preview,
     report,
     table_asset,
 )
+from assets.ingest.rows import wit_rows
 from methods.ids import content_id
-from methods.topics import topics_of
+from methods.ingest.topics import topics_of
 from resources.corpus.corpus import Corpus
 from resources.corpus.knowledge import Knowledge
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder

@@ -7,9 +7,9 @@ from collections import Counter
 
 import dagster as dg
 
-from assets.partitions import wit_shards
-from assets.refused import reasons
-from assets.tables import FRESH_EVERY_WEEK, map_of, report, rows_to_arrow, table_asset
+from assets.common.partitions import wit_shards
+from assets.common.refused import reasons
+from assets.common.tables import FRESH_EVERY_WEEK, map_of, report, rows_to_arrow, table_asset
 from resources.corpus.corpus import Corpus
 from resources.corpus.shard import Shard
 from resources.rows_file import staging_folder

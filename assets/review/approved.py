@@ -10,12 +10,12 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from assets.partitions import buckets
+from assets.common.partitions import buckets
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import MADE, queue, queued
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset, table_spec
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, REQUIRES, Decision, Policy, by_item, resolve
-from resources.review_store import ReviewStore
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse, Write
 
 

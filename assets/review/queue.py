@@ -11,15 +11,15 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.partitions import bucket_key
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
-from assets.partitions import bucket_key
 from assets.rewrite import prompts
-from assets.tables import WHEN_READY, report, rows_to_arrow, table_asset
-from methods.benchmark import Benchmark
+from methods.evaluation.benchmark import Benchmark
 from methods.ids import canonical_json, content_id
 from methods.review import QueueItem, queue_item
-from resources.image_store import ImageStore
-from resources.review_store import ReviewStore
+from resources.images.store import ImageStore
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]

@@ -6,8 +6,7 @@ the published form are modules beside this one.
 
 from collections.abc import Sequence
 
-from methods.benchmark import Item, Judgment
-from methods.messages import Message, interleave
+from methods.evaluation.benchmark import Item, Judgment
 from methods.mmdu.judging import (
     DIMENSIONS,
     GRADES_SCHEMA,
@@ -16,7 +15,8 @@ from methods.mmdu.judging import (
     OVERALL,
     parse_grades,
 )
-from methods.prompting import PromptTemplate
+from methods.prompts.messages import Message, interleave
+from methods.prompts.template import PromptTemplate
 
 
 class Mmdu:

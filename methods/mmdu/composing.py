@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from methods.messages import IMAGE_HERE
-from methods.parsing import ParseError
+from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.parsing import ParseError
 
 _REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
 

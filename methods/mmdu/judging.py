@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from methods.parsing import ParseError, json_object, object_schema
+from methods.prompts.parsing import ParseError, json_object, object_schema
 
 OVERALL = "Overall Score"
 DIMENSIONS = (

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from methods.ids import canonical_json
-from methods.messages import IMAGE_HERE
+from methods.prompts.messages import IMAGE_HERE
 
 NONE_FITS = "Z"
 """The choice of an extraction whose output names none of the choices (MMBench, section 4.2)."""

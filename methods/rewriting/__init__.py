@@ -6,7 +6,7 @@ What belongs here: reading a model's rewrites and telling which can stand for th
 import re
 from collections import Counter
 
-from methods.parsing import ParseError
+from methods.prompts.parsing import ParseError
 
 _TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 _NUMBER = re.compile(r"^\s*(?:(?:\*\*)?\d+[.):](?!\d)(?:\*\*)?|[-*•](?=\s))\s*")

@@ -1,7 +1,7 @@
 """Addresses of images on Wikimedia's upload servers.
 
 What belongs here: how the address of an original becomes that of its thumbnail, or the title of its
-file. What does not: fetching it (`resources/image_source.py`). Sources:
+file. What does not: fetching it (`resources/images/fetcher.py`). Sources:
 https://www.mediawiki.org/wiki/Manual:$wgThumbnailSteps and .../Common_thumbnail_sizes.
 """
 

@@ -1,7 +1,7 @@
 """The corpus: a folder of shards, and what is known of pages and images besides.
 
 What belongs here: finding shards, and the notes that stand beside them. What does not: how a kind of
-shard is read (the modules beside this one) and how an image is fetched (`resources/image_source.py`).
+shard is read (the modules beside this one) and how an image is fetched (`resources/images/fetcher.py`).
 
     FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
     FOLDER/corpus.yaml                                    further shards, filters (`settings.py`)
@@ -14,13 +14,13 @@ import re
 from functools import cached_property
 from pathlib import Path
 
-from methods.image_filters import parse_exclusions
+from methods.ingest.image_filters import parse_exclusions
+from resources.corpus.download import without_password
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
-from resources.download import without_password
 from resources.wikipedia import Wikipedia
 
 KINDS: dict[str, type[FileShard]] = {

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from methods.wikimedia import FileFacts, PageFacts, file_title
 from resources.corpus.corpus import Corpus
 from resources.corpus.wikipedia_shard import ANY_WIDTH
-from resources.wikimedia_policy import is_wikimedia
+from resources.wikipedia.policy import is_wikimedia
 
 Row = dict[str, Any]
 _LANGUAGE = re.compile(r"(?!www$)[a-z]+(-[a-z0-9]+)*")

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from methods.wit import MAX_LINE_BYTES
+from methods.ingest.wit import MAX_LINE_BYTES
 
 BLOCK_BYTES = 1 << 20
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.binary())])

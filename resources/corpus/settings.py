@@ -16,8 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from methods.image_filters import ImageLimits
-from methods.topics import Topic
+from methods.ingest.image_filters import ImageLimits
+from methods.ingest.topics import Topic
 from methods.wikimedia import THUMBNAIL_WIDTHS
 
 FILE_NAME = "corpus.yaml"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from resources.corpus.download import DownloadError, download, without_password
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
-from resources.download import DownloadError, download, without_password
 
 READER = 1
 """Raised when the same content is read in another way, so that no shard is skipped as unchanged."""

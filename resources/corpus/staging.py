@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from methods.wit import Rejection, WitRow
+from methods.ingest.wit import Rejection, WitRow
 from resources.rows_file import RowsFile
 from resources.warehouse import Parquet, arrow_schema
 

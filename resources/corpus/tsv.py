@@ -1,7 +1,7 @@
 """WIT shards as tab-separated text, packed or not.
 
 What belongs here: reading such a file with DuckDB in one pass. Lines that are plainly rows are taken
-in SQL, the others judged by `methods/wit.py`, which decides alike but says why.
+in SQL, the others judged by `methods/ingest/wit.py`, which decides alike but says why.
 """
 
 from bisect import bisect_left
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from isal import igzip, isal_zlib
 
-from methods.wit import MAX_LINE_BYTES, parse_records, require_header
+from methods.ingest.wit import MAX_LINE_BYTES, parse_records, require_header
 from resources.corpus.lines import SCHEMA, line_batches
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import FileShard

@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 
 from methods.ids import content_id
+from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage
-from methods.wit import Rejection, WitRow, excerpt, typed_row
 from resources.corpus.settings import WikipediaPages
 from resources.corpus.shard import READER, Tell
 from resources.corpus.staging import Staged, StagedWriter

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
 from resources.llm.limits import ModelLimits

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import uuid4
 
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.llm.batch_results import loss_of_batch, results
 from resources.llm.batch_state import Batch, BatchState, Item, Lost
 from resources.llm.clients import Clients

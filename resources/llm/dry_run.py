@@ -8,7 +8,7 @@ account of it. What is run on it is `dagster_project/dry_run.py`.
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.llm.attempt import exchange, make_body
 from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_tokens
 from resources.llm.gateway import Gateway

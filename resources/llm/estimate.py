@@ -6,7 +6,7 @@ What belongs here: estimates. What was used is what the provider says (`reply.py
 import math
 
 from methods.ids import canonical_json
-from methods.messages import Image
+from methods.prompts.messages import Image
 from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.llm.budget import Budget, Retries
 from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits

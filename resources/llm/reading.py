@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from methods.parsing import ParseError
-from methods.repairing import REPAIR_VERSION, repair_messages
+from methods.prompts.parsing import ParseError
+from methods.prompts.repair import REPAIR_VERSION, repair_messages
 from resources.llm.request import ChatRequest, Failure
 from resources.llm.session import Session
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 from methods.ids import canonical_json
-from methods.messages import Image, Message
+from methods.prompts.messages import Image, Message
 from resources.llm.registry import ModelSpec
 
 FailureKind = Literal[

@@ -1,7 +1,7 @@
 """Requests as they go over the wire, in the form of the OpenAI protocol."""
 
-from methods.messages import Image, Message
-from resources.image_store import ImageStore
+from methods.prompts.messages import Image, Message
+from resources.images.store import ImageStore
 from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest
 
@@ -11,7 +11,7 @@ Json = dict[str, object]
 def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
     """The body of a chat completion, live or a line of a batch.
 
-    Raises resources.image_store.ImageNotStored.
+    Raises resources.images.store.ImageNotStored.
     """
     body: Json = {
         "model": spec.model,

@@ -1,7 +1,7 @@
 """The entries as lines of WIT shards, and the two kinds of damage done to lines on purpose.
 
 Here belongs the form of a row. Which entries there are belongs in ``entries``, and how a shard is
-read in ``methods/wit.py``, from which only the column names are taken.
+read in ``methods/ingest/wit.py``, from which only the column names are taken.
 """
 
 import csv
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from urllib.parse import quote
 
-from methods.wit import COLUMNS
+from methods.ingest.wit import COLUMNS
 from resources.sample_corpus.entries import Entry
 
 CUT_COLUMNS = 15

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
-from resources.wikimedia_policy import NO_CONTACT, user_agent
 from resources.wikipedia.keeping import Progress, current_images, current_pages, known_files
+from resources.wikipedia.policy import NO_CONTACT, user_agent
 from resources.wikipedia.records import PageRecord, file_records, page_records
 from resources.wikipedia.session import Session, WikipediaError
 from resources.wikipedia.wiki import API_PATH, Wiki

@@ -8,7 +8,7 @@ import argparse
 import sys
 
 from resources.home import images_path, review_path, warehouse_path
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.commands.files import read_queue

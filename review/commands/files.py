@@ -11,8 +11,9 @@ from pathlib import Path
 
 from methods.review import KINDS, ROUNDS, QueueItem, queue_item
 from resources.home import home, images_path, review_path
-from resources.image_store import ImageNotStored, ImageStore
-from resources.review_store import ReviewStore, RulesError
+from resources.images.store import ImageNotStored, ImageStore
+from resources.review.rules import RulesError
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from review.jsonl import read_jsonl, write_jsonl
 from review.label_studio.files import NotAnExport, read_tasks, write_tasks

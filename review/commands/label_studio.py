@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources.home import images_path, review_path
-from resources.image_store import ImageNotStored, ImageStore
-from resources.review_store import ReviewStore, RulesError
+from resources.images.store import ImageNotStored, ImageStore
+from resources.review.rules import RulesError
+from resources.review.store import ReviewStore
 from review.commands.files import read_queue, report
 from review.label_studio.annotations import records_of
 from review.label_studio.client import LabelStudio, LabelStudioError

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from methods.review import QueueItem
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from review.label_studio.annotations import records_of
 from review.label_studio.config import labelling_config
 from review.label_studio.tasks import task_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from methods.review import QueueItem
 from methods.review.kinds import NONE_FITS
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from review.fields import Field, fields_of, help_of
 from review.label_studio.config import CHOOSES
 

@@ -7,11 +7,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from methods.image_check import EXTENSION_OF
+from methods.ingest.image_check import EXTENSION_OF
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import Course
-from resources.image_store import ImageNotStored, ImageStore
+from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.claims import Claim
 from resources.review.store import ReviewStore

@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS ingest.changes (
 
 -- One image URL of a shard, its file fetched, checked, measured and stored under its SHA-256. Width,
 -- height and aspect are those of the picture as it is shown; what is measured, and how, says
--- methods/image_quality.py.
+-- methods/ingest/image_quality.py.
 CREATE TABLE IF NOT EXISTS ingest.images (
     wit_shard VARCHAR NOT NULL,
     image_url VARCHAR NOT NULL,

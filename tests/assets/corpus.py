@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from methods.wit import COLUMNS
+from methods.ingest.wit import COLUMNS
 from resources.home import REPO_ROOT
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from assets.tables import rows_to_arrow
+from assets.common.tables import rows_to_arrow
 from resources.warehouse import Warehouse
 
 MODEL = "by-hand"

@@ -11,11 +11,11 @@ import dagster as dg
 import yaml
 
 from assets import ingest
-from assets.partitions import wit_shards
+from assets.common.partitions import wit_shards
 from dagster_project.jobs import RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import make_resources
-from methods.wit import COLUMNS
+from methods.ingest.wit import COLUMNS
 from tests.assets.corpus import WitLine, raw
 from tests.assets.world import Result, Row, World, limit, made
 

@@ -18,14 +18,14 @@ import dagster as dg
 import pytest
 import yaml
 
-from assets.partitions import buckets, models, wit_shards
+from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.jobs import RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from resources.embedder import Embedder
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
-from resources.review_store import ReviewStore
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from tests.assets.corpus import Corpus
 from tests.assets.proxy import GarblingProxy

@@ -43,8 +43,8 @@ def text(number: int) -> str:
 
 def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
     """All requests through the project's gateway with an empty ledger."""
-    from methods.messages import Message
-    from resources.image_store import ImageStore
+    from methods.prompts.messages import Message
+    from resources.images.store import ImageStore
     from resources.llm.gateway import Gateway
     from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
@@ -112,7 +112,7 @@ def ask_threads(url: str, n: int) -> None:
 def serve(low_ms: float, high_ms: float) -> None:
     """The stand-in, until its standard input is closed; a line there is answered with when each
     request since the last one arrived."""
-    from tests.resources.openai_double import Api
+    from tests.resources.llm.openai_double import Api
 
     arrivals: list[float] = []
 

@@ -43,7 +43,7 @@ def write_shard(path: Path, n_rows: int) -> None:
     """A WIT shard of about 1.1 KB of text a row; a third of the rows have quotes, a few are cut."""
     import csv
 
-    from methods.wit import COLUMNS
+    from methods.ingest.wit import COLUMNS
 
     random_ = random.Random(7)
     words = ["".join(random_.choices(string.ascii_lowercase, k=2 + n % 9)) for n in range(20_000)]
@@ -146,7 +146,7 @@ def duckdb_reader(path: Path) -> int:
     """DuckDB's CSV reader, rejects kept, every column looked at, nothing stored."""
     import duckdb
 
-    from methods.wit import COLUMNS
+    from methods.ingest.wit import COLUMNS
 
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in COLUMNS)
     lengths = " + ".join(f"coalesce(length({name}), 0)" for name in COLUMNS)
@@ -196,7 +196,7 @@ def decoded(folder: Path) -> float:
 
 def checked(folder: Path) -> float:
     """Every picture decoded, checked, hashed and measured, one after the other."""
-    from methods.image_quality import inspect
+    from methods.ingest.image_quality import inspect
 
     pictures = [path.read_bytes() for path in sorted(folder.iterdir())]
     inspect(pictures[0], None)
@@ -205,11 +205,11 @@ def checked(folder: Path) -> float:
 
 def taken(folder: Path) -> float:
     """Every picture fetched over HTTP, checked, measured, stored and remembered."""
-    from methods.image_filters import ImageLimits
-    from resources.image_index import ImageIndex
-    from resources.image_intake import ImageIntake, Wanted
-    from resources.image_source import ImageFetcher
-    from resources.image_store import ImageStore
+    from methods.ingest.image_filters import ImageLimits
+    from resources.images.fetcher import ImageFetcher
+    from resources.images.index import ImageIndex
+    from resources.images.intake import ImageIntake, Wanted
+    from resources.images.store import ImageStore
 
     with served(folder) as address, tempfile.TemporaryDirectory(dir=folder.parent) as home:
         index = ImageIndex(Path(home) / "index.sqlite")

@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.partitions import buckets
+from assets.common.partitions import buckets
 from dagster_project import schedules, sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
@@ -15,7 +15,7 @@ from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from resources.home import REPO_ROOT, review_path
 from resources.llm.ledger import Charge, Ledger
-from resources.review_store import ReviewStore
+from resources.review.store import ReviewStore
 
 ENTRIES = dg.AssetKey(["ingest", "entries"])
 SCORES = dg.AssetKey(["evaluate", "mmdu_scores"])

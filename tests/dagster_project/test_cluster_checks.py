@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.tables import rows_to_arrow
+from assets.common.tables import rows_to_arrow
 from dagster_project import cluster_checks as checks
 from dagster_project.definitions import defs
 from resources.warehouse import Warehouse

@@ -3,7 +3,7 @@
 import dagster as dg
 import pytest
 
-from assets.partitions import buckets
+from assets.common.partitions import buckets
 from dagster_project.definitions import defs
 from tests.e2e.running import Run
 

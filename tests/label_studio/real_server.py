@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from methods.review import KINDS
-from resources.image_store import ImageStore
-from resources.review_store import ReviewStore
+from resources.images.store import ImageStore
+from resources.review.store import ReviewStore
 from review import __main__ as cli
 from review.commands import label_studio as commands
 from review.label_studio.client import LabelStudio, LabelStudioError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.messages import IMAGE_HERE, Image, interleave
+from methods.prompts.messages import IMAGE_HERE, Image, interleave
 from methods.release import ApprovedDialogue, Origin, ReviewPolicy, build_release, image_positions
 
 BRIDGES = ApprovedDialogue(

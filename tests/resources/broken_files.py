@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from methods.wit import COLUMNS, MAX_LINE_BYTES
+from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES
 from resources.corpus.corpus import Corpus
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard

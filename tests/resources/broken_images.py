@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from methods.image_check import MAX_BYTES
-from methods.image_filters import ImageLimits
-from resources.image_index import ImageIndex
-from resources.image_intake import ImageIntake, ImageRejected, Wanted
-from resources.image_source import ImageFetcher
-from resources.image_store import ImageStore
+from methods.ingest.image_check import MAX_BYTES
+from methods.ingest.image_filters import ImageLimits
+from resources.images.fetcher import ImageFetcher
+from resources.images.index import ImageIndex
+from resources.images.intake import ImageIntake, ImageRejected, Wanted
+from resources.images.store import ImageStore
 from tests.resources.broken_outcomes import Case, Outcome, Refused
-from tests.resources.upload_double import (
+from tests.resources.images.upload_double import (
     PICTURE,
     Answer,
     UploadDouble,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from resources.corpus.corpus import Corpus
 from resources.corpus.settings import CorpusError, load_settings
-from resources.image_source import ImageFetcher, ImageSourceError
+from resources.images.fetcher import ImageFetcher, ImageSourceError
 from tests.resources.broken_outcomes import Case, NotBegun, Outcome, Stopped
 
 

@@ -10,10 +10,10 @@ from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.wikipedia import Wikipedia, WikipediaError
 from tests.resources.broken_outcomes import Case, Outcome, Refused, Stopped
-from tests.resources.mediawiki_double import File, MediaWiki, Page, Use
-from tests.resources.mediawiki_faults import Fault, drop, error, html, maxlag, status
-from tests.resources.storage_double import Stored, serving_storage
-from tests.resources.upload_double import PICTURE
+from tests.resources.corpus.storage_double import Stored, serving_storage
+from tests.resources.images.upload_double import PICTURE
+from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Use
+from tests.resources.wikipedia.mediawiki_faults import Fault, drop, error, html, maxlag, status
 
 CONTACT = "me@example.org"
 FOR_GOOD = 99

@@ -14,7 +14,7 @@ from PIL import Image
 
 from methods.ids import content_id
 from methods.review.decisions import QueueItem
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.app import create_app

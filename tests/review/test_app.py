@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from assets.tables import rows_to_arrow
+from assets.common.tables import rows_to_arrow
 from methods.ids import canonical_json, content_id
 from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS

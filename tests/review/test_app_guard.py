@@ -6,7 +6,7 @@ import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from resources.image_store import ImageStore
+from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from review.app import create_app
 from tests.review.guarded_app import RIGHT, WRONG, signs_in, three_accounts, token_of

@@ -11,8 +11,8 @@ from PIL import Image
 
 from methods.ids import content_id
 from methods.review import Decision, Policy, by_item, resolve
-from resources.image_store import ImageStore
-from resources.review_store import ReviewStore
+from resources.images.store import ImageStore
+from resources.review.store import ReviewStore
 from review import __main__ as cli
 from review.commands import files
 from review.jsonl import read_jsonl, write_jsonl

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.review import KINDS
-from resources.review_store import ReviewStore
+from resources.review.store import ReviewStore
 from review import __main__ as cli
 from review.commands import files
 from review.fields import fields_of, with_changes

@@ -1,5 +1,5 @@
 -- Lines of a WIT shard as rows, where a line is plainly one. `suspect` has every other line, for
--- methods/wit.py to judge, which is the rule: what is taken here it takes too, with the same values.
+-- methods/ingest/wit.py to judge, which is the rule: what is taken here it takes too, with the same values.
 -- `lines` has number, text (with its line feed; NULL where the bytes are not UTF-8) and bytes (only
 -- there).
 WITH pieces AS (

@@ -1,0 +1,1 @@
+"""What the stages share: the table decorator, partitions, progress, asking models for rows."""

@@ -1,0 +1,83 @@
+"""Answers to the questions, from the images alone (MMDU, 2.2, B.2).
+
+What belongs here: which images an answer may rest on. The prompt is `methods/mmdu/prompts/answers.md`.
+"""
+
+from itertools import groupby
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.generation import Ask, ask_and_read, write_buckets
+from assets.common.partitions import buckets
+from assets.common.tables import WHEN_READY, table_asset
+from assets.dialogue.questions import questions
+from assets.dialogue.set_rows import Row, by_set, images_of_run, questions_of_run
+from methods.prompts.parsing import numbered_schema, parse_numbered
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class AnswersConfig(dg.Config):
+    """MMDU asks for about 500 words an answer (Figure 8)."""
+
+    n_words: int = Field(500, gt=0)
+
+
+@table_asset(
+    "dialogue.answers",
+    kinds={"openai"},
+    deps=[questions],
+    partitions_def=buckets,
+    automation_condition=WHEN_READY,
+)
+def answers(
+    context: dg.AssetExecutionContext,
+    config: AnswersConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+) -> dg.MaterializeResult:
+    """Answers from the images alone: no caption and no page text, so that they rest on pixels."""
+    images_of = dict(by_set(images_of_run(context, warehouse)))
+    asks = []
+    for (set_id, position), group in groupby(
+        questions_of_run(context, warehouse), key=lambda row: (row["set_id"], row["position"])
+    ):
+        asked = list(group)
+        shown = [
+            image
+            for image in images_of.get(set_id, [])
+            if position is None or image["position"] == position
+        ]
+        asks.append(
+            Ask(
+                subject=asked,
+                bucket=asked[0]["bucket"],
+                set_id=set_id,
+                name=set_id if position is None else f"{set_id} image {position}",
+                images=[image["image_id"] for image in shown],
+                data={
+                    "n_words": config.n_words,
+                    "questions": [question["question"] for question in asked],
+                },
+            )
+        )
+
+    def read(asked: list[Row], reply: str) -> list[Row]:
+        texts = parse_numbered(reply, "A", len(asked))
+        return [
+            {"question_id": question["question_id"], "answer": text}
+            for question, text in zip(asked, texts, strict=True)
+        ]
+
+    written = ask_and_read(
+        context,
+        llm,
+        "dialogue.answers",
+        prompt("mmdu/answers"),
+        asks,
+        read,
+        lambda asked: numbered_schema("A", len(asked)),
+    )
+    return write_buckets(context, warehouse, "dialogue.answers", written)

@@ -1,0 +1,75 @@
+"""Dialogues: the answered questions of a set, combined (MMDU, 2.2).
+
+What belongs here: which rows form a dialogue. Composing is `methods/mmdu/composing.py`.
+"""
+
+import dagster as dg
+
+from assets.cluster import image_sets
+from assets.common.generation import Written, failure, write_buckets
+from assets.common.partitions import buckets
+from assets.common.tables import WHEN_READY, table_asset
+from assets.dialogue.answers import answers
+from assets.dialogue.questions import questions
+from assets.dialogue.set_rows import Row, by_set, images_of_run, questions_of_run
+from methods.ids import content_id
+from methods.mmdu.composing import QA, compose
+from methods.prompts.parsing import ParseError
+from resources.images.store import ImageStore
+from resources.llm.usage import Usage
+from resources.warehouse import Warehouse
+
+
+@table_asset(
+    "dialogue.dialogues",
+    kinds={"image"},
+    deps=[answers, questions, image_sets],
+    partitions_def=buckets,
+    automation_condition=WHEN_READY,
+)
+def dialogues(
+    context: dg.AssetExecutionContext,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Single- and multi-image questions combined into one dialogue a set, `<image-i>` renumbered."""
+    answered = [row for row in questions_of_run(context, warehouse) if row["answer"] is not None]
+    qas_of = {set_id: rows for set_id, rows in by_set(answered)}
+    written = Written([], [], Usage())
+    for set_id, images in by_set(images_of_run(context, warehouse)):
+        where = {"bucket": images[0]["bucket"], "set_id": set_id}
+        try:
+            row = _dialogue(images, qas_of.get(set_id, []))
+        except ParseError as error:
+            written.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
+        else:
+            written.rows.append({**where, **row})
+    return write_buckets(
+        context,
+        warehouse,
+        "dialogue.dialogues",
+        written,
+        {"turns": sum(row["n_turns"] for row in written.rows)},
+        image_store,
+    )
+
+
+def _dialogue(images: list[Row], qas: list[Row]) -> Row:
+    """Columns of one dialogue. Raises ParseError when the set cannot carry one."""
+    dialogue = compose(
+        [QA(row["question_id"], row["position"], row["question"], row["answer"]) for row in qas],
+        n_images=len(images),
+    )
+    image_ids = [images[position - 1]["image_id"] for position in dialogue.positions]
+    turns = [
+        {"question_id": turn.question_id, "question": turn.question, "answer": turn.answer}
+        for turn in dialogue.turns
+    ]
+    return {
+        "dialogue_id": content_id("dialogue", images[0]["kind"], image_ids, turns),
+        "kind": images[0]["kind"],
+        "image_ids": image_ids,
+        "n_images": len(image_ids),
+        "n_turns": len(turns),
+        "turns": turns,
+    }

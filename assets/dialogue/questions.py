@@ -1,0 +1,86 @@
+"""Questions on images and sets, from images, captions and summaries (MMDU, 2.2, B.2).
+
+What belongs here: which questions are asked for. The prompt is `methods/mmdu/prompts/questions.md`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.generation import Ask, ask_and_read, write_buckets
+from assets.common.partitions import buckets
+from assets.common.tables import WHEN_READY, table_asset
+from assets.dialogue.set_rows import Row, by_set, images_of_run
+from assets.dialogue.summaries import summaries
+from methods.ids import content_id
+from methods.prompts.parsing import numbered_schema, parse_numbered
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class QuestionsConfig(dg.Config):
+    """How many questions are asked about each image and about each set."""
+
+    per_image: int = Field(1, gt=0)
+    per_set: int = Field(3, gt=0)
+
+
+@table_asset(
+    "dialogue.questions",
+    kinds={"openai"},
+    deps=[summaries],
+    partitions_def=buckets,
+    automation_condition=WHEN_READY,
+)
+def questions(
+    context: dg.AssetExecutionContext,
+    config: QuestionsConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+) -> dg.MaterializeResult:
+    """Questions on each image and on each set, from images, captions and summaries."""
+    asks = []
+    for set_id, images in by_set(images_of_run(context, warehouse)):
+        # A lost summary costs the questions their background, not the set its place.
+        parts = [([image], image["position"], config.per_image) for image in images]
+        for shown, position, n_questions in [*parts, (images, None, config.per_set)]:
+            asks.append(
+                Ask(
+                    subject=(set_id, position, n_questions),
+                    bucket=images[0]["bucket"],
+                    set_id=set_id,
+                    name=set_id if position is None else f"{set_id} image {position}",
+                    images=[image["image_id"] for image in shown],
+                    data={
+                        "n_questions": n_questions,
+                        "entries": [
+                            {"caption": image["caption"], "summary": image["summary"] or ""}
+                            for image in shown
+                        ],
+                    },
+                )
+            )
+
+    def read(subject: tuple[str, int | None, int], reply: str) -> list[Row]:
+        set_id, position, n_questions = subject
+        return [
+            {
+                "question_id": content_id("question", set_id, position, ordinal, question),
+                "scope": "multi" if position is None else "single",
+                "position": position,
+                "ordinal": ordinal,
+                "question": question,
+            }
+            for ordinal, question in enumerate(parse_numbered(reply, "Q", n_questions), start=1)
+        ]
+
+    written = ask_and_read(
+        context,
+        llm,
+        "dialogue.questions",
+        prompt("mmdu/questions"),
+        asks,
+        read,
+        lambda subject: numbered_schema("Q", subject[2]),
+    )
+    return write_buckets(context, warehouse, "dialogue.questions", written)

@@ -1,0 +1,58 @@
+"""Summaries of the pages behind the images of a set (MMDU, 2.2, B.2).
+
+What belongs here: what is asked for each entry. The prompt is `methods/mmdu/prompts/summary.md`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.cluster import image_sets
+from assets.common.generation import Ask, ask_and_read, write_buckets
+from assets.common.partitions import buckets
+from assets.common.tables import WHEN_READY, table_asset
+from assets.dialogue.set_rows import Row, images_of_run
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class SummariesConfig(dg.Config):
+    """How long a page's summary may be."""
+
+    max_words: int = Field(120, gt=0)
+
+
+@table_asset(
+    "dialogue.summaries",
+    kinds={"openai"},
+    deps=[image_sets],
+    partitions_def=buckets,
+    automation_condition=WHEN_READY,
+)
+def summaries(
+    context: dg.AssetExecutionContext,
+    config: SummariesConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+) -> dg.MaterializeResult:
+    """Page texts condensed to what a picture could raise a question about."""
+    asks = [
+        Ask(
+            subject=image,
+            bucket=image["bucket"],
+            set_id=image["set_id"],
+            name=image["entry_id"],
+            images=(),
+            data={
+                "max_words": config.max_words,
+                **{key: image[key] for key in ("title", "categories", "caption", "page_text")},
+            },
+        )
+        for image in images_of_run(context, warehouse)
+    ]
+
+    def read(image: Row, reply: str) -> list[Row]:
+        return [{"entry_id": image["entry_id"], "summary": reply.strip()}]
+
+    written = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
+    return write_buckets(context, warehouse, "dialogue.summaries", written)

@@ -1,0 +1,1 @@
+"""Evaluation: answers, judgments and scores of models on releases, leaderboard and reports."""

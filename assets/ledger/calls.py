@@ -1,0 +1,32 @@
+"""The ledger of model calls in the warehouse: what a build, a stage or a model cost, in SQL.
+
+What belongs here: the copy of `ledger.sqlite`. The ledger itself is
+`resources/llm/ledger.py`; nothing reads the copy to decide what to ask.
+"""
+
+import dagster as dg
+import pyarrow as pa
+
+from assets.common.tables import preview, report, table_asset
+from resources.llm.ledger import Ledger
+from resources.llm.ledger_export import read_accounts
+from resources.warehouse import Warehouse, arrow_schema
+
+N_SHOWN = 20
+
+
+@table_asset("ledger.calls", kinds={"sqlite"})
+def calls(
+    warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
+) -> dg.MaterializeResult:
+    """Every model call that was paid for, answered or lost: the ledger as it stands, without texts."""
+    rows = read_accounts(ledger, arrow_schema("ledger.calls"))
+    warehouse.replace("ledger.calls", rows)
+    totals = warehouse.read("ledger/totals").to_pylist()
+    dearest = warehouse.read("ledger/dearest", {"n_rows": N_SHOWN})
+    return report(rows, {**(totals[0] if totals else {}), "dearest": table_preview(dearest)})
+
+
+def table_preview(rows: pa.Table) -> dg.MarkdownMetadataValue:
+    """The first rows as the UI shows them."""
+    return dg.MetadataValue.md(preview(rows, n_rows=N_SHOWN))

@@ -1,0 +1,8 @@
+"""Release: what is approved, frozen under an id that is a hash of its content, and exported."""
+
+from assets.release.exports import exports
+from assets.release.releases import releases
+
+ASSETS = [releases, exports]
+
+__all__ = ["ASSETS", "exports", "releases"]

@@ -1,0 +1,219 @@
+"""What may enter as an image: bytes in, verdict out.
+
+What belongs here: recognising an image's format from its bytes, and the reasons for which an image
+is refused, by the fetch (`missing`, `timeout`, ...) as well as by the check. What does not: getting
+the bytes (`resources/images/fetcher.py`), keeping them (`resources/images/store.py`), what the decoded
+picture is like (`image_quality.py`) and which pictures are unwanted (`image_filters.py`).
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from PIL import Image
+
+MAX_BYTES = 25_000_000
+MAX_PIXELS = 50_000_000
+"""A decoded picture of this size takes 150 MB; Pillow's own alarm sounds at 89 million pixels."""
+
+EXTENSION_OF = {
+    "image/jpeg": "jpg",
+    "image/png": "png",
+    "image/webp": "webp",
+    "image/gif": "gif",
+}
+"""The accepted formats and the extension each is stored under."""
+
+_PILLOW_NAME_OF = {
+    "image/jpeg": "JPEG",
+    "image/png": "PNG",
+    "image/webp": "WEBP",
+    "image/gif": "GIF",
+}
+_OTHER_NAMES = {
+    "image/jpg": "image/jpeg",
+    "image/pjpeg": "image/jpeg",
+    "image/x-png": "image/png",
+}
+# (where, what, format): only to tell "an image, but not one we take" from "no image at all".
+_UNSUPPORTED = (
+    (0, b"II*\x00", "TIFF"),
+    (0, b"MM\x00*", "TIFF"),
+    (0, b"%PDF-", "PDF"),
+    (0, b"8BPS", "PSD"),
+    (0, b"gimp xcf", "XCF"),
+    (0, b"AT&TFORM", "DjVu"),
+    (0, b"\x00\x00\x01\x00", "ICO"),
+    (4, b"ftypavif", "AVIF"),
+    (4, b"ftyphei", "HEIC"),
+    (4, b"jP  \r\n", "JPEG 2000"),
+)
+# Text whose first element is <svg; a web page with a drawing further down is not one.
+_SVG = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+"
+    rb"(?:(?><\?xml.*?\?>|<!--.*?-->|<!doctype svg[^>\[]*(?:\[.*?\]\s*)?>)\s*+)*+<svg",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+class ImageRejected(Exception):
+    """An image that is not taken: `reason` is a short code, `detail` one sentence for a person."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedImage:
+    """What an image's own bytes say: format and size in pixels (before any EXIF rotation)."""
+
+    mime: str
+    width: int
+    height: int
+    n_bytes: int
+
+
+def check(
+    data: bytes,
+    declared_mime: str | None,
+    max_bytes: int = MAX_BYTES,
+    max_pixels: int = MAX_PIXELS,
+) -> CheckedImage:
+    """Accept an image or raise ImageRejected.
+
+    `declared_mime` is WIT's mime_type, or None where nothing was declared. The reasons are, in the
+    order they are looked for: empty, oversized_bytes, unsupported_format, not_an_image,
+    mislabelled, oversized_pixels, truncated. Accepted are JPEG, PNG, WebP and GIF; of a moving
+    picture only the first frame is looked at.
+    """
+    header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
+    with decoding(header.mime):
+        image.load()
+    return header
+
+
+def open_checked(
+    data: bytes,
+    declared_mime: str | None,
+    max_bytes: int = MAX_BYTES,
+    max_pixels: int = MAX_PIXELS,
+) -> tuple[CheckedImage, Image.Image]:
+    """What `check` finds before it decodes a pixel, and the image, still to be decoded.
+
+    Raises ImageRejected.
+    """
+    if not data:
+        raise ImageRejected("empty", "The image has no bytes.")
+    if len(data) > max_bytes:
+        detail = f"The image has {len(data)} bytes, more than the {max_bytes} allowed."
+        raise ImageRejected("oversized_bytes", detail)
+    mime = _mime_of(data)
+    declared = _canonical(declared_mime)
+    if declared and declared != mime:
+        detail = f"The row says {declared[:80]}, the bytes are {mime}."
+        raise ImageRejected("mislabelled", detail)
+    header, image = _read_header(data, mime)
+    if header.width * header.height > max_pixels:
+        detail = f"The image is {header.width} by {header.height} pixels, more than {max_pixels}."
+        raise ImageRejected("oversized_pixels", detail)
+    if image is None:
+        with decoding(mime):
+            image = _opened(data, mime)
+    return header, image
+
+
+@contextmanager
+def decoding(mime: str) -> Iterator[None]:
+    """Lays every error inside to the image's bytes: raises ImageRejected, truncated.
+
+    So only what Pillow does to an opened image belongs inside.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # Pillow's readers raise nearly any type on broken data
+        detail = f"The {mime} cannot be decoded to its end ({error})."
+        raise ImageRejected("truncated", detail) from None
+
+
+def read_header(data: bytes) -> CheckedImage:
+    """Format and size from an image's first bytes, without decoding its pixels.
+
+    Raises ImageRejected: not_an_image, unsupported_format, oversized_pixels (where even Pillow will
+    not open it), truncated (the header itself is broken).
+    """
+    return _read_header(data, _mime_of(data))[0]
+
+
+def _read_header(data: bytes, mime: str) -> tuple[CheckedImage, Image.Image | None]:
+    """The header, and the image where Pillow had to open it."""
+    image = None
+    try:
+        # Pillow sets a whole WebP canvas aside before it tells the size, so that one is read here.
+        if mime == "image/webp":
+            width, height = _webp_size(data)
+        else:
+            image = _opened(data, mime)
+            width, height = image.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageRejected("oversized_pixels", str(error)) from None
+    except Exception as error:  # as above
+        raise ImageRejected("truncated", f"The {mime} header is broken ({error}).") from None
+    return CheckedImage(mime=mime, width=width, height=height, n_bytes=len(data)), image
+
+
+def _mime_of(data: bytes) -> str:
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "image/webp"
+    other = _unsupported_name(data)
+    if other:
+        raise ImageRejected("unsupported_format", f"{other} is not read; JPEG, PNG, WebP, GIF are.")
+    raise ImageRejected("not_an_image", f"The bytes are no image; they begin {data[:24]!r}.")
+
+
+def _unsupported_name(data: bytes) -> str | None:
+    for offset, magic, name in _UNSUPPORTED:
+        if data.startswith(magic, offset):
+            return name
+    # "BM" alone opens many a text; a bitmap has four zero bytes after its length.
+    if data.startswith(b"BM") and data[6:10] == bytes(4):
+        return "BMP"
+    return "SVG" if _SVG.match(data[:4096]) else None
+
+
+def _canonical(declared: str | None) -> str | None:
+    name = (declared or "").split(";")[0].strip().lower()
+    return _OTHER_NAMES.get(name, name) or None
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    """Canvas size of a WebP (container specification, sections on VP8, VP8L and VP8X)."""
+    if len(data) < 30:
+        raise ValueError("it ends before the size")
+    chunk = data[12:16]
+    if chunk == b"VP8X":
+        width, height = data[24:27], data[27:30]
+        return 1 + int.from_bytes(width, "little"), 1 + int.from_bytes(height, "little")
+    if chunk == b"VP8L":
+        bits = int.from_bytes(data[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if chunk == b"VP8 ":
+        width, height = data[26:28], data[28:30]
+        return int.from_bytes(width, "little") & 0x3FFF, int.from_bytes(height, "little") & 0x3FFF
+    raise ValueError(f"unknown chunk {chunk!r}")
+
+
+def _opened(data: bytes, mime: str) -> Image.Image:
+    # Naming the one format keeps Pillow's other readers away from bytes nobody vouches for.
+    return Image.open(io.BytesIO(data), formats=[_PILLOW_NAME_OF[mime]])

@@ -1,0 +1,91 @@
+"""Which of the images that can be read are unwanted: too small, blurred, in another's test set.
+
+What belongs here: limits on an image's facts, and lists of images that must stay out. What does
+not: measuring the facts (`methods/ingest/image_quality.py`), bytes that are no image
+(`methods/ingest/image_check.py`), and reading a list from its file.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from methods.ingest.image_check import ImageRejected
+from methods.ingest.image_quality import ImageFacts
+
+# As md5sum and sha256sum write a line: the digest, then "  name" or " *name"; a leading backslash
+# says that the name is escaped.
+_LISTED = re.compile(r"\\?([0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?:\s.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageLimits:
+    """What an image must keep to; None is no limit, and a figure that equals its limit passes."""
+
+    min_side: int | None = None
+    """Pixels of the shorter side."""
+    max_aspect: float | None = None
+    """Longer side over shorter side."""
+    min_blur: float | None = None
+    """Variance of the Laplacian, squared grey levels."""
+    min_entropy: float | None = None
+    """Bits, 0 to 8."""
+    min_brightness: float | None = None
+    """Mean grey level, 0 to 255; so is max_brightness."""
+    max_brightness: float | None = None
+    animated: bool = True
+    """Whether moving pictures may enter."""
+
+
+def refuse(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) -> None:
+    """Return if the image is wanted, else raise ImageRejected with the first reason there is.
+
+    `excluded` maps lower-case MD5 or SHA-256 digests to the name of the list they stand in: images
+    of other benchmarks and training sets (AlignMMBench removes by MD5). The reasons are, in this
+    order: excluded, too_small, too_long, blurred, flat, too_dark, too_bright, animated. Excluded
+    comes first, so that the count of a list's images does not hang on the limits.
+    """
+    for digest in (facts.image_id, facts.md5):
+        if digest in excluded:
+            detail = f"The image, {digest}, stands in the list {excluded[digest]!r}."
+            raise ImageRejected("excluded", detail)
+    shorter, longer = sorted((facts.width, facts.height))
+    aspect = longer / shorter
+    _at_least("too_small", "shorter side in pixels", shorter, limits.min_side)
+    _at_most("too_long", "longer side over the shorter", aspect, limits.max_aspect)
+    _at_least("blurred", "variance of the Laplacian", facts.blur, limits.min_blur)
+    _at_least("flat", "entropy in bits", facts.entropy, limits.min_entropy)
+    _at_least("too_dark", "mean grey level", facts.brightness, limits.min_brightness)
+    _at_most("too_bright", "mean grey level", facts.brightness, limits.max_brightness)
+    if facts.animated and not limits.animated:
+        raise ImageRejected("animated", "The image has more than one frame, and none may have.")
+
+
+def parse_exclusions(lines: Iterable[str], name: str) -> dict[str, str]:
+    """Digests of a list of images, each mapped to the list's `name`, for `refuse`.
+
+    A line holds an MD5 or a SHA-256 in hex, alone or followed by a file name as md5sum and
+    sha256sum write it; blank lines and those that begin with # say nothing. Raises ValueError for
+    any other line.
+    """
+    excluded = {}
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        match = _LISTED.fullmatch(text)
+        if match is None:
+            raise ValueError(
+                f"Line {number} of the list {name!r} begins with no MD5 or SHA-256: {text[:80]!r}."
+            )
+        excluded[match[1].lower()] = name
+    return excluded
+
+
+def _at_least(reason: str, figure: str, value: float, limit: float | None) -> None:
+    if limit is not None and value < limit:
+        raise ImageRejected(reason, f"The {figure} is {value:g}, below the limit of {limit:g}.")
+
+
+def _at_most(reason: str, figure: str, value: float, limit: float | None) -> None:
+    if limit is not None and value > limit:
+        raise ImageRejected(reason, f"The {figure} is {value:g}, above the limit of {limit:g}.")

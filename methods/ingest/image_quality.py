@@ -1,0 +1,159 @@
+"""What an image is like: one decoding, everything said.
+
+What belongs here: the figures that are read off an image's bytes and pixels. What does not: whether
+the bytes are an image at all (`image_check.py`, which this asks first), which figures are
+good enough (`image_filters.py`), and the forms of a picture (`picture.py`).
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from methods.ingest.image_check import MAX_BYTES, MAX_PIXELS, decoding, open_checked
+from methods.ingest.picture import on_white, size_as_shown, turn_of
+
+WORKING_SIDE = 256
+"""Longer side in pixels of the copy that is measured; a smaller picture is measured as it is."""
+
+_HASH_SIDE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """One image. Its grey is ITU-R 601's luma, 0 black to 255 white, transparency laid on white.
+
+    Blur, entropy and brightness are measured on the working copy: the grey picture reduced to a
+    longer side of WORKING_SIDE by averaging areas, so that they compare among sizes.
+    """
+
+    image_id: str
+    """SHA-256 of the bytes, hex."""
+    md5: str
+    """MD5 of the bytes, hex: the name under which other data sets list their images."""
+    mime_type: str
+    mode: str
+    """Pillow's name for the pixels as they are stored, such as RGB, P or CMYK."""
+    animated: bool
+    """Whether there is a second frame. All else is said of the first."""
+    rotated: bool
+    """Whether the file asks to be turned or mirrored before it is shown."""
+    width: int
+    """Pixels as shown, once turned; so is height."""
+    height: int
+    n_bytes: int
+    aspect: float
+    """Width over height, as shown."""
+    blur: float
+    """Variance of the Laplacian in squared grey levels, 0 to 1 040 400; low is blurred."""
+    entropy: float
+    """Shannon entropy of the grey levels, 0 (one level alone) to 8 bits (all equally often)."""
+    brightness: float
+    """Mean grey level, 0 to 255."""
+    phash: str
+    """64-bit perceptual hash of the upright picture, 16 hex digits."""
+
+
+def inspect(
+    data: bytes,
+    declared_mime: str | None,
+    max_bytes: int = MAX_BYTES,
+    max_pixels: int = MAX_PIXELS,
+) -> ImageFacts:
+    """Everything about an image, or ImageRejected with the reasons of `image_check.check`.
+
+    `declared_mime` is WIT's mime_type, or None where nothing was declared. Stricter than `check` in
+    one thing: a picture that decodes but cannot be shown (a broken palette) is truncated, too.
+    """
+    header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
+    mode = image.mode
+    with decoding(header.mime):
+        # A JPEG holds its luma by itself. Asked for that alone, the decoder still reads the file to
+        # its end but spares the arithmetic of the colours, a third of its time.
+        image.draft("L", None)
+        grey = _averaged(on_white(image, "L"))
+    turn = turn_of(image)
+    if turn is not None:
+        grey = grey.transpose(turn)
+    working_copy = _working_copy(grey)
+    width, height = size_as_shown(image)
+    levels = np.asarray(working_copy.histogram())
+    return ImageFacts(
+        image_id=hashlib.sha256(data).hexdigest(),
+        md5=hashlib.md5(data, usedforsecurity=False).hexdigest(),
+        mime_type=header.mime,
+        mode=mode,
+        animated=_is_animated(image),
+        rotated=turn is not None,
+        width=width,
+        height=height,
+        n_bytes=len(data),
+        aspect=width / height,
+        blur=laplacian_variance(np.asarray(working_copy)),
+        entropy=_entropy(levels),
+        brightness=float(levels @ np.arange(256) / levels.sum()),
+        phash=_perceptual_hash(grey),
+    )
+
+
+def laplacian_variance(grey: NDArray[np.uint8]) -> float:
+    """Variance of a grey picture's Laplacian, shape (height, width): low where nothing is sharp.
+
+    The Laplacian is the four neighbours less four times the pixel, taken at inner pixels; the
+    variance is that of the population, exact. 0 where there is no inner pixel. Source:
+    Pech-Pacheco et al., "Diatom autofocusing in brightfield microscopy", ICPR 2000.
+    """
+    if min(grey.shape) < 3:
+        return 0.0
+    pixels = grey.astype(np.int16)
+    laplacian = pixels[1:-1, 1:-1] * np.int16(-4)
+    for neighbours in (pixels[:-2, 1:-1], pixels[2:, 1:-1], pixels[1:-1, :-2], pixels[1:-1, 2:]):
+        laplacian += neighbours
+    # Whole numbers below 2^53, so floats lose nothing. Not by a dot product: NumPy hands that one to
+    # a pool of threads, which takes milliseconds where other processes are busy.
+    values = laplacian.astype(np.float64)
+    n, total, squares = values.size, int(values.sum()), int(np.square(values).sum())
+    return (n * squares - total * total) / n**2
+
+
+def _averaged(grey: Image.Image) -> Image.Image:
+    """The grey picture, whole pixels averaged until it is less than twice the working size."""
+    return grey.reduce(max(1, max(grey.size) // WORKING_SIDE))
+
+
+def _working_copy(averaged: Image.Image) -> Image.Image:
+    longer = max(averaged.size)
+    if longer <= WORKING_SIDE:
+        return averaged
+    width, height = (max(1, round(side * WORKING_SIDE / longer)) for side in averaged.size)
+    # By areas again: what is smoother makes a picture of 300 pixels blurred and one of 256 not.
+    return averaged.resize((width, height), Image.Resampling.BOX)
+
+
+def _entropy(levels: NDArray[np.int_]) -> float:
+    """H = -sum p log2 p over the levels that occur, in bits (Shannon 1948)."""
+    shares = levels[levels > 0] / levels.sum()
+    # Adding zero turns the -0.0 of a single level into 0.0.
+    return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+
+def _perceptual_hash(averaged: Image.Image) -> str:
+    # Here, because it takes SciPy along.
+    import imagehash
+
+    # The size that imagehash works at, by its filter, only faster. Not from the working copy: its
+    # uneven areas cost a copy of another size some bits.
+    side = (_HASH_SIDE, _HASH_SIDE)
+    return str(imagehash.phash(averaged.resize(side, Image.Resampling.LANCZOS, reducing_gap=2.0)))
+
+
+def _is_animated(image: Image.Image) -> bool:
+    # Some cameras put a second picture behind a JPEG's first (format MPO): that does not move.
+    if image.format == "MPO":
+        return False
+    try:
+        return bool(getattr(image, "is_animated", False))
+    except Exception:  # a GIF whose second frame breaks off in its header has none to show
+        return False

@@ -1,1 +1,0 @@
-"""Metrics: one small file each, with its formula and its source."""

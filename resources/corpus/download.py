@@ -1,0 +1,283 @@
+"""Downloading a large file: what has come is kept, whatever breaks off, and is not fetched again.
+
+What belongs here: bringing one file over http(s), in the state in which the server has it now. What
+does not: many small ones (`resources/images/fetcher.py`), and what is in the file.
+
+Beside `name` stand `name.json`, which says what the server called that content (its ETag and date);
+while it is on the way, `name.part` with `name.part.json`; and `name.lock`.
+"""
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import httpx
+from filelock import FileLock
+
+from methods.ids import canonical_json
+from resources.atomic_file import write_atomically
+from resources.retry_after import retry_after
+
+TRIES = 6
+"""Requests in a row that bring nothing new before a download is given up; so many times may the
+content change meanwhile, too."""
+MAX_WAIT = 60.0
+"""Seconds: the longest wait before a request, whatever the server asks for."""
+CHUNK = 1 << 20
+
+_MAY_PASS = (408, 425, 429, 500, 502, 503, 504)
+_NOT_OPEN = (401, 403)
+
+OnProgress = Callable[[int, int | None], None]
+
+
+class DownloadError(Exception):
+    """A file cannot be downloaded; the message is one sentence that says what to do."""
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    on_progress: OnProgress | None = None,
+    backoff: float = 0.5,
+    timeout: float = 60.0,
+) -> Path:
+    """Bring the file behind an http(s) address to `target`, as the server has it now.
+
+    What is there already is kept if the server says that it is still the same. What had come before
+    a connection broke off or a process died is gone on with where the server can do that. The file
+    appears whole, in one step; of several processes that want it, one downloads. `on_progress` is
+    told about every MiB how many bytes are there, and of how many if that is known. `backoff` is the
+    wait after the first failed request (doubled after each, up to a minute), `timeout` how long a
+    server may send nothing, both in seconds. Raises DownloadError; a complete earlier file stays as
+    it is then.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            FileLock(f"{target}.lock"),
+            httpx.Client(
+                headers={"User-Agent": "vlm-loom/0.1", "Accept-Encoding": "identity"},
+                timeout=timeout,
+                follow_redirects=True,
+            ) as client,
+        ):
+            _Download(url, target, client, on_progress).finish(backoff)
+    except OSError as error:
+        raise DownloadError(
+            f"{target} cannot be written ({error.strerror}): make room there, or allow it."
+        ) from error
+    return target
+
+
+def without_password(url: str) -> str:
+    """The address as it may stand in a file or a message: without a name and password."""
+    return re.sub("//[^/@]*@", "//", url)
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a server calls what it sends: enough to know it again and to go on with it."""
+
+    url: str
+    etag: str | None
+    last_modified: str | None
+    total: int | None
+
+    @classmethod
+    def read(cls, path: Path, url: str) -> "_Content | None":
+        """What was written beside a file, if that came from this address."""
+        try:
+            content = cls(**json.loads(path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return content if content.url == url else None
+
+    def write(self, path: Path) -> None:
+        write_atomically(path, canonical_json(asdict(self)).encode())
+
+    @property
+    def if_range(self) -> str | None:
+        """How a server is asked to go on with just this content; None where it cannot be."""
+        # A weak ETag holds for content that differs in its bytes.
+        strong = self.etag if self.etag and not self.etag.startswith("W/") else None
+        return strong or self.last_modified
+
+    @property
+    def unless_this(self) -> dict[str, str]:
+        """Headers that ask for a file only if it is no longer this content."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in headers.items() if value}
+
+
+class _MayPass(Exception):
+    """A failure that may pass; `wait` is for how many seconds the server asked, if it did."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class _Download:
+    """One file on its way; who makes it holds the lock."""
+
+    def __init__(
+        self, url: str, target: Path, client: httpx.Client, on_progress: OnProgress | None
+    ) -> None:
+        self._url = url
+        self._shown = without_password(url)
+        self._target = target
+        self._target_facts = target.with_name(f"{target.name}.json")
+        self._part = target.with_name(f"{target.name}.part")
+        self._part_facts = target.with_name(f"{target.name}.part.json")
+        self._client = client
+        self._on_progress = on_progress
+        self._begun = _Content.read(self._part_facts, self._shown)
+        if self._begun is None:
+            self._part.unlink(missing_ok=True)
+        self._furthest = self._n_bytes
+        self._changes = 0
+
+    @property
+    def _n_bytes(self) -> int:
+        """How many bytes have come."""
+        return self._part.stat().st_size if self._part.exists() else 0
+
+    def finish(self, backoff: float) -> None:
+        """Ask until the file is there. Raises DownloadError."""
+        failures = 0
+        while True:
+            try:
+                return self._request()
+            except _MayPass as failure:
+                # What had come once before is nothing new: else a server that begins anew each time
+                # and breaks off would be asked for ever.
+                failures = 1 if self._n_bytes > self._furthest else failures + 1
+                self._furthest = max(self._furthest, self._n_bytes)
+                if failures == TRIES or self._changes == TRIES:
+                    todo = "check the address and the network, or try again later"
+                    raise self._error(str(failure), todo) from None
+                wait = backoff * 2 ** (failures - 1) if failure.wait is None else failure.wait
+                time.sleep(min(wait, MAX_WAIT))
+
+    def _request(self) -> None:
+        begun, here, n_bytes = self._begun, self._here(), self._n_bytes
+        whole = begun is not None and self._part.exists() and n_bytes == begun.total
+        if begun and whole:
+            # All of it was there when the process died: it is good if it is still the same.
+            headers = begun.unless_this
+        elif begun and n_bytes and begun.if_range:
+            headers = {"Range": f"bytes={n_bytes}-", "If-Range": begun.if_range}
+        else:
+            headers = here.unless_this if here else {}
+        unchanged = False
+        try:
+            with self._client.stream("GET", self._url, headers=headers) as response:
+                unchanged = response.status_code == 304 and "Range" not in headers
+                if not unchanged:
+                    self._receive(response)
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
+            raise self._error(str(error), "check the address") from None
+        except httpx.TransportError as error:
+            raise _MayPass(repr(error)) from None
+        if unchanged and not whole:
+            self._discard()
+        else:
+            self._appear()
+
+    def _here(self) -> _Content | None:
+        """What stands under the target's name, if it is what was downloaded there."""
+        content = _Content.read(self._target_facts, self._shown)
+        if content and self._target.exists() and self._target.stat().st_size == content.total:
+            return content
+        return None
+
+    def _receive(self, response: httpx.Response) -> None:
+        """Write what comes, behind what is there or anew. Raises _MayPass, DownloadError."""
+        status, headers = response.status_code, response.headers
+        if status in _MAY_PASS:
+            raise _MayPass(f"status {status}", retry_after(headers.get("retry-after")))
+        if status == 416 or (status == 206 and not self._goes_on(headers)):
+            self._discard()
+            raise _MayPass("the file changed while it came")
+        if status in _NOT_OPEN:
+            todo = "use an address that is open to everybody, or a copy of the file"
+            raise self._error(f"status {status}", todo)
+        if status not in (200, 206):
+            raise self._error(f"status {status}", "check the address")
+        if headers.get("content-type", "").startswith("text/html"):
+            todo = "check the address, or log in to the network"
+            raise self._error("a web page came in its place", todo)
+        if status == 200:
+            self._begin(headers)
+        self._write(response)
+
+    def _goes_on(self, headers: httpx.Headers) -> bool:
+        """Whether what comes is what was asked for: some servers send ranges of anything."""
+        begun = self._begun
+        first, _, total = headers.get("content-range", "").partition("/")
+        return (
+            begun is not None
+            and first.startswith(f"bytes {self._n_bytes}-")
+            and total in ("*", str(begun.total))
+            and headers.get("etag", begun.etag) == begun.etag
+        )
+
+    def _begin(self, headers: httpx.Headers) -> None:
+        length = headers.get("content-length", "")
+        content = _Content(
+            self._shown,
+            headers.get("etag"),
+            headers.get("last-modified"),
+            int(length) if length.isdecimal() else None,
+        )
+        if content == self._begun:
+            self._part.unlink(missing_ok=True)
+        else:
+            self._discard()
+            content.write(self._part_facts)
+        self._begun = content
+
+    def _discard(self) -> None:
+        """Forget what has come: it is no part of what the server has now."""
+        if self._n_bytes:
+            self._changes += 1
+        self._furthest = 0
+        self._begun = None
+        # In this order, so that the facts never stand beside another content.
+        self._part.unlink(missing_ok=True)
+        self._part_facts.unlink(missing_ok=True)
+
+    def _write(self, response: httpx.Response) -> None:
+        total = self._begun.total if self._begun else None
+        n_bytes = told = self._n_bytes
+        with self._part.open("ab", buffering=CHUNK) as file:
+            # As it comes, not as a Content-Encoding would have it unpacked: a .gz stays one.
+            for chunk in response.iter_raw():
+                file.write(chunk)
+                n_bytes += len(chunk)
+                if self._on_progress and n_bytes - told >= CHUNK:
+                    told = n_bytes
+                    self._on_progress(n_bytes, total)
+        if self._on_progress:
+            self._on_progress(n_bytes, total)
+        if total not in (None, n_bytes):
+            raise _MayPass(f"{n_bytes} of {total} bytes came")
+
+    def _appear(self) -> None:
+        assert self._begun is not None
+        with self._part.open("rb") as file:
+            os.fsync(file.fileno())
+        content = replace(self._begun, total=self._n_bytes)
+        self._target_facts.unlink(missing_ok=True)
+        self._part.replace(self._target)
+        content.write(self._target_facts)
+        self._part_facts.unlink(missing_ok=True)
+
+    def _error(self, reason: str, what_to_do: str) -> DownloadError:
+        return DownloadError(f"{self._shown} cannot be downloaded ({reason}): {what_to_do}.")

@@ -1,0 +1,1 @@
+"""Images: requested, fetched and checked, stored by their SHA-256, indexed by their address."""

@@ -1,0 +1,165 @@
+"""One request for an image, and what came of it.
+
+What belongs here: what is sent, how much is read and for how long, and what each answer means. What
+does not: when to ask and how often (`host_queue.py`, `fetcher.py`), whom to connect to
+(`ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`): a server's
+Content-Type is not even looked at.
+
+httpcore instead of httpx: it takes a guarded network, follows no redirect, keeps no cookie and reads
+no proxy setting on its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio
+import httpcore
+import httpx
+
+from methods.ingest.image_check import ImageRejected
+from resources.images.ssrf_guard import PrivateAddress
+from resources.retry_after import retry_after
+from resources.wikipedia.policy import NO_CONTACT, is_wikimedia, user_agent
+
+_MISSING = (404, 410)
+_REDIRECTS = (301, 302, 303, 307, 308)
+_REFUSALS = (429, 503)
+
+
+@dataclass(frozen=True, slots=True)
+class Redirected:
+    """The image is asked for at another address."""
+
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The host wants no requests now; `wait` is for how many seconds, if it said so."""
+
+    status: int
+    wait: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A failure that may pass; `rejected` says what it is if it does not."""
+
+    rejected: ImageRejected
+
+
+Outcome = bytes | ImageRejected | Redirected | Refused | Failed
+
+
+class ImageRequests:
+    """Asks for images over a pool of connections.
+
+    `contact` is whom to write to about the requests, in the User-Agent; `timeout` is how many
+    seconds a request may take from first to last byte.
+    """
+
+    def __init__(
+        self,
+        pool: httpcore.AsyncConnectionPool,
+        *,
+        contact: str | None,
+        max_bytes: int,
+        timeout: float,
+    ) -> None:
+        self._pool = pool
+        self._contact = contact
+        self._max_bytes = max_bytes
+        self._timeout = timeout
+        self._headers: dict[bytes | str, bytes | str] = {
+            "User-Agent": user_agent(contact).encode(),
+            "Accept": "image/*",
+            # Nothing here unpacks a body, and images gain nothing by being packed again.
+            "Accept-Encoding": "identity",
+        }
+
+    async def ask(self, address: str, on_length: Callable[[int], None]) -> Outcome:
+        """What one request brings: the body, why there is none, or how it goes on.
+
+        `on_length` is told how many bytes the body may have before any is read; what it raises ends
+        the request.
+        """
+        try:
+            url = parsed(address)
+            if is_wikimedia(url.host) and not self._contact:
+                return ImageRejected("no_contact", NO_CONTACT)
+            with anyio.fail_after(self._timeout):
+                return await self._request(url, on_length)
+        except ImageRejected as rejected:
+            return rejected
+        except TimeoutError:
+            detail = f"No answer within {self._timeout:g} seconds."
+            return Failed(ImageRejected("timeout", detail))
+
+    async def _request(self, url: httpx.URL, on_length: Callable[[int], None]) -> Outcome:
+        try:
+            async with self._pool.stream(
+                "GET", as_httpcore(url), headers=self._headers
+            ) as response:
+                if response.status == 200:
+                    return await self._body(response, on_length)
+                return _without_body(url, response)
+        except PrivateAddress as private:
+            raise ImageRejected("private_address", str(private)) from None
+        except (httpcore.ReadError, httpcore.WriteError, httpcore.ProtocolError) as error:
+            # The host is there but broke off: worth another try, as a dead host is not.
+            detail = f"The connection broke off ({error!r})."
+            return Failed(ImageRejected("unreachable", detail))
+        except (OSError, UnicodeError, httpcore.NetworkError) as error:
+            detail = f"No connection to {url.host} ({error!r})."
+            raise ImageRejected("unreachable", detail) from None
+
+    async def _body(self, response: httpcore.Response, on_length: Callable[[int], None]) -> bytes:
+        announced = httpx.Headers(response.headers).get("content-length", "")
+        length = int(announced) if announced.isdecimal() else self._max_bytes
+        if length > self._max_bytes:
+            raise oversized(length, self._max_bytes)
+        on_length(length)
+        body = bytearray()
+        # A body that ends before its announced length ends in a ProtocolError.
+        async for chunk in response.aiter_stream():
+            body += chunk
+            if len(body) > self._max_bytes:
+                raise oversized(len(body), self._max_bytes)
+        return bytes(body)
+
+
+def _without_body(url: httpx.URL, response: httpcore.Response) -> Outcome:
+    status, headers = response.status, httpx.Headers(response.headers)
+    if status in _REDIRECTS and "location" in headers:
+        return Redirected(str(parsed(headers["location"], url)))
+    if status in _REFUSALS:
+        return Refused(status, retry_after(headers.get("retry-after")))
+    reason = "missing" if status in _MISSING else "http_error"
+    rejected = ImageRejected(reason, f"The server answered with status {status}.")
+    return Failed(rejected) if status >= 500 else rejected
+
+
+def parsed(address: str, base: httpx.URL | None = None) -> httpx.URL:
+    """An http or https address, perhaps relative to another. Raises ImageRejected."""
+    try:
+        url = httpx.URL(address) if base is None else base.join(address)
+        host, port = url.host, url.port
+    except (httpx.InvalidURL, ValueError) as error:
+        detail = f"The address cannot be read ({error})."
+        raise ImageRejected("unreachable", detail) from None
+    possible = host and (port is None or 0 < port < 65536)
+    if url.scheme not in ("http", "https") or not possible:
+        raise ImageRejected("unreachable", "The address is not an http or https one.")
+    return url
+
+
+def as_httpcore(url: httpx.URL) -> httpcore.URL:
+    """The same address for httpcore, with its port and without any user name and password."""
+    port = url.port or {"http": 80, "https": 443}[url.scheme]
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=url.raw_path)
+
+
+def oversized(n_bytes: int, max_bytes: int) -> ImageRejected:
+    """The rejection of a file that has at least `n_bytes`."""
+    detail = f"The file has at least {n_bytes} bytes, more than the {max_bytes} allowed."
+    return ImageRejected("oversized_bytes", detail)

@@ -1,0 +1,192 @@
+"""The images' files: a content-addressed store, and the forms in which a stored image is shown.
+
+What belongs here: writing an image once under the hash of its bytes, finding it again, and the
+thumbnails and data URLs made from it. What does not: whether bytes may enter
+(`methods/ingest/image_check.py`, called before `put`), how a picture is turned upright and made RGB
+(`methods/ingest/picture.py`), and where the bytes came from (`resources/images/fetcher.py`).
+"""
+
+import base64
+import hashlib
+import io
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from PIL import Image
+
+from methods.ingest.image_check import EXTENSION_OF, read_header
+from methods.ingest.picture import turn_of, upright_rgb
+from resources.atomic_file import write_atomically
+
+JPEG_QUALITY = 90
+THUMBNAIL_CACHE_BYTES = 16_000_000
+DATA_URL_CACHE_BYTES = 64_000_000
+
+_IMAGE_ID = re.compile(r"[0-9a-f]{64}")
+_PASSED_ON = {"JPEG": "image/jpeg", "PNG": "image/png"}
+
+Sized = TypeVar("Sized", bytes, str)
+
+
+class ImageNotStored(LookupError):
+    """There is no image of that id in the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image in the store: `path` is relative to its root, sizes are pixels of the file."""
+
+    image_id: str
+    path: str
+    mime: str
+    width: int
+    height: int
+    n_bytes: int
+
+
+class ImageStore:
+    """Images under `root`, as `ab/abcdef….ext` by the SHA-256 of their bytes.
+
+    Any number of threads and processes may put and read at once: a file appears under its name
+    whole or not at all, and two writers of one image write the same bytes.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        self._thumbnails: _Cache[bytes] = _Cache(THUMBNAIL_CACHE_BYTES)
+        self._data_urls: _Cache[str] = _Cache(DATA_URL_CACHE_BYTES)
+
+    def put(self, data: bytes) -> StoredImage:
+        """Store an image's bytes as they are; storing them again changes nothing.
+
+        Reads the header only. Raises methods.ingest.image_check.ImageRejected if that is no image's.
+        """
+        header = read_header(data)
+        image_id = hashlib.sha256(data).hexdigest()
+        relative = f"{image_id[:2]}/{image_id}.{EXTENSION_OF[header.mime]}"
+        target = self.root / relative
+        # A file of another length was damaged by something else, and is replaced.
+        if not (target.is_file() and target.stat().st_size == len(data)):
+            write_atomically(target, data)
+        return StoredImage(
+            image_id, relative, header.mime, header.width, header.height, header.n_bytes
+        )
+
+    def path(self, image_id: str) -> Path:
+        """Where the image's file stands. Raises ImageNotStored, also for what is no id at all."""
+        # Ids come back from URLs and tables, so their form is checked before they name a file.
+        if _IMAGE_ID.fullmatch(image_id):
+            for extension in EXTENSION_OF.values():
+                path = self.root / image_id[:2] / f"{image_id}.{extension}"
+                if path.is_file():
+                    return path
+        raise ImageNotStored(f"No image {image_id[:80]!r} is stored in {self.root}.")
+
+    def has(self, image_id: str) -> bool:
+        """Whether the image's file is there."""
+        try:
+            self.path(image_id)
+        except ImageNotStored:
+            return False
+        return True
+
+    def relative_path(self, image_id: str) -> str:
+        """Its path below the store's root. Raises ImageNotStored."""
+        return self.path(image_id).relative_to(self.root).as_posix()
+
+    def read(self, image_id: str) -> bytes:
+        """The image's bytes as they were put. Raises ImageNotStored."""
+        return self.path(image_id).read_bytes()
+
+    def thumbnail(self, image_id: str, side: int = 96) -> bytes:
+        """A JPEG at most `side` pixels high and wide. Raises ImageNotStored."""
+        return self._thumbnails.get(
+            (image_id, side), lambda: _jpeg(_shrunk(self.read(image_id), side))
+        )
+
+    def jpeg_base64(self, image_id: str, max_side: int) -> str:
+        """A `data:image/...;base64,` URL of the image, at most `max_side` pixels high and wide.
+
+        The stored bytes themselves where they are an upright RGB JPEG or PNG of that size, so that
+        a model sees what is on file; else a JPEG of quality 90, transparency laid on white. Raises
+        ImageNotStored.
+        """
+        return self._data_urls.get(
+            (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
+        )
+
+
+def _data_url(data: bytes, max_side: int) -> str:
+    with Image.open(io.BytesIO(data)) as image:
+        mime = _PASSED_ON.get(image.format or "")
+        as_it_is = (
+            mime is not None
+            and image.mode == "RGB"
+            and "transparency" not in image.info
+            and max(image.size) <= max_side
+            and turn_of(image) is None
+        )
+    if not as_it_is:
+        mime, data = "image/jpeg", _jpeg(_shrunk(data, max_side))
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+
+
+def _shrunk(data: bytes, max_side: int) -> Image.Image:
+    """The first frame as a viewer shows it, shrunk to `max_side`."""
+    with Image.open(io.BytesIO(data)) as image:
+        # Lets the JPEG decoder skip detail that the resize would throw away.
+        image.draft("RGB", (2 * max_side, 2 * max_side))
+        shown = upright_rgb(image)
+    shown.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+    return shown
+
+
+def _jpeg(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=JPEG_QUALITY)
+    return buffer.getvalue()
+
+
+class _Cache(Generic[Sized]):
+    """The values used last, up to `max_bytes` of them together; several threads may use it."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._n_bytes = 0
+        self._values: OrderedDict[Hashable, Sized] = OrderedDict()
+        self._lock = threading.Lock()
+        self._making: dict[Hashable, Future[Sized]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
+        """The value of `key`, made by the first who asks; who asks meanwhile waits for it."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+            making = self._making.get(key)
+            mine = None if making else self._making.setdefault(key, Future())
+        if making:
+            return making.result()
+        assert mine is not None
+        try:
+            value = make()
+        except BaseException as error:
+            mine.set_exception(error)
+            with self._lock:
+                del self._making[key]
+            raise
+        with self._lock:
+            del self._making[key]
+            self._values[key] = value
+            self._n_bytes += len(value)
+            while self._n_bytes > self._max_bytes:
+                _, dropped = self._values.popitem(last=False)
+                self._n_bytes -= len(dropped)
+        mine.set_result(value)
+        return value

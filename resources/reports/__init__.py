@@ -1,0 +1,1 @@
+"""Reports: self-contained pages, plots for the UI, and release folders."""

@@ -1,0 +1,243 @@
+"""The page of the clustering: one HTML file that needs nothing but itself.
+
+What belongs here: from points and tables to what the page holds: plotly's figures, thumbnails, texts.
+What does not: the page (`templates/clusters.html`) and what it does under the pointer
+(`templates/clusters.js`). Titles and captions come from outside. They reach the page escaped by the
+template, or as JSON that no tag can end, and the page runs no script but the two whose hashes it names.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from resources.images.store import ImageNotStored, ImageStore
+from resources.reports.cluster_layers import FEW_POINTS, PALETTE, Point, layers, size_bars
+from resources.reports.word_cloud import Cloud
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+MAX_THUMBNAILS = 2000
+"""So many points have their picture in the page, which grows by about 4 kB for each."""
+THUMBNAIL_SIDE = 112
+MAX_CAPTION = 280
+MAX_NAME = 34
+INK, SOFT, RULE = "#1a2127", "#56616b", "#dcdfe2"
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(_TEMPLATES),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+Row = Mapping[str, Any]
+
+
+class Clustering(NamedTuple):
+    """What the page shows. `shape` counts everything, `points` are those that were drawn."""
+
+    shape: Row
+    points: Sequence[Point]
+    sizes: Sequence[int]
+    near_pairs: Sequence[Row]
+    loosest: Sequence[Row]
+    cloud: Cloud | None
+
+
+class Page(NamedTuple):
+    """The page's text, and how many of its points have a thumbnail."""
+
+    html: str
+    n_thumbnails: int
+
+
+def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
+    """The page; an image that is not stored is left out."""
+    from plotly.offline import get_plotlyjs
+
+    thumbnails = [
+        _thumbnail(point.image_id, image_store) for point in clustering.points[:MAX_THUMBNAILS]
+    ]
+    scripts = [get_plotlyjs(), (_TEMPLATES / "clusters.js").read_text()]
+    text = _ENVIRONMENT.get_template("clusters.html").render(
+        shape=clustering.shape,
+        n_points=len(clustering.points),
+        max_thumbnails=MAX_THUMBNAILS,
+        n_thumbnails=len(thumbnails),
+        points=_data([_about(point) for point in clustering.points]),
+        thumbnails=_data(thumbnails),
+        # Plotly's own JSON has no "<" either.
+        map=map_figure(clustering.points).to_json(),
+        sizes=sizes_figure(clustering.sizes).to_json() if clustering.sizes else None,
+        near_pairs=[
+            {
+                **pair,
+                "picture_a": _thumbnail(pair["image_a"], image_store),
+                "picture_b": _thumbnail(pair["image_b"], image_store),
+            }
+            for pair in clustering.near_pairs
+        ],
+        loosest=[
+            {**cluster, "picture": _thumbnail(cluster["image_id"], image_store)}
+            for cluster in clustering.loosest
+        ],
+        cloud=clustering.cloud,
+        cloud_png=base64.b64encode(clustering.cloud.png).decode() if clustering.cloud else None,
+        scripts=scripts,
+        hashes=[_hash(script) for script in scripts],
+    )
+    return Page(text, sum(thumbnail is not None for thumbnail in thumbnails))
+
+
+def map_figure(points: Sequence[Point]) -> "Figure":
+    """The map: a trace a colour, each point with its number as `customdata`."""
+    from plotly.graph_objects import Figure, Scatter
+
+    dot = 7 if len(points) <= FEW_POINTS else 4
+    traces = []
+    # The last drawn lies on top.
+    for layer in reversed(layers(points)):
+        chosen = [points[i] for i in layer.numbers]
+        traces.append(
+            Scatter(
+                legendgroup=layer.colour,
+                showlegend=False,
+                x=[round(point.x, 2) for point in chosen],
+                y=[round(point.y, 2) for point in chosen],
+                customdata=layer.numbers,
+                mode="markers",
+                # The page shows a card of its own, which can hold a picture.
+                hoverinfo="none",
+                marker={
+                    "color": layer.colour,
+                    "size": [1.6 * dot if point.is_centre else dot for point in chosen],
+                    "opacity": [0.9 if point.cluster_id else 0.4 for point in chosen],
+                    "line": {
+                        "color": INK,
+                        "width": [1.4 if point.is_centre else 0 for point in chosen],
+                    },
+                },
+            )
+        )
+        # The legend's dot would look like the first of these, so it has a trace without points.
+        traces.append(
+            Scatter(
+                name=f"{html.escape(_cut(layer.name, MAX_NAME))} ({len(layer.numbers)})",
+                legendgroup=layer.colour,
+                x=[None],
+                y=[None],
+                mode="markers",
+                marker={"color": layer.colour, "size": 9},
+            )
+        )
+    hidden = {"visible": False, "fixedrange": False}
+    return Figure(
+        traces,
+        {
+            **_LAYOUT,
+            "xaxis": hidden,
+            "yaxis": hidden,
+            "hovermode": "closest",
+            "hoverdistance": 12,
+            "dragmode": "pan",
+            "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+            "legend": {
+                "orientation": "h",
+                "traceorder": "reversed",
+                "itemsizing": "constant",
+                "y": -0.02,
+                "yanchor": "top",
+                "x": 0,
+            },
+        },
+    )
+
+
+def sizes_figure(sizes: Sequence[int]) -> "Figure":
+    """How many clusters have how many entries, as bars."""
+    from plotly.graph_objects import Bar, Figure
+
+    bars = size_bars(sizes)
+    counts = [n for _, n in bars]
+    return Figure(
+        [
+            Bar(
+                x=[label for label, _ in bars],
+                y=counts,
+                text=[str(n or "") for n in counts],
+                textposition="outside",
+                cliponaxis=False,
+                hovertemplate="%{y} clusters of %{x} entries<extra></extra>",
+                marker={"color": PALETTE[0]},
+            )
+        ],
+        {
+            **_LAYOUT,
+            "showlegend": False,
+            "xaxis": {"title": "entries in a cluster", "type": "category", "fixedrange": True},
+            "yaxis": {
+                "title": "clusters",
+                "gridcolor": RULE,
+                "fixedrange": True,
+                "rangemode": "tozero",
+                # Whole numbers of clusters, at most half a dozen of them.
+                "dtick": max(1, -(-max(counts, default=1) // 6)),
+            },
+            "margin": {"l": 60, "r": 8, "t": 20, "b": 50},
+        },
+    )
+
+
+_LAYOUT: dict[str, Any] = {
+    "template": "none",
+    "autosize": True,
+    "paper_bgcolor": "#fff",
+    "plot_bgcolor": "#fff",
+    "font": {"color": INK, "size": 13, "family": "Segoe UI, Roboto, Liberation Sans, sans-serif"},
+}
+
+
+def _about(point: Point) -> list[object]:
+    """What the card says of a point, in the order that `clusters.js` reads."""
+    similarity = None if point.similarity is None else round(point.similarity, 3)
+    return [
+        point.title,
+        _cut(point.caption, MAX_CAPTION),
+        point.group_title,
+        point.cluster_title,
+        point.cluster_size,
+        similarity,
+        point.is_centre,
+    ]
+
+
+def _thumbnail(image_id: str | None, image_store: ImageStore) -> str | None:
+    """The image as base64 of a small JPEG."""
+    try:
+        return base64.b64encode(image_store.thumbnail(image_id or "", THUMBNAIL_SIDE)).decode()
+    except ImageNotStored:
+        return None
+
+
+def _data(value: object) -> str:
+    """JSON for a script element that is data: no "<", so that no text in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _hash(script: str) -> str:
+    """A script's hash as a content security policy names it."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

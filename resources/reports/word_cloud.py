@@ -1,0 +1,67 @@
+"""The categories as a cloud of words (MMDU Figure 11).
+
+What belongs here: which words, how large, in which font.
+"""
+
+import io
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from resources.reports.cluster_layers import PALETTE
+from resources.reports.fonts import can_draw, font_for
+
+SIZE = (1200, 480)
+"""Pixels."""
+MAX_WORDS = 120
+MAX_CHARACTERS = 60
+
+
+class Cloud(NamedTuple):
+    """The picture as PNG, and what does not stand in it because the font has no signs for it."""
+
+    png: bytes
+    n_shown: int
+    unreadable: list[str]
+
+
+def category_cloud(counts: Mapping[str, int], seed: int = 0) -> Cloud | None:
+    """Categories as large as they have entries; None where no category can be drawn.
+
+    The same counts, seed and fonts give the same picture. Long names are cut.
+    """
+    from wordcloud import WordCloud
+
+    words: Counter[str] = Counter()
+    for category, n_entries in counts.items():
+        words[_cut(" ".join(category.split()))] += n_entries
+    del words[""]
+    font = font_for(words)
+    unreadable = sorted(word for word in words if not can_draw(font, word))
+    for word in unreadable:
+        del words[word]
+    if not words:
+        return None
+    shown = dict(sorted(words.items(), key=lambda item: (-item[1], item[0]))[:MAX_WORDS])
+    colours = dict(zip(shown, PALETTE[:4] * len(shown), strict=False))
+    cloud = WordCloud(
+        width=SIZE[0],
+        height=SIZE[1],
+        font_path=font,
+        background_color="white",
+        max_words=MAX_WORDS,
+        max_font_size=64,
+        min_font_size=11,
+        prefer_horizontal=1.0,
+        relative_scaling=0.4,
+        margin=4,
+        random_state=seed,
+        color_func=lambda word, **_: colours[word],
+    ).generate_from_frequencies(shown)
+    buffer = io.BytesIO()
+    cloud.to_image().save(buffer, "PNG", optimize=True)
+    return Cloud(buffer.getvalue(), len(cloud.layout_), unreadable)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MAX_CHARACTERS else f"{name[: MAX_CHARACTERS - 1]}…"

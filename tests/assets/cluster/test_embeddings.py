@@ -1,0 +1,405 @@
+"""Embeddings: a text is embedded once, ever; what was written stays; entries find their vectors."""
+
+import hashlib
+import importlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import dagster as dg
+import numpy as np
+import pytest
+
+from assets.cluster import embeddings as embeddings_asset
+from assets.cluster.embeddings import entry_vectors
+from assets.common import progress
+from assets.common.tables import rows_to_arrow
+from resources.embedder import Embedder
+from resources.warehouse import Warehouse
+
+module = importlib.import_module("assets.cluster.embeddings")
+
+
+def vector_of(text: str) -> np.ndarray:
+    """A unit vector of eight floats that hangs on the text alone."""
+    raw = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint8)[:8] + 1.0
+    return (raw / np.linalg.norm(raw)).astype(np.float32)
+
+
+class Double(Embedder):
+    """Stands in for a model; `given` is what it was asked for, `before` is called first."""
+
+    def __init__(self, model: str = "double", before: Any = None, **options: Any):
+        super().__init__(model, **options)
+        self.given: list[list[str]] = []
+        self.before = before or (lambda texts: None)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.before(texts)
+        self.given.append(list(texts))
+        return np.stack([vector_of(text) for text in texts])
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        return sum(len(text) > 100 for text in texts)
+
+
+def entry(
+    entry_id: str,
+    categories: Sequence[str] = (),
+    caption: str = "",
+    title: str = "Title",
+    **more: Any,
+) -> dict[str, Any]:
+    """A row of ingest.entries."""
+    texts = ("page_id", "page_url", "language", "page_text", "image_id")
+    return {
+        "wit_shard": "a",
+        **dict.fromkeys(texts, "x"),
+        "entry_id": entry_id,
+        "title": title,
+        "categories": list(categories),
+        "caption": caption,
+        "topics": [],
+        **more,
+    }
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(tmp_path / "warehouse.duckdb")
+
+
+def fill(warehouse: Warehouse, *rows: dict[str, Any]) -> None:
+    """These entries and no others."""
+    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
+
+
+def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str, Any]:
+    """Materialize; returns what the UI shows."""
+    result = dg.materialize(
+        [embeddings_asset],
+        resources={"warehouse": warehouse, "embedder": embedder},
+        **options,
+    )
+    (event,) = result.get_asset_materialization_events()
+    return {name: each.value for name, each in event.materialization.metadata.items()}
+
+
+def kept(warehouse: Warehouse) -> dict[tuple[str, str], list[float]]:
+    """(model, text) -> vector, each once."""
+    rows = warehouse.sql("SELECT model, text, vector FROM cluster.embeddings").to_pylist()
+    found = {(row["model"], row["text"]): row["vector"] for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+# What is embedded
+
+
+def test_a_page_is_told_by_its_categories_or_else_by_its_title(warehouse: Warehouse) -> None:
+    fill(
+        warehouse,
+        entry("e1", ["Lighthouses", "Towers"], "A light."),
+        entry("e2", [], "A mill.", title="Mill"),
+        entry("e2", [], "A mill.", title="Mill", wit_shard="b"),
+    )
+
+    texts = warehouse.sql("SELECT * FROM cluster.entry_texts ORDER BY entry_id, space").to_pylist()
+
+    assert [(row["entry_id"], row["space"], row["text"]) for row in texts] == [
+        ("e1", "caption", "A light."),
+        ("e1", "category", "Lighthouses; Towers"),
+        ("e2", "caption", "A mill."),
+        ("e2", "category", "Mill"),
+    ]
+    assert {row["text_id"] for row in texts} == {
+        hashlib.sha256(row["text"].encode()).hexdigest() for row in texts
+    }
+
+
+def test_a_text_is_embedded_once_whoever_has_it_and_whenever_it_comes_again(
+    warehouse: Warehouse,
+) -> None:
+    fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "Towers"))
+    first = Double()
+    shown = embed(warehouse, first)
+    assert sorted(sum(first.given, [])) == ["A light.", "Towers"]
+    assert (shown["known texts"], shown["new texts"], shown["dagster/row_count"]) == (0, 2, 2)
+
+    # e1 goes, e3 comes with one new text.
+    fill(warehouse, entry("e3", ["Towers"], "A mill."))
+    second = Double()
+    shown = embed(warehouse, second)
+    assert second.given == [["A mill."]]
+    assert (shown["known texts"], shown["new texts"], shown["dagster/row_count"]) == (1, 1, 3)
+
+    # e1 is back.
+    fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e3", ["Towers"], "A mill."))
+    third = Double()
+    shown = embed(warehouse, third)
+    assert third.given == []
+    assert (shown["known texts"], shown["new texts"]) == (3, 0)
+    assert "texts per second" not in shown
+    assert "A light." in shown["preview"]
+    assert set(kept(warehouse)) == {("double", text) for text in ("A light.", "A mill.", "Towers")}
+
+
+def test_each_model_and_backend_keeps_its_own(warehouse: Warehouse) -> None:
+    fill(warehouse, entry("e1", ["Towers"], "A light."))
+
+    shown = [
+        embed(warehouse, Double()),
+        embed(warehouse, Double(backend="onnx")),
+        embed(warehouse, Double("other")),
+    ]
+
+    assert [each["model"] for each in shown] == ["double", "double@onnx", "other"]
+    assert [each["new texts"] for each in shown] == [2, 2, 2]
+    assert len(kept(warehouse)) == 6
+
+
+def test_what_is_odd_in_a_text_is_kept_as_it_is(warehouse: Warehouse, embedder: Embedder) -> None:
+    odd = ["", "a\0b", "où 字 🗼", "lighthouse " * 300]
+    fill(warehouse, *(entry(f"e{n}", [], text) for n, text in enumerate(odd)))
+
+    shown = embed(warehouse, embedder)
+
+    assert {text for _, text in kept(warehouse)} == {"Title", *odd}
+    # 300 words, and the model reads 254 and two marks.
+    assert shown["truncated texts"] == 1
+    assert (shown["model"], shown["backend"], shown["device"]) == (
+        "all-MiniLM-L6-v2",
+        "torch",
+        embedder.device,
+    )
+    assert shown["texts per second"] > 0
+
+
+# In portions
+
+
+@pytest.fixture
+def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PORTION", 4)
+    monkeypatch.setattr(module, "STEP", 2)
+
+
+def numbered(n: int) -> list[dict[str, Any]]:
+    """Entries whose captions are x, xx, xxx, …; they share one category of one letter."""
+    return [entry(f"e{number:02}", ["y"], "x" * number) for number in range(2, n + 1)]
+
+
+def test_texts_come_longest_first_so_that_like_lengths_share_a_batch(
+    warehouse: Warehouse, small_portions: None
+) -> None:
+    fill(warehouse, *numbered(6))
+
+    double = Double()
+    embed(warehouse, double)
+
+    assert double.given == [["x" * 6, "x" * 5], ["xxxx", "xxx"], ["xx", "y"]]
+
+
+def test_an_error_loses_the_portion_it_came_in_and_no_other(
+    warehouse: Warehouse, small_portions: None
+) -> None:
+    def fail_late(texts: Sequence[str]) -> None:
+        if "xx" in texts:
+            raise OSError("no memory")
+
+    fill(warehouse, *numbered(9))
+
+    with pytest.raises(OSError, match="no memory"):
+        embed(warehouse, Double(before=fail_late))
+
+    # Portions: 9 8 7 6, then 5 4 3 2 whose last step fails, then y.
+    assert {len(text) for _, text in kept(warehouse)} == {9, 8, 7, 6}
+    again = Double()
+    assert embed(warehouse, again)["new texts"] == 5
+    assert [len(text) for text in sum(again.given, [])] == [5, 4, 3, 2, 1]
+    assert all(vector == vector_of(text).tolist() for (_, text), vector in kept(warehouse).items())
+
+
+def killed(path: Path) -> None:
+    """A run that ends in the third portion, as if the machine had."""
+    module.PORTION = module.STEP = 2
+
+    def die_late(texts: Sequence[str]) -> None:
+        if "xxx" in texts:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    embed(Warehouse(path), Double(before=die_late))
+
+
+def test_a_killed_run_loses_at_most_one_portion(warehouse: Warehouse) -> None:
+    fill(warehouse, *numbered(7))
+
+    process = multiprocessing.get_context("spawn").Process(target=killed, args=[warehouse.path])
+    process.start()
+    process.join()
+
+    assert process.exitcode == -signal.SIGKILL
+    # Portions: 7 6, 5 4, then 3 2 in which it ends.
+    assert {len(text) for _, text in kept(warehouse)} == {7, 6, 5, 4}
+    again = Double()
+    embed(warehouse, again)
+    assert [len(text) for text in sum(again.given, [])] == [3, 2, 1]
+
+
+def test_two_runs_at_once_both_succeed_and_leave_each_text_once(
+    warehouse: Warehouse, small_portions: None
+) -> None:
+    fill(warehouse, *numbered(6))
+    # Neither writes before both have read what is new.
+    both_have_read = threading.Barrier(2)
+
+    def run(_number: int) -> dict[str, Any]:
+        double = Double(before=lambda texts: double.given or both_have_read.wait(60))
+        return embed(Warehouse(warehouse.path), double)
+
+    with ThreadPoolExecutor(2) as pool:
+        shown = list(pool.map(run, range(2)))
+
+    assert [each["new texts"] for each in shown] == [6, 6]
+    assert set(kept(warehouse)) == {("double", "x" * n) for n in range(2, 7)} | {("double", "y")}
+
+
+def test_the_same_entries_in_an_empty_table_give_the_same_vectors_to_the_last_bit(
+    tmp_path: Path, embedder: Embedder, small_portions: None
+) -> None:
+    rows = [entry(f"e{n}", [f"topic {n % 3}"], f"caption {'long ' * (n % 5)}{n}") for n in range(9)]
+    tables = []
+    for name, order in (("a", rows), ("b", rows[::-1])):
+        warehouse = Warehouse(tmp_path / name / "warehouse.duckdb")
+        fill(warehouse, *order)
+        embed(warehouse, embedder)
+        tables.append(kept(warehouse))
+
+    assert tables[0] == tables[1] and len(tables[0]) == 12
+
+
+@pytest.mark.parametrize("value", [np.nan, 0.0])
+def test_what_is_no_vector_is_a_sentence_and_no_row(
+    warehouse: Warehouse, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, value: float
+) -> None:
+    fill(warehouse, entry("e1", ["Towers"], "A light."))
+    broken = np.full((2, 384), value, np.float32)
+    monkeypatch.setattr(embedder._load(), "encode", lambda texts, **_: broken)
+
+    with pytest.raises(dg.Failure, match="gives zeros or no numbers at all for 2 of 2 texts"):
+        embed(warehouse, embedder)
+
+    assert kept(warehouse) == {}
+
+
+# How far it is
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        yield ephemeral
+
+
+def test_a_run_says_how_far_it_is_in_the_log_and_now_and_then_on_the_assets_page(
+    warehouse: Warehouse,
+    small_portions: None,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def take_eight_seconds(_texts: Sequence[str]) -> None:
+        clock.now += 8
+
+    fill(warehouse, *numbered(6))
+    shown = embed(warehouse, Double(before=take_eight_seconds), instance=instance)
+
+    (run,) = instance.get_runs()
+    lines = [
+        each.user_message
+        for each in instance.all_logs(run.run_id)
+        if not each.is_dagster_event and "texts" in each.user_message
+    ]
+    # Three steps of two texts, eight seconds each: 0.25 a second, so four texts take 16 s, two 8 s.
+    assert lines == [
+        "embeddings: 2/6 texts, 0.2/s, at most about 16 s left",
+        "embeddings: 4/6 texts, 0.2/s, at most about 8 s left",
+        "embeddings: 6/6 texts, 0.2/s, at most about 0 s left",
+    ]
+    observed = instance.fetch_observations(dg.AssetKey(["cluster", "embeddings"]), limit=9).records
+    # At 8 s and at 24 s; 16 s is less than 15 s after the first.
+    assert [each.asset_observation.metadata["done"].value for each in reversed(observed)] == [
+        "2 of 6",
+        "6 of 6",
+    ]
+    assert shown["texts per second"] == 0.2
+
+
+# The vectors of entries
+
+
+def test_entries_find_their_vectors_in_the_order_of_their_ids(warehouse: Warehouse) -> None:
+    fill(
+        warehouse,
+        entry("e3", ["Towers"], "A light."),
+        entry("e1", ["Towers"], "Towers"),
+        entry("e2", [], "A mill.", title="Mill"),
+        entry("e2", [], "A mill.", title="Mill", wit_shard="b"),
+    )
+    embed(warehouse, Double())
+    embed(warehouse, Double("other"))
+
+    found = entry_vectors(warehouse, "double")
+
+    assert found.entry_ids == ["e1", "e2", "e3"]
+    for matrix, texts in (
+        (found.categories, ["Towers", "Mill", "Towers"]),
+        (found.captions, ["Towers", "A mill.", "A light."]),
+    ):
+        assert matrix.dtype == np.float32 and matrix.shape == (3, 8)
+        assert (matrix == np.stack([vector_of(text) for text in texts])).all()
+
+
+def test_an_entry_without_a_vector_says_what_to_run(warehouse: Warehouse) -> None:
+    fill(warehouse, entry("e1", ["Towers"], "A light."))
+    embed(warehouse, Double())
+    fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "A mill."))
+
+    with pytest.raises(
+        dg.Failure, match="^1 entries have no caption vector by double: mat"
+    ) as told:
+        entry_vectors(warehouse, "double")
+
+    assert told.value.description.endswith("materialize cluster/embeddings first.")
+    with pytest.raises(dg.Failure, match="no category vector by double@onnx"):
+        entry_vectors(warehouse, "double@onnx")
+
+
+def test_two_models_under_one_name_are_not_mixed(warehouse: Warehouse) -> None:
+    fill(warehouse, entry("e1", ["Towers"], "A light."))
+    embed(warehouse, Double())
+    longer = {"text_id": hashlib.sha256(b"A mill.").hexdigest(), "vector": [0.0] * 23 + [1.0]}
+    row = {**longer, "model": "double", "text": "A mill."}
+    fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "A mill."))
+    warehouse.replace(
+        "cluster.embeddings",
+        rows_to_arrow("cluster.embeddings", [row]),
+        {"text_id": longer["text_id"], "model": "double"},
+    )
+
+    with pytest.raises(dg.Failure, match="by double have 2 lengths, so two models had this name"):
+        entry_vectors(warehouse, "double")
+
+
+def test_no_entries_have_no_vectors(warehouse: Warehouse) -> None:
+    found = entry_vectors(warehouse, "double")
+
+    assert found.entry_ids == [] and found.categories.shape == found.captions.shape == (0, 0)

@@ -1,0 +1,187 @@
+"""Figures about clusters, the map and its page, from tables made by hand and from a world."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import dagster as dg
+import pytest
+
+from assets.cluster.cohesion import NearPairsConfig, cohesion, near_pairs
+from assets.cluster.pictures import MapConfig, entry_map, pictures
+from resources.images.store import ImageStore
+from resources.warehouse import Warehouse
+from tests.assets.hand_clusters import CAPTIONS, MODEL, clustered_by_hand
+from tests.assets.world import World
+
+BY_HAND = SimpleNamespace(name=MODEL)
+"""What of an embedder is asked for where every text has its vector."""
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, loom_home: Path) -> Warehouse:
+    return Warehouse(tmp_path / "warehouse.duckdb")
+
+
+def made(warehouse: Warehouse, table: str) -> list[dict]:
+    return warehouse.sql(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
+
+
+def test_cohesion_by_hand(warehouse: Warehouse) -> None:
+    cohesion(warehouse=clustered_by_hand(warehouse), embedder=BY_HAND)
+    rows = {row["cluster_id"]: row for row in made(warehouse, "cluster.cohesion")}
+    assert {each: row["size"] for each, row in rows.items()} == {"A": 3, "B": 2, "C": 2}
+    assert rows["A"]["mean_similarity"] == pytest.approx((0.8 + 0.96) / 2)
+    assert rows["A"]["min_similarity"] == pytest.approx(0.8)
+    assert (rows["A"]["title"], rows["A"]["group_id"]) == ("Title of a1", "warm")
+    # Of C's centre (-1, 0) the cosine is -.8 with B's (.8, -.6), and -1 with A's.
+    assert {each: row["nearest_cluster"] for each, row in rows.items()} == {
+        "A": "B",
+        "B": "A",
+        "C": "B",
+    }
+    assert rows["C"]["nearest_similarity"] == pytest.approx(-0.8)
+
+
+def test_a_centre_whose_page_has_gone_still_is_one_under_its_caption(warehouse: Warehouse) -> None:
+    clustered_by_hand(warehouse)
+    for table in ("ingest.entries", "cluster.clusters"):
+        warehouse.replace(table, warehouse.sql(f"SELECT * FROM {table} WHERE entry_id <> 'a1'"))
+    cohesion(warehouse=warehouse, embedder=BY_HAND)
+    row = made(warehouse, "cluster.cohesion")[0]
+    assert (row["cluster_id"], row["title"], row["size"]) == ("A", "Caption of a1", 2)
+    # a2 and a3 are as near to it as before.
+    assert row["mean_similarity"] == pytest.approx((0.8 + 0.96) / 2)
+
+
+def test_entries_that_have_gone_since_are_a_sentence(warehouse: Warehouse) -> None:
+    clustered_by_hand(warehouse)
+    rows = warehouse.sql("SELECT * FROM ingest.entries WHERE entry_id <> 'a2'")
+    warehouse.replace("ingest.entries", rows)
+    with pytest.raises(dg.Failure, match="materialize the job cluster"):
+        cohesion(warehouse=warehouse, embedder=BY_HAND)
+
+
+def test_a_pair_that_could_be_one(warehouse: Warehouse) -> None:
+    clustered_by_hand(warehouse)
+    near_pairs(NearPairsConfig(), warehouse=warehouse, embedder=BY_HAND)
+    (row,) = made(warehouse, "cluster.near_pairs")
+    assert (row["cluster_a"], row["cluster_b"], row["same_group"]) == ("A", "B", False)
+    assert (row["title_a"], row["size_a"], row["size_b"]) == ("Title of a1", 3, 2)
+    assert row["similarity"] == pytest.approx(0.8)
+    # From a1 the farthest of both are a2 and b1, at .8: within tau, which is .75.
+    assert row["union_similarity"] == pytest.approx(0.8)
+    assert row["mergeable"]
+
+
+@pytest.mark.parametrize(
+    ("tau", "with_a2", "mergeable"),
+    [
+        (0.75, True, True),
+        # At a2 A is as wide as the union, .8, whatever tau is: density may have made it so.
+        (0.85, True, True),
+        # Without a2 the lowest of A is a3's .96, and b1 is farther from a1 than tau.
+        (0.85, False, False),
+        (0.75, False, True),
+    ],
+)
+def test_what_bounds_a_union_is_tau_or_a_cluster_that_is_wider_already(
+    warehouse: Warehouse, tau: float, with_a2: bool, mergeable: bool
+) -> None:
+    nowhere = dict.fromkeys(("cluster_id", "cluster_centre", "cluster_similarity"))
+    clustered_by_hand(
+        warehouse,
+        places={} if with_a2 else {"a2": {**nowhere, "cluster_how": "no neighbour"}},
+        clusters={"A": {"tau": tau}, "B": {"tau": tau}},
+    )
+    near_pairs(NearPairsConfig(), warehouse=warehouse, embedder=BY_HAND)
+    (row,) = made(warehouse, "cluster.near_pairs")
+    assert row["union_similarity"] == pytest.approx(0.8)
+    assert row["mergeable"] is mergeable
+
+
+def test_pairs_that_could_not_be_one(warehouse: Warehouse) -> None:
+    # Without A's members, B and C: centres at -.8, b2 and c2 farther still.
+    clustered_by_hand(warehouse)
+    config = NearPairsConfig(min_similarity=-1)
+    near_pairs(config, warehouse=warehouse, embedder=BY_HAND)
+    rows = {
+        (row["cluster_a"], row["cluster_b"]): row for row in made(warehouse, "cluster.near_pairs")
+    }
+    assert set(rows) == {("A", "B"), ("A", "C"), ("B", "C")}
+    assert [rows[pair]["mergeable"] for pair in sorted(rows)] == [True, False, False]
+
+
+def test_the_map_has_clustered_entries_first_and_no_more_than_it_may(warehouse: Warehouse) -> None:
+    clustered_by_hand(warehouse)
+    entry_map(MapConfig(max_points=8), warehouse=warehouse, embedder=BY_HAND)
+    rows = made(warehouse, "cluster.map")
+    assert sorted(row["place"] for row in rows) == list(range(1, 9))
+    # Nine entries, of which d1 and e1 are in no cluster: one of the two is the last.
+    last = max(rows, key=lambda row: row["place"])["entry_id"]
+    assert last in ("d1", "e1")
+    assert {row["entry_id"] for row in rows} == set(CAPTIONS) - ({"d1", "e1"} - {last})
+    entry_map(MapConfig(max_points=8), warehouse=warehouse, embedder=BY_HAND)
+    assert made(warehouse, "cluster.map") == rows
+
+
+def test_an_empty_clustering_has_a_page_that_says_so(
+    warehouse: Warehouse, tmp_path: Path, loom_home: Path
+) -> None:
+    result = pictures(warehouse=warehouse, image_store=ImageStore(tmp_path / "images"))
+    assert set(result.metadata) == {"dagster/row_count", "preview", "page"}
+    assert "Nothing is on the map yet" in Path(result.metadata["page"].value).read_text()
+
+
+def test_the_page_shows_the_tables_and_the_ui_its_pictures(
+    warehouse: Warehouse, tmp_path: Path, loom_home: Path
+) -> None:
+    hostile = "<script>alert(1)</script>"
+    clustered_by_hand(warehouse, entries={"a1": {"title": hostile, "categories": [hostile]}})
+    # What is embedded of a1 is another text now; its vectors are those of before.
+    rows = warehouse.sql(
+        "SELECT text_id, $model AS model, text, [1.0, 0.0]::FLOAT[] AS vector FROM cluster.entry_texts "
+        "ANTI JOIN cluster.embeddings USING (text_id)",
+        {"model": MODEL},
+    )
+    warehouse.replace("cluster.embeddings", rows, {"text_id": rows["text_id"].to_pylist()})
+    cohesion(warehouse=warehouse, embedder=BY_HAND)
+    near_pairs(NearPairsConfig(), warehouse=warehouse, embedder=BY_HAND)
+    entry_map(MapConfig(), warehouse=warehouse, embedder=BY_HAND)
+    result = pictures(warehouse=warehouse, image_store=ImageStore(tmp_path / "images"))
+
+    (row,) = made(warehouse, "cluster.pictures")
+    assert row["path"] == str(loom_home / "reports" / "cluster" / "pictures.html")
+    assert (row["n_points"], row["n_thumbnails"]) == (9, 0)
+    page = Path(row["path"]).read_text()
+    assert "Title of b1" in page and "0.800" in page
+    assert hostile not in page
+    for name in ("map", "sizes of clusters", "categories"):
+        assert result.metadata[name].value.startswith(f"![{name}](data:image/png;base64,")
+
+
+def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(
+    clustered: World,
+) -> None:
+    (counted,) = clustered.rows(
+        "SELECT count(*) AS n_entries, count(DISTINCT cluster_id) AS n_clusters FROM cluster.clusters"
+    )
+    assert clustered.warehouse.count("cluster.cohesion") == counted["n_clusters"] > 0
+    assert clustered.warehouse.count("cluster.map") == counted["n_entries"] == 12
+    # The similarities on record and those made anew are the same.
+    assert (
+        clustered.rows(
+            """
+        SELECT k.cluster_id
+        FROM cluster.cohesion AS k
+        JOIN (
+            SELECT cluster_id, count(*) AS size, min(cluster_similarity) AS lowest
+            FROM cluster.clusters GROUP BY cluster_id
+        ) AS c USING (cluster_id)
+        WHERE k.size <> c.size OR abs(k.min_similarity - c.lowest) > 0.0001
+        """
+        )
+        == []
+    )
+    (page,) = clustered.rows("SELECT * FROM cluster.pictures")
+    assert (page["n_points"], page["n_thumbnails"]) == (12, 12)
+    assert Path(page["path"]).is_file()

@@ -1,0 +1,164 @@
+"""A stage whose model takes batches: it stops and waits, and the sensor runs it again when they end."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.common.partitions import models
+from dagster_project.jobs import RANGE_END, RANGE_START
+from resources.llm.batch_state import BatchState
+from resources.offline.process import OfflineServer
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import ALL_BUCKETS, Row, World, copy_of, made, models_yaml, sentence
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[str]:
+    """A model server that outlives the runs."""
+    with OfflineServer() as server:
+        yield server.base_url
+
+
+def in_batches(url: str, *names: str) -> Row:
+    content = models_yaml(url)
+    for name in names:
+        content["models"][name]["mode"] = "batch"
+    return content
+
+
+def tick(world: World) -> dg.SensorResult | dg.SkipReason:
+    """One evaluation of the sensor."""
+    with world.environment():
+        sensor = world.definitions.get_repository_def().get_sensor_def("model_batches")
+        answer = sensor(dg.build_sensor_context(instance=world.instance))
+    assert isinstance(answer, (dg.SensorResult, dg.SkipReason))
+    return answer
+
+
+def asked_for(world: World) -> dg.SensorResult:
+    """What the sensor asks for when the batch has ended, which takes a moment."""
+    for _ in range(100):
+        answer = tick(world)
+        if isinstance(answer, dg.SensorResult):
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(answer.skip_message)
+
+
+def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
+    """What the daemon does with a run request."""
+    return world.run(request.job_name, partition=request.partition_key, tags=request.tags)
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path, provider: str) -> World:
+    copy_of(clustered.root, tmp_path)
+    made_here = make_world(tmp_path, clustered.corpus)
+    made_here.write_models(in_batches(provider, "writer"))
+    return made_here
+
+
+def test_generation_comes_to_its_end_batch_after_batch(
+    world: World, clustered: World, make_world: MakeWorld, tmp_path_factory: Any
+) -> None:
+    run = world.generate()
+    assert not run.success
+    assert sentence(run).startswith("dialogue.summaries waits for batches with ")
+
+    n_runs = 1
+    while not run.success:
+        (request,) = asked_for(world).run_requests or []
+        # The run is asked for once, as it was: its job, its partitions.
+        assert request.run_key == run.run_id
+        assert request.job_name == "generate"
+        assert (request.tags[RANGE_START], request.tags[RANGE_END]) == tuple(ALL_BUCKETS.values())
+        run = launch(world, request)
+        n_runs += 1
+        assert n_runs < 10
+
+    assert isinstance(tick(world), dg.SkipReason), "nothing waits any more"
+    # Summaries, questions, answers and rewrites wait for a batch each.
+    assert n_runs == 5
+    assert {"dialogue/dialogues", "rewrite/prompts"} <= made(run)
+    assert {call.via for call in world.ledger} == {"batch"}
+    assert len(BatchState(world.ledger).batches()) == 4
+
+    # What came of it is what the same requests asked live come to.
+    root = tmp_path_factory.mktemp("live")
+    copy_of(clustered.root, root)
+    live = make_world(root, clustered.corpus)
+    assert live.generate().success
+    for table in ("dialogue.dialogues", "rewrite.prompts"):
+        query = f"SELECT * FROM {table} ORDER BY ALL"
+        assert world.rows(query) == live.rows(query)
+
+
+def test_one_models_partition_runs_again_for_that_model_alone(
+    released: World, make_world: MakeWorld, tmp_path: Path, provider: str
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    world.write_models(in_batches(provider, "careful"))
+
+    run = world.evaluate("careful")
+    assert sentence(run).startswith("evaluate.answers waits for batches")
+    (request,) = asked_for(world).run_requests or []
+    assert (request.job_name, request.partition_key) == ("evaluate", "careful")
+    assert "careful" in world.instance.get_dynamic_partitions(str(models.name))
+    # A dialogue's second turn needs the answer to its first: one batch a turn, none twice.
+    again = launch(world, request)
+    assert sentence(again).startswith("evaluate.answers waits for batches")
+    first, second = BatchState(world.ledger).batches()
+    assert first.n_requests == second.n_requests > 0
+
+
+def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:
+    with OfflineServer(batch_seconds=4) as slow:
+        world.write_models(in_batches(slow.base_url, "writer"))
+        first, second = world.generate(), world.generate()
+        assert not first.success and not second.success
+        assert len(BatchState(world.ledger).batches()) == 1, "both wait for the first run's"
+
+        while isinstance(ticked := tick(world), dg.SkipReason):
+            assert str(ticked.skip_message).startswith("1 batches with ")
+            time.sleep(0.2)
+
+    keys = {request.run_key for request in ticked.run_requests or []}
+    assert keys == {first.run_id, second.run_id}
+
+
+def test_a_run_is_asked_for_under_one_key_until_it_has_started(world: World) -> None:
+    run = world.generate()
+    first, again = asked_for(world), asked_for(world)
+
+    keys = [request.run_key for ticked in (first, again) for request in ticked.run_requests or []]
+    assert keys == [run.run_id] * 2, "Dagster starts one run for a key"
+    launch(world, (first.run_requests or [])[0])
+    later = asked_for(world)
+    assert run.run_id not in {request.run_key for request in later.run_requests or []}
+
+
+def test_with_nothing_in_batches_the_sensor_does_nothing(
+    clustered: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path, clustered.corpus)
+
+    skipped = tick(world)
+
+    assert isinstance(skipped, dg.SkipReason)
+    assert skipped.skip_message == "No model was ever asked."
+    assert not (world.home / "ledger.sqlite").exists(), "looking makes nothing"
+
+
+def test_a_provider_that_is_away_is_what_the_sensor_says(world: World) -> None:
+    assert not world.generate().success
+    world.write_models(in_batches("http://127.0.0.1:9/v1", "writer"))
+
+    skipped = tick(world)
+
+    assert isinstance(skipped, dg.SkipReason)
+    assert str(skipped.skip_message).startswith("A batch of writer could not be looked after: ")

@@ -1,0 +1,65 @@
+"""A judgment belongs to one answer: once a model has answered anew it counts for nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from resources.warehouse import Warehouse, Write
+
+HERE = {"release_id": "r", "item_id": "i", "turn": 1}
+BY = {"benchmark": "mmdu", "model": "m", "provider": "offline"}
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    """One item with one turn, answered by the call `new`; what the judge said is set by the test."""
+    rows = {
+        "release.items": {**HERE, "set_id": "s", "ordinal": 1, "revision": 0, "reviewers": ["ann"]},
+        "release.turns": {**HERE, "question": "Q", "image_positions": [1]},
+        "release.references": {**HERE, "reference": "R"},
+        "release.images": {
+            **HERE,
+            "position": 1,
+            "image_id": "x",
+            "page_url": "https://a.example",
+            "title": "T",
+        },
+        "evaluate.answers": {
+            **HERE,
+            **BY,
+            "status": "answered",
+            "answer": "A",
+            "call_key": "new",
+            "prompt_version": "v",
+        },
+    }
+    made = Warehouse(tmp_path / "warehouse.duckdb")
+    made.replace_all([Write(table, rows_to_arrow(table, [row]), {}) for table, row in rows.items()])
+    return made
+
+
+def judge(warehouse: Warehouse, answer_call_key: str) -> tuple[int, list]:
+    """Rows of provenance, and what scoring sees, once the answer of that call is judged."""
+    judgment = {
+        **HERE,
+        **BY,
+        "judge": "j",
+        "scores": [("Overall Score", 7)],
+        "score": 7,
+        "explanation": "good",
+        "answer_call_key": answer_call_key,
+        "call_key": "k",
+        "prompt_version": "p",
+    }
+    warehouse.replace("evaluate.judgments", rows_to_arrow("evaluate.judgments", [judgment]))
+    turns = warehouse.read("evaluate/turns_of", {"release_id": "r", "judge": "j", "models": ["m"]})
+    return warehouse.count("evaluate.provenance"), turns.column("scores").to_pylist()
+
+
+def test_the_judgment_of_the_answer_in_force_counts(warehouse: Warehouse) -> None:
+    assert judge(warehouse, "new") == (1, [[{"key": "Overall Score", "value": 7}]])
+
+
+def test_the_judgment_of_an_earlier_answer_is_nobodys(warehouse: Warehouse) -> None:
+    assert judge(warehouse, "old") == (0, [None])

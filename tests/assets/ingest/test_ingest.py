@@ -1,0 +1,234 @@
+"""Ingestion: what is no row or no image is refused by name, counted, and stops only its own shard."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from methods.ingest.image_check import MAX_BYTES
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus, file_name, raw, sample_rows
+from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected, start_failure
+from tests.assets.world import World, check, limit, made, metadata, sentence
+
+BALLOONS = sample_rows("balloon")
+BUTTERFLIES = sample_rows("butterfly")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    """Two shards, `balloons` and `butterflies`, both sound."""
+    corpus = Corpus(tmp_path / "corpus")
+    corpus.write_shard("balloons", BALLOONS)
+    corpus.write_shard("butterflies", BUTTERFLIES)
+    corpus.write_categories()
+    return corpus
+
+
+@pytest.fixture
+def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
+    return make_world(tmp_path, corpus)
+
+
+def break_rows(corpus: Corpus) -> None:
+    """Two of the six lines of `balloons` are no rows: one is short, one is Latin-1."""
+    fifteen_columns = b"\t".join(raw(BALLOONS[0]).split(b"\t")[:15])
+    latin_1 = raw(BALLOONS[1]).replace(b"balloon", "ball\u00f3n".encode("latin-1"), 1)
+    corpus.write_shard("balloons", [*BALLOONS[:4], fifteen_columns, latin_1])
+
+
+def break_images(corpus: Corpus) -> dict[str, str]:
+    """Spoil five of the six pictures of `butterflies`; reason by URL."""
+    truncated, mislabelled, heavy, huge, missing = BUTTERFLIES[:5]
+    file = corpus.images / file_name(truncated)
+    file.write_bytes(file.read_bytes()[:400])
+    with Image.open(corpus.images / file_name(mislabelled)) as image:
+        wrong = "JPEG" if mislabelled["mime_type"] == "image/png" else "PNG"
+        image.convert("RGB").save(corpus.images / file_name(mislabelled), wrong)
+    with (corpus.images / file_name(heavy)).open("r+b") as heavy_file:
+        heavy_file.truncate(MAX_BYTES + 1)
+    Image.new("1", (8000, 7000)).save(
+        corpus.images / file_name(huge), "PNG" if huge["mime_type"] == "image/png" else "JPEG"
+    )
+    (corpus.images / file_name(missing)).unlink()
+    return {
+        truncated["image_url"]: "truncated",
+        mislabelled["image_url"]: "mislabelled",
+        heavy["image_url"]: "oversized_bytes",
+        huge["image_url"]: "oversized_pixels",
+        missing["image_url"]: "missing",
+    }
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+
+def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(
+    world: World, corpus: Corpus
+) -> None:
+    break_rows(corpus)
+    run = world.ingest("balloons", ANY_LOSS)
+    assert run.success
+    assert rejected(world, "row") == {"line 6": "wrong_column_count", "line 7": "not_utf8"}
+    told = metadata(run, "ingest/wit_rows")
+    assert (told["dagster/row_count"], told["rejected"]) == (4, 2)
+    assert "| wrong_column_count | 1 |" in told["reasons"]
+    assert "| not_utf8 | 1 |" in told["reasons"]
+    shown = {row["reference"]: row["excerpt"] for row in world.rows("FROM ingest.rejected")}
+    assert "ball\\xf3n" in shown["line 7"]
+    assert "\t" not in shown["line 6"]
+    titles = {row["title"] for row in world.rows("SELECT title FROM ingest.entries")}
+    assert titles == {row["page_title"] for row in BALLOONS[:4]}
+
+
+def test_images_that_are_none_are_refused_with_a_reason_and_the_rest_goes_on(
+    world: World, corpus: Corpus
+) -> None:
+    expected = break_images(corpus)
+    run = world.ingest("butterflies", ANY_LOSS)
+    assert run.success
+    assert rejected(world, "image") == expected
+    told = metadata(run, "ingest/images")
+    assert (told["dagster/row_count"], told["rejected"]) == (1, 5)
+    for reason in expected.values():
+        assert f"| {reason} | 1 |" in told["reasons"]
+    entries = world.rows("SELECT title, image_id FROM ingest.entries")
+    assert [row["title"] for row in entries] == [BUTTERFLIES[5]["page_title"]]
+    assert world.images.path(entries[0]["image_id"]).is_file()
+    stored = [path for path in (world.home / "images").rglob("*") if path.is_file()]
+    assert len(stored) == 1
+
+
+def test_a_shard_that_was_mended_leaves_nothing_refused(world: World, corpus: Corpus) -> None:
+    break_rows(corpus)
+    world.ingest("balloons", ANY_LOSS)
+    corpus.write_shard("balloons", BALLOONS)
+    assert world.ingest("balloons").success
+    assert rejected(world, "row") == {}
+    assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
+
+
+# --- When it stops -------------------------------------------------------------------------------
+
+
+def test_too_many_refused_rows_stop_what_stands_on_them(world: World, corpus: Corpus) -> None:
+    break_rows(corpus)
+    run = world.ingest("balloons")
+    assert not run.success
+    result = check(run, "ingest/wit_rows", "rejected_rows")
+    assert not result.passed
+    assert result.metadata["largest share"].value == pytest.approx(2 / 6)
+    assert result.metadata["limit"].value == 0.2
+    assert made(run) == {"ingest/wit_rows"}
+    # What was read and refused is there to be looked at.
+    assert len(rejected(world, "row")) == 2
+
+
+def test_too_many_lost_images_stop_what_stands_on_them(world: World, corpus: Corpus) -> None:
+    break_images(corpus)
+    run = world.ingest("butterflies")
+    assert not run.success
+    assert check(run, "ingest/wit_rows", "rejected_rows").passed
+    result = check(run, "ingest/images", "lost_images")
+    assert not result.passed
+    assert result.metadata["largest share"].value == pytest.approx(5 / 6)
+    assert "ingest/images" in made(run)
+    assert "ingest/entries" not in made(run)
+    assert world.rows("SELECT * FROM ingest.entries") == []
+
+
+@pytest.mark.parametrize(("max_share", "passes"), [(0.34, True), (0.33, False)])
+def test_the_limit_is_run_config(
+    world: World, corpus: Corpus, max_share: float, passes: bool
+) -> None:
+    break_rows(corpus)
+    share = limit("ingest__wit_rows_rejected_rows", max_share=max_share)
+    run = ingest_part(world, "balloons", "wit_rows", config=share)
+    assert check(run, "ingest/wit_rows", "rejected_rows").passed is passes
+    assert run.success is passes
+
+
+def test_a_bad_shard_does_not_stop_another_shards_run(world: World, corpus: Corpus) -> None:
+    break_rows(corpus)
+    assert not world.ingest("balloons").success
+    assert world.ingest("butterflies").success
+    entries = world.rows("SELECT DISTINCT wit_shard FROM ingest.entries")
+    assert entries == [{"wit_shard": "butterflies"}]
+
+
+# --- What is not there ---------------------------------------------------------------------------
+
+
+def test_a_missing_shard_is_one_clear_sentence(world: World, corpus: Corpus) -> None:
+    run = world.ingest("moths")
+    assert not run.success
+    assert sentence(run) == (
+        f"There is no shard 'moths' in {corpus.folder}: use one of those there "
+        "(balloons, butterflies) or put the file there."
+    )
+
+
+def test_a_shard_that_has_gone_keeps_the_rows_it_gave(world: World, corpus: Corpus) -> None:
+    assert world.ingest("balloons").success
+    (corpus.folder / "shards" / "balloons.tsv").unlink()
+    assert not world.ingest("balloons").success
+    assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
+
+
+def test_a_file_without_wits_header_is_one_clear_sentence(world: World, corpus: Corpus) -> None:
+    (corpus.folder / "shards" / "notes.tsv").write_text("a\tb\n1\t2\n")
+    run = world.ingest("notes")
+    assert not run.success
+    assert "Shard 'notes' is not in WIT's form" in sentence(run)
+
+
+@pytest.mark.parametrize("exists", [True, False], ids=["no shards", "no folder"])
+def test_a_folder_without_shards_fails_the_build_with_one_clear_sentence(
+    make_world: MakeWorld, tmp_path: Path, exists: bool
+) -> None:
+    folder = tmp_path / "empty"
+    if exists:
+        folder.mkdir()
+    run = make_world(tmp_path, Corpus(folder)).run("build")
+    assert not run.success
+    assert sentence(run) == (
+        f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {folder}."
+        if exists
+        else f"There is no folder {folder}: make it and put WIT shards (.tsv or .tsv.gz) there, "
+        "or configure another one."
+    )
+
+
+def test_categories_that_cannot_be_read_are_one_clear_sentence(
+    world: World, corpus: Corpus
+) -> None:
+    (corpus.folder / "categories.jsonl").write_text('{"page_title": "Veldine"}\n')
+    run = world.ingest("butterflies")
+    assert not run.success
+    assert sentence(run).startswith("Line 1 of ")
+    assert "ingest/entries" not in made(run)
+
+
+# --- Settings ------------------------------------------------------------------------------------
+
+
+def test_settings_that_cannot_be_used_end_a_run_before_its_first_asset(
+    world: World, corpus: Corpus
+) -> None:
+    (corpus.folder / "corpus.yaml").write_text("images: {width: wide}\n")
+    run = ingest_part(world, "balloons", "wit_rows", "pages", "images")
+    assert not run.success
+    told = start_failure(run)
+    assert told.startswith(f"Correct images.width in {corpus.folder}/corpus.yaml: ")
+
+
+def test_a_mirror_of_images_that_is_not_there_does_so_too(
+    make_world: MakeWorld, corpus: Corpus, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path, corpus, LOOM_IMAGES=str(tmp_path / "mirror"))
+    run = world.ingest("balloons")
+    assert not run.success
+    assert start_failure(run) == (
+        f"The image mirror {tmp_path}/mirror is neither a folder nor an http(s) address: make the "
+        "folder, or configure another mirror or none."
+    )

@@ -1,0 +1,105 @@
+"""Licences: from the settings to the entries, the check on them, the release and its attribution."""
+
+import csv
+
+import dagster as dg
+import pytest
+
+from assets.common.partitions import bucket_key
+from assets.common.tables import rows_to_arrow
+from methods.ids import content_id
+from methods.prompts.messages import IMAGE_HERE
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus, sample_rows
+from tests.assets.ingesting import ingest_part, table, write_settings
+from tests.assets.world import Row, World, check
+
+BALLOONS = sample_rows("balloon")
+LICENCE = {"name": "CC BY-SA 4.0", "url": "https://example.org/by-sa", "artist": "Zoë Ballon"}
+COLUMNS = {"licence": LICENCE["name"], "licence_url": LICENCE["url"], "artist": LICENCE["artist"]}
+NOBODY_KNOWS = dict.fromkeys(COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Six entries without a licence."""
+    root = tmp_path_factory.mktemp("licences")
+    corpus = Corpus(root / "corpus")
+    corpus.write_shard("balloons", BALLOONS)
+    world = make_world(root, corpus)
+    assert ingest_part(world, "balloons", "wit_rows", "pages", "images").success
+    return world
+
+
+def severity(value: str, **config: object) -> Row:
+    return {"ingest__entries_licensed": {"config": {"severity": value, **config}}}
+
+
+def licences(rows: list[Row]) -> list[Row]:
+    """What the rows say of licences, each different thing once."""
+    found = []
+    for row in rows:
+        said = {name: row[name] for name in COLUMNS}
+        found += [said] if said not in found else []
+    return found
+
+
+def test_without_any_licence_the_check_warns_and_nothing_stops(world: World) -> None:
+    run = ingest_part(world, "balloons", "entries")
+    assert run.success
+    result = check(run, "ingest/entries", "licensed")
+    assert (result.passed, result.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert result.metadata["without licence"].value == 6
+    assert licences(table(world, "entries")) == [NOBODY_KNOWS]
+
+
+@pytest.mark.parametrize(("max_share", "passes"), [(0.0, False), (0.99, False), (1.0, True)])
+def test_with_severity_error_it_stops_what_follows(
+    world: World, max_share: float, passes: bool
+) -> None:
+    run = ingest_part(world, "balloons", "entries", config=severity("error", max_share=max_share))
+    result = check(run, "ingest/entries", "licensed")
+    assert (result.passed, result.severity) == (passes, dg.AssetCheckSeverity.ERROR)
+    assert result.blocking
+    assert run.success is passes
+
+
+def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: World) -> None:
+    write_settings(world.corpus.folder, images={"licence": LICENCE})
+    run = ingest_part(world, "balloons", "images", "entries", config=severity("error"))
+    assert run.success
+    assert check(run, "ingest/entries", "licensed").passed
+    entries = table(world, "entries")
+    assert licences(table(world, "images")) == licences(entries) == [COLUMNS]
+
+    weave_by_hand(world, entries[:2])
+    assert world.release().success
+    images = world.rows("FROM release.images ORDER BY position")
+    assert [row["image_id"] for row in images] == [entry["image_id"] for entry in entries[:2]]
+    assert licences(images) == [COLUMNS]
+    (listed,) = (world.home / "releases").glob("*/attribution.csv")
+    with listed.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert licences(lines) == [COLUMNS]
+    assert {line["title"] for line in lines} == {entry["title"] for entry in entries[:2]}
+
+
+def weave_by_hand(world: World, entries: list[Row]) -> None:
+    """A set of these entries and a dialogue on it, as the stages between would have written them."""
+    set_id = content_id("by hand")
+    here = {"set_id": set_id, "bucket": bucket_key(set_id), "kind": "benchmark"}
+    turn = {"question_id": "q", "question": f"{IMAGE_HERE * 2} Which?", "answer": "Both."}
+    sets = [
+        {**here, "cluster_id": "c", "position": position, **entry}
+        for position, entry in enumerate(entries, start=1)
+    ]
+    dialogue = {
+        **here,
+        "dialogue_id": "d",
+        "image_ids": [entry["image_id"] for entry in entries],
+        "n_images": len(entries),
+        "n_turns": 1,
+        "turns": [turn],
+    }
+    for name, rows in {"cluster.image_sets": sets, "dialogue.dialogues": [dialogue]}.items():
+        world.warehouse.replace(name, rows_to_arrow(name, rows))

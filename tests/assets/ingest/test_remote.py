@@ -1,0 +1,189 @@
+"""Shards other than WIT's text in the folder: wit_base's Parquet with its images, and a far storage."""
+
+import gzip
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.ingesting import (
+    ANY_LOSS,
+    by_title,
+    ingest_part,
+    rejected,
+    table,
+    wit_line,
+    write_settings,
+    write_tsv,
+)
+from tests.assets.world import World, metadata, sentence
+from tests.resources.corpus.storage_double import StorageDouble, serving_storage
+from tests.resources.images.upload_double import UploadDouble, ok, picture, serving_uploads
+
+Make = Callable[..., World]
+
+
+@pytest.fixture
+def uploads() -> Iterator[UploadDouble]:
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+@pytest.fixture
+def storage() -> Iterator[StorageDouble]:
+    with serving_storage() as storage:
+        yield storage
+
+
+@pytest.fixture
+def make(make_world: MakeWorld, tmp_path: Path) -> Make:
+    """A world whose corpus has these settings."""
+
+    def make(**settings: object) -> World:
+        corpus = Corpus(tmp_path / "corpus")
+        write_settings(corpus.folder, **settings)
+        return make_world(tmp_path, corpus)
+
+    return make
+
+
+# --- wit_base ------------------------------------------------------------------------------------
+
+PAGE = {
+    "language": "en",
+    "page_title": "Owl",
+    "page_url": "https://en.wikipedia.org/wiki/Owl",
+    "caption_reference_description": "An owl",
+    "caption_title_and_reference_description": "Owl [SEP] An owl",
+    "context_page_description": "An owl is a bird.",
+    "is_main_image": True,
+}
+EULE = {
+    **PAGE,
+    "language": "de",
+    "page_title": "Eule",
+    "page_url": "https://de.wikipedia.org/wiki/Eule",
+    "caption_reference_description": None,
+    "caption_title_and_reference_description": "Eule [SEP] Eine Eule",
+    "context_page_description": "Die Eule ist ein Vogel.",
+}
+
+
+def jpeg() -> bytes:
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+def record(url: str, data: bytes | None, *pages: dict, **values: object) -> dict:
+    """An image with the pages it stands on, each of their values in a list of its own."""
+    return {
+        "image": {"bytes": data, "path": None},
+        "image_url": url,
+        "mime_type": "image/png",
+        "original_height": 3000,
+        "original_width": 4000,
+        "caption_attribution_description": "English: A bird",
+        "metadata_url": "https://commons.example.org/about",
+        "embedding": [0.5, 0.25],
+        "wit_features": {name: [page[name] for page in pages] for name in PAGE},
+        **values,
+    }
+
+
+def test_wit_base_brings_its_images_along(make: Make, uploads: UploadDouble) -> None:
+    """They are pictures 300 pixels wide, made of the originals: a drawing's is a PNG."""
+    owl, drawn, cut, far = (uploads.base + name for name in ("/o.jpg", "/d.svg", "/c.png", "/f"))
+    uploads.serve("f", ok())
+    sparrow = {**PAGE, "page_title": "Sparrow", "page_url": "https://en.wikipedia.org/wiki/Sparrow"}
+    lists = {name: [PAGE[name]] for name in PAGE}
+    records = [
+        record(owl, jpeg(), PAGE, EULE, mime_type="image/jpeg"),
+        record(drawn, picture(1), PAGE, mime_type="image/svg+xml"),
+        record(cut, picture(2)[:500], sparrow),
+        record(far, None, sparrow),
+        record(owl, jpeg(), wit_features={**lists, "language": ["en", "de"]}),
+        record(owl, jpeg()),
+    ]
+    world = make(languages=["en", "de"], images={"allow_private_addresses": True})
+    pq.write_table(pa.Table.from_pylist(records), world.corpus.folder / "base.parquet")
+
+    assert world.ingest("base", ANY_LOSS).success
+    assert rejected(world, "row") == {"record 6": "unequal_lists", "record 7": "no_page"}
+    assert rejected(world, "image") == {cut: "truncated"}
+    # Only the one that the file has no bytes of is fetched.
+    assert uploads.asked == {"f": 1}
+    images = {row["image_url"]: row["mime_type"] for row in table(world, "images")}
+    assert images == {owl: "image/jpeg", drawn: "image/png", far: "image/png"}
+    found = [(row["title"], row["language"], row["caption"]) for row in table(world, "entries")]
+    assert sorted(found) == [
+        ("Eule", "de", "Eine Eule"),
+        ("Owl", "en", "An owl"),
+        ("Owl", "en", "An owl"),
+        ("Sparrow", "en", "An owl"),
+    ]
+    row = table(world, "wit_rows")[0]
+    assert (row["original_height"], row["is_main_image"]) == (3000, True)
+
+    again = ingest_part(world, "base", "wit_rows")
+    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
+
+
+def test_a_parquet_file_that_is_none_is_one_clear_sentence(make: Make) -> None:
+    world = make()
+    path = world.corpus.folder / "base.parquet"
+    path.write_bytes(b"PAR1 and nothing more")
+    run = ingest_part(world, "base", "wit_rows")
+    assert sentence(run).startswith("Shard 'base' cannot be read as wit_base's Parquet (")
+    assert sentence(run).endswith(f"): replace {path} with an intact copy.")
+
+
+# --- A far storage -------------------------------------------------------------------------------
+
+
+def packed(tmp_path: Path, *titles: str) -> bytes:
+    path = tmp_path / "packed.tsv"
+    write_tsv(path, [wit_line(title, f"https://example.org/{title}.png") for title in titles])
+    return gzip.compress(path.read_bytes())
+
+
+def test_a_far_shard_is_downloaded_once_and_again_when_it_changed(
+    make: Make, storage: StorageDouble, tmp_path: Path
+) -> None:
+    far = storage.put("wit/far.tsv.gz", packed(tmp_path, "Owl", "Kite"))
+    far.drops = [100]
+    world = make(shards=[far.url])
+    first = ingest_part(world, "far", "wit_rows", "pages")
+    assert first.success
+    assert set(by_title(world, "pages")) == {"Owl", "Kite"}
+    # The connection broke off after a hundred bytes, and the rest came later.
+    assert [served.range for served in storage.log] == [None, "bytes=100-"]
+    n_bytes = sum(served.n_bytes for served in storage.log)
+    assert n_bytes == len(far.data)
+
+    again = ingest_part(world, "far", "wit_rows", "pages")
+    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
+    assert storage.log[-1].status == 304
+    assert sum(served.n_bytes for served in storage.log) == n_bytes
+
+    far.replace(packed(tmp_path, "Owl", "Stone"))
+    changed = ingest_part(world, "far", "wit_rows", "pages")
+    assert metadata(changed, "ingest/wit_rows")["unchanged shards"] == 0
+    assert set(by_title(world, "pages")) == {"Owl", "Stone"}
+    (shard,) = table(world, "shards")
+    assert shard["address"] == far.url
+
+
+def test_a_far_shard_that_is_not_there_is_one_clear_sentence(
+    make: Make, storage: StorageDouble
+) -> None:
+    far = storage.put("far.tsv.gz", b"")
+    del storage.files["/far.tsv.gz"]
+    run = ingest_part(make(shards=[far.url]), "far", "wit_rows")
+    assert sentence(run) == f"{far.url} cannot be downloaded (status 404): check the address."

@@ -1,0 +1,259 @@
+"""Images over HTTP: what a server gives is checked, failures have reasons, nothing is fetched twice.
+
+The server is real and on the loopback address, which the settings allow or forbid.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from dagster_project import resources
+from resources.home import REPO_ROOT
+from resources.images.fetcher import ImageFetcher
+from resources.images.index import ImageIndex
+from resources.images.intake import RECORDED_AT_ONCE
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.ingesting import (
+    ANY_LOSS_OF_IMAGES,
+    ingest_part,
+    rejected,
+    table,
+    wit_line,
+    write_settings,
+    write_tsv,
+)
+from tests.assets.world import World, metadata
+from tests.resources.images.upload_double import (
+    UploadDouble,
+    busy,
+    cut_short,
+    html,
+    ok,
+    picture,
+    redirect,
+    serving_uploads,
+    status,
+    trickle,
+)
+
+ASSETS = ("wit_rows", "pages", "images")
+LIMITS = {"min_side": 300}
+"""Every picture of the server is 256 pixels wide and high."""
+
+Make = Callable[..., World]
+
+
+@pytest.fixture
+def uploads() -> Iterator[UploadDouble]:
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+@pytest.fixture
+def make(make_world: MakeWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A world with one shard, `far`, of a page for each of these URLs; its fetcher is impatient."""
+    quick = partial(ImageFetcher, timeout=1.0, backoff=0.01)
+    monkeypatch.setattr(resources, "ImageFetcher", quick)
+
+    def make(urls: list[str], allow_private: bool = True, **environment: str) -> World:
+        folder = tmp_path / "corpus"
+        write_tsv(folder / "far.tsv", [wit_line(url.rpartition("/")[2], url) for url in urls])
+        write_settings(folder, images={"allow_private_addresses": allow_private})
+        return make_world(tmp_path, Corpus(folder), **environment)
+
+    return make
+
+
+def taken(world: World) -> set[str]:
+    """URLs of the images that are in the table; each is in the store as well."""
+    rows = table(world, "images")
+    assert all(world.images.has(row["image_id"]) for row in rows)
+    return {row["image_url"] for row in rows}
+
+
+def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(
+    make: Make, uploads: UploadDouble
+) -> None:
+    sound = {
+        uploads.serve("sound.png", ok()): 1,
+        uploads.serve("busy.png", busy(), busy(), ok(picture(1))): 3,
+        uploads.serve("shaky.png", status(502), cut_short(), ok(picture(2))): 3,
+        uploads.serve("late.png", ok(picture(3), after=0.2)): 1,
+        uploads.serve("moved.png", redirect("sound.png")): 1,
+    }
+    broken = {
+        uploads.serve("gone.png"): "missing",
+        uploads.serve("forbidden.png", status(403)): "http_error",
+        uploads.serve("failing.png", status(500)): "http_error",
+        uploads.serve("round.png", redirect("round.png")): "http_error",
+        uploads.serve("refused.png", busy()): "rate_limited",
+        uploads.serve("slow.png", trickle()): "timeout",
+        uploads.serve("cut.png", cut_short()): "unreachable",
+        uploads.serve("portal.png", html()): "not_an_image",
+        uploads.serve("empty.png", ok(b"")): "empty",
+        uploads.serve("half.png", ok(picture()[:500])): "truncated",
+        "http://no-such-host.invalid/a.png": "unreachable",
+    }
+    world = make([*sound, *broken])
+
+    run = ingest_part(world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES)
+    assert run.success
+    assert rejected(world, "image") == broken
+    assert taken(world) == set(sound)
+    told = metadata(run, "ingest/images")
+    assert (told["dagster/row_count"], told["rejected"]) == (5, 11)
+    assert "| http_error | 3 |" in told["reasons"]
+    # The target of the redirect was asked for twice, under each of its names.
+    asked = {url: uploads.asked[url.rpartition("/")[2]] for url in sound}
+    assert asked == {**sound, uploads.base + "/sound.png": 2}
+
+
+# --- This machine and its network ----------------------------------------------------------------
+
+
+def test_by_default_no_address_of_this_machine_is_asked(make: Make, uploads: UploadDouble) -> None:
+    url = uploads.serve("a.png", ok())
+    world = make([url], allow_private=False)
+    assert ingest_part(world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES).success
+    assert rejected(world, "image") == {url: "private_address"}
+    assert uploads.log == []
+
+
+def test_nor_where_a_server_that_may_be_asked_sends_one_there(
+    make: Make, uploads: UploadDouble
+) -> None:
+    """A mirror is trusted, and no further than itself."""
+    with serving_uploads() as inside:
+        secret = inside.serve("secret.png", ok())
+        uploads.serve("honest.png", ok())
+        uploads.serve("sly.png", redirect(secret))
+        urls = [f"https://example.org/{name}.png" for name in ("honest", "sly")]
+        world = make(urls, allow_private=False, LOOM_IMAGES=uploads.base)
+        assert ingest_part(world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES).success
+        assert taken(world) == {urls[0]}
+        assert rejected(world, "image") == {urls[1]: "private_address"}
+        assert inside.log == []
+
+
+# --- Once ----------------------------------------------------------------------------------------
+
+
+def test_what_was_fetched_is_not_fetched_again(make: Make, uploads: UploadDouble) -> None:
+    good = uploads.serve("good.png", ok(picture(1)))
+    lost = uploads.serve("lost.png", ok(picture(2)))
+    late = uploads.serve("late.png", status(404), ok(picture(3)))
+    world = make([good, lost, late])
+    run = partial(ingest_part, world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES)
+
+    assert run().success
+    assert rejected(world, "image") == {late: "missing"}
+    # Another run asks for what was refused, and for what is no longer in the store.
+    (row,) = [row for row in table(world, "images") if row["image_url"] == lost]
+    world.images.path(row["image_id"]).unlink()
+    assert run().success
+    assert taken(world) == {good, lost, late}
+    assert uploads.asked == {"good.png": 1, "lost.png": 2, "late.png": 2}
+
+    # Other limits are other judgments on the same facts.
+    write_settings(world.corpus.folder, images={"allow_private_addresses": True, "limits": LIMITS})
+    assert run().success
+    assert set(rejected(world, "image").values()) == {"too_small"}
+    assert len(uploads.log) == 5
+
+
+def test_a_url_in_two_shards_is_fetched_once(make: Make, uploads: UploadDouble) -> None:
+    url = uploads.serve("a.png", ok())
+    world = make([url])
+    write_tsv(world.corpus.folder / "further.tsv", [wit_line("Another page", url)])
+    for shard in ("far", "further"):
+        assert ingest_part(world, shard, *ASSETS).success
+    assert uploads.asked == {"a.png": 1}
+    assert [row["wit_shard"] for row in table(world, "images")] == ["far", "further"]
+
+
+def test_thumbnails_in_the_place_of_originals(make: Make, uploads: UploadDouble) -> None:
+    """The row's type is the original's: a drawing comes as a PNG. A mirror has both names."""
+    site = "https://upload.wikimedia.org/wikipedia/commons"
+    world = make([], LOOM_IMAGES=uploads.base)
+    rows = [
+        wit_line("Map", f"{site}/a/ab/Map.svg", mime_type="image/svg+xml", original_width="30"),
+        wit_line("Wide", f"{site}/c/cd/Wide.png", original_width="2000"),
+        wit_line("Narrow", f"{site}/e/ef/Narrow.png", original_width="300"),
+    ]
+    write_tsv(world.corpus.folder / "far.tsv", rows)
+    write_settings(world.corpus.folder, images={"width": 330})
+    served = ["330px-Map.svg.png", "330px-Wide.png", "Narrow.png"]
+    for number, name in enumerate(served):
+        uploads.serve(name, ok(picture(number)))
+    assert ingest_part(world, "far", *ASSETS).success
+    assert taken(world) == {row["image_url"] for row in rows}
+    assert {row["fetched_from"].removeprefix(site) for row in table(world, "images")} == {
+        "/thumb/a/ab/Map.svg/330px-Map.svg.png",
+        "/thumb/c/cd/Wide.png/330px-Wide.png",
+        "/e/ef/Narrow.png",
+    }
+    assert uploads.asked == dict.fromkeys(served, 1)
+
+
+# --- A run that is killed ------------------------------------------------------------------------
+
+MATERIALIZE = """
+    import dagster as dg
+    from dagster_project.definitions import build_defs
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("wit_shard", ["far"])
+        job = build_defs().resolve_job_def("ingest")
+        job.execute_in_process(instance=instance, partition_key="far")
+"""
+
+
+def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: UploadDouble) -> None:
+    """A hundred images, the last of which keeps the server waiting until the run is dead."""
+    dead = threading.Event()
+
+    def hold(exchange: object) -> None:
+        dead.wait(60)
+        ok(picture(99))(exchange)
+
+    urls = [uploads.serve(f"{number:02}.png", ok(picture(number))) for number in range(99)]
+    urls.append(uploads.serve("99.png", hold))
+    world = make(urls)
+    with world.environment():
+        environment = {**os.environ, "PYTHONPATH": str(REPO_ROOT)}
+    command = [sys.executable, "-c", textwrap.dedent(MATERIALIZE)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with (
+        closing(ImageIndex(world.home / "image_index.sqlite")) as index,
+        subprocess.Popen(command, cwd=world.root, env=environment, **quiet) as run,
+    ):
+        try:
+            deadline = time.monotonic() + 60
+            while len(known := set(index.known(urls))) < RECORDED_AT_ONCE:
+                assert run.poll() is None and time.monotonic() < deadline
+                time.sleep(0.02)
+        finally:
+            run.kill()
+            run.wait()
+            dead.set()
+        assert run.returncode == -signal.SIGKILL
+        assert set(index.known(urls)) == known
+    assert table(world, "images") == []
+    assert list((world.home / "staging").glob("*/*")) != []
+
+    before = uploads.asked
+    assert world.ingest("far").success
+    assert taken(world) == set(urls)
+    again = {name for name, n_times in (uploads.asked - before).items() if n_times}
+    assert again == {url.rpartition("/")[2] for url in urls if url not in known}
+    assert list((world.home / "staging").glob("*/*")) == []

@@ -1,0 +1,246 @@
+"""Shards out of Wikipedia, and what it adds to other shards, against a small one on loopback."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from resources.wikipedia.policy import NO_CONTACT
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.ingesting import (
+    ANY_LOSS,
+    ANY_LOSS_OF_ROWS,
+    by_title,
+    ingest_part,
+    rejected,
+    table,
+    wit_line,
+    write_settings,
+)
+from tests.assets.world import World, metadata, sentence
+from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
+
+CONTACT = "me@example.org"
+LICENCE = {"LicenseShortName": "CC BY-SA 4.0", "LicenseUrl": "https://example.org/by-sa"}
+OWLS = {
+    "pages": ["Barn owl", "Owl of barns", "Roc", "a<b"],
+    "categories": ["Arctic birds"],
+}
+"""A page, a redirect to it, one that does not exist, what is no title; and a category of one page."""
+
+Make = Callable[..., World]
+
+
+def drawing(colour: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 30), colour).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def wiki() -> Iterator[MediaWiki]:
+    pages = {
+        "Barn owl": Page(
+            "The barn owl hunts by ear.",
+            ["Owls", "Farm animals"],
+            [
+                Use("File:Barn owl.png", "A barn owl at dusk", lead=True),
+                Use("File:Burnt.png", "A picture that was deleted"),
+            ],
+        ),
+        "Owl of barns": Page(redirect_to="Barn owl"),
+        "Snowy owl": Page("The snowy owl is white.", ["Arctic birds"], [Use("File:Snowy owl.png")]),
+        "Stone": Page("A stone is hard.", ["Minerals"]),
+    }
+    files = {
+        "File:Barn owl.png": File(drawing("brown"), {**LICENCE, "Artist": "<b>Ada</b> L."}),
+        "File:Snowy owl.png": File(
+            drawing("white"), {"LicenseShortName": "CC0", "ImageDescription": "An owl on snow"}
+        ),
+    }
+    with MediaWiki(pages, files) as wiki:
+        yield wiki
+
+
+@pytest.fixture
+def make(make_world: MakeWorld, tmp_path: Path, wiki: MediaWiki) -> Make:
+    """A world whose corpus has these settings on Wikipedia; images are fetched from the double."""
+
+    def make(**wikipedia: object) -> World:
+        corpus = Corpus(tmp_path / "corpus")
+        images = {"allow_private_addresses": True, "licence": {"name": "unknown, by default"}}
+        known = {"contact": CONTACT, "api": wiki.api}
+        write_settings(
+            corpus.folder, wikipedia=known | wikipedia, images=images, languages=["en", "nl"]
+        )
+        return make_world(tmp_path, corpus)
+
+    return make
+
+
+def asked(requests: list[Request]) -> dict[str, set[str]]:
+    """What was asked for -> the titles it was asked of."""
+    found: dict[str, set[str]] = {}
+    for request in requests:
+        what = request.parameters.get("list") or request.parameters.get("prop") or "media list"
+        found.setdefault(what, set()).update(request.titles)
+    return found
+
+
+# --- A shard of Wikipedia's pages ----------------------------------------------------------------
+
+
+def test_pages_become_entries_with_captions_categories_and_licences(make: Make) -> None:
+    world = make(shards={"owls": OWLS})
+    run = world.ingest("owls", ANY_LOSS)
+    assert run.success
+    entries = by_title(world, "entries")
+    assert set(entries) == {"Barn owl", "Snowy owl"}
+    barn = entries["Barn owl"]
+    # What is written under the picture comes before what its file says of it.
+    assert barn["caption"] == "A barn owl at dusk"
+    assert entries["Snowy owl"]["caption"] == "An owl on snow"
+    assert barn["page_url"] == "https://en.wikipedia.org/wiki/Barn_owl"
+    assert barn["page_text"] == "The barn owl hunts by ear."
+    assert sorted(barn["categories"]) == ["Farm animals", "Owls"]
+    said = [
+        [entry[name] for name in ("licence", "licence_url", "artist")] for entry in entries.values()
+    ]
+    assert said == [["CC BY-SA 4.0", "https://example.org/by-sa", "Ada L."], ["CC0", None, None]]
+    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(40, 30)] * 2
+
+
+def test_what_is_no_page_or_no_file_is_refused_and_a_redirect_is_one_page(make: Make) -> None:
+    world = make(shards={"owls": OWLS})
+    run = ingest_part(world, "owls", "wit_rows", "pages")
+    # Three of five records are lost, which is over the limit.
+    assert not run.success
+    assert rejected(world, "row") == {
+        "record 2": "missing_file",
+        "record 3": "missing_page",
+        "record 4": "invalid_page",
+    }
+    shown = {row["reference"]: row["excerpt"] for row in table(world, "rejected")}
+    assert list(shown.values()) == ["File:Burnt.png", "Roc", "a<b"]
+    titles = [row["page_title"] for row in table(world, "wit_rows")]
+    assert titles == ["Barn owl", "Snowy owl"]
+
+
+def test_another_run_asks_for_revisions_alone(make: Make, wiki: MediaWiki) -> None:
+    world = make(shards={"owls": OWLS})
+    assert world.ingest("owls", ANY_LOSS).success
+    before = {name: table(world, name) for name in ("wit_rows", "entries", "images")}
+    assert len(wiki.uploads) == 2
+
+    wiki.forget()
+    again = world.ingest("owls", ANY_LOSS)
+    assert again.success
+    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
+    # Who is in a category is not kept, and neither is it that a file is not there.
+    assert asked(wiki.requests) == {
+        "categorymembers": {""},
+        "info": {"Barn owl", "Owl of barns", "Roc", "a<b", "Snowy owl"},
+        "imageinfo": {"File:Burnt.png"},
+    }
+    assert len(wiki.uploads) == 2
+    assert {name: table(world, name) for name in before} == before
+
+
+def test_a_page_that_was_edited_is_asked_for_again_and_is_a_change(
+    make: Make, wiki: MediaWiki
+) -> None:
+    world = make(shards={"owls": {"pages": ["Snowy owl", "Barn owl"]}})
+    assert ingest_part(world, "owls", "wit_rows", "pages", config=ANY_LOSS_OF_ROWS).success
+    wiki.forget()
+    wiki.languages["en"]["Snowy owl"].edit(text="The snowy owl is nearly white.")
+    assert ingest_part(world, "owls", "wit_rows", "pages", config=ANY_LOSS_OF_ROWS).success
+    assert asked(wiki.requests)["info|categories|extracts"] == {"Snowy owl"}
+    (change,) = table(world, "changes")
+    assert change["text_before"] == "The snowy owl is white."
+    assert change["text_after"] == "The snowy owl is nearly white."
+
+
+@pytest.mark.parametrize("contact", [None, "somebody"])
+def test_without_a_contact_it_is_one_clear_sentence(
+    make: Make, wiki: MediaWiki, contact: str | None
+) -> None:
+    world = make(contact=contact, shards={"owls": OWLS})
+    run = ingest_part(world, "owls", "wit_rows")
+    assert not run.success
+    assert sentence(run) == NO_CONTACT
+    assert wiki.requests == []
+
+
+def test_a_wiki_that_is_none_is_one_clear_sentence(make: Make, wiki: MediaWiki) -> None:
+    world = make(shards={"owls": {"language": "nl", "pages": ["Uil"]}})
+    run = ingest_part(world, "owls", "wit_rows")
+    assert sentence(run) == (
+        f"There is no MediaWiki API at {wiki.address}/nl/w/api.php (status 404): correct its "
+        "address, or the language."
+    )
+
+
+# --- What Wikipedia adds to other shards ---------------------------------------------------------
+
+COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab/"
+
+
+def enriched(world: World) -> None:
+    """A shard of four pages; what there is of their images lies in the folder."""
+    rows = [
+        wit_line("Barn owl", f"{COMMONS}Barn_owl.png", context_page_description=""),
+        wit_line("Owl of barns", f"{COMMONS}Snowy_owl.png"),
+        wit_line("Stone", "https://example.org/stone.png"),
+        wit_line("Roc", f"{COMMONS}Roc.png"),
+    ]
+    world.corpus.write_shard("mine", rows)
+    for colour, row in zip(("brown", "white", "grey", "red"), rows, strict=True):
+        name = row["image_url"].rpartition("/")[2]
+        (world.corpus.images / name).write_bytes(drawing(colour))
+    world.corpus.add_categories("Stone", ["My stones"])
+    assert world.ingest("mine").success
+
+
+def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -> None:
+    world = make(enrich=True)
+    enriched(world)
+    pages, entries = by_title(world, "pages"), by_title(world, "entries")
+    assert pages["Barn owl"]["page_text"] == "The barn owl hunts by ear."
+    # What the row and the corpus's own file say comes first.
+    assert pages["Owl of barns"]["page_text"] == "Owl of barns is described here."
+    assert {title: sorted(page["categories"]) for title, page in pages.items()} == {
+        "Barn owl": ["Farm animals", "Owls"],
+        "Owl of barns": ["Farm animals", "Owls"],
+        "Stone": ["My stones"],
+        "Roc": [],
+    }
+    assert {title: entry["licence"] for title, entry in entries.items()} == {
+        "Barn owl": "CC BY-SA 4.0",
+        "Owl of barns": "CC0",
+        "Stone": "unknown, by default",
+        "Roc": "unknown, by default",
+    }
+    assert entries["Barn owl"]["artist"] == "Ada L."
+    assert asked(wiki.requests) == {
+        "info": {"Barn owl", "Owl of barns", "Roc"},
+        "info|categories|extracts": {"Barn owl"},
+        "imageinfo": {"File:Barn owl.png", "File:Snowy owl.png", "File:Roc.png"},
+    }
+    # The pictures themselves lie in the folder.
+    assert wiki.uploads == []
+
+
+def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(
+    make: Make, wiki: MediaWiki
+) -> None:
+    world = make()
+    enriched(world)
+    assert wiki.requests == []
+    pages = by_title(world, "pages")
+    # Without a text it is no page.
+    assert set(pages) == {"Owl of barns", "Stone", "Roc"}
+    assert pages["Stone"]["categories"] == ["My stones"]
+    assert {row["licence"] for row in table(world, "entries")} == {"unknown, by default"}

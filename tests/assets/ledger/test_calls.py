@@ -1,0 +1,391 @@
+"""The ledger in the warehouse: what was paid for, summed by hand, and whatever rests on no call."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from dagster_project.definitions import build_defs
+from resources.llm.ledger import Call, Charge, Ledger
+from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql_text
+from tests.assets.world import Result, Row, check, made, metadata
+
+# One day for the writer and the judge, and the beginning of the next.
+CALLS = [
+    # key, model, stage, via, prompt and completion tokens, USD, seconds, when
+    ("a", "gpt-4o", "dialogue.answers", "live", 1000, 100, 0.25, 1.5, "2026-01-01T08:00:00.000+00:00"),
+    ("b", "gpt-4o", "dialogue.answers", "batch", 3000, 300, 0.5, 2.5, "2026-01-01T23:59:59.999+00:00"),
+    ("c", "gpt-4o", "dialogue.answers", "live", 500, 50, 0.125, 0.5, "2026-01-02T00:00:00.000+00:00"),
+    ("d", "mini", "evaluate.answers", "live", 200, 20, 0.0625, 1.0, "2026-01-01T12:00:00.000+00:00"),
+    # Written an hour east of Greenwich: by UTC it is still the first of January.
+    ("e", "gpt-4o", "evaluate.judgments", "live", 40, 4, 1.0, 3.0, "2026-01-02T00:30:00.000+01:00"),
+]  # fmt: skip
+CHARGES = [
+    # `b` was charged twice before it was answered, `f` never was.
+    ("b", "gpt-4o", "dialogue.answers", "batch", 3000, 0, 0.375, "2026-01-01T22:00:00.000+00:00"),
+    ("b", "gpt-4o", "dialogue.answers", "batch", 3000, 1, 0.375, "2026-01-01T23:00:00.000+00:00"),
+    ("f", "mini", "evaluate.answers", "live", 70, 0, 0.03125, "2026-01-03T09:00:00.000+00:00"),
+]
+FIRST, SECOND, THIRD = (date(2026, 1, day) for day in (1, 2, 3))
+COSTS = [
+    # day, stage, model, answered, lost, prompt, completion, USD, seconds
+    (THIRD, "evaluate.answers", "mini", 0, 1, 70, 0, 0.03125, 0.0),
+    (SECOND, "dialogue.answers", "gpt-4o", 1, 0, 500, 50, 0.125, 0.5),
+    (FIRST, "dialogue.answers", "gpt-4o", 2, 2, 10_000, 401, 1.5, 4.0),
+    (FIRST, "evaluate.judgments", "gpt-4o", 1, 0, 40, 4, 1.0, 3.0),
+    (FIRST, "evaluate.answers", "mini", 1, 0, 200, 20, 0.0625, 1.0),
+]
+"""In the view's order: the latest day first, then what cost most."""
+ENDINGS = {"finish_reason": "stop", "attempts": 1, "response": "Said.", "request": {"asked": "?"}}
+MADE_BY = {"provider": "openai", "prompt_version": "p@1", "run": "run-1"}
+
+
+def call(key: str, model: str, stage: str, via: str, *figures: float, created_at: str) -> Call:
+    prompt, completion, cost, seconds = figures
+    return Call(
+        key=key, model=model, stage=stage, via=via, prompt_tokens=int(prompt),
+        completion_tokens=int(completion), cost_usd=cost, seconds=seconds, created_at=created_at,
+        **MADE_BY, **ENDINGS,
+    )  # fmt: skip
+
+
+def charge(key: str, model: str, stage: str, via: str, *figures: float, created_at: str) -> Charge:
+    prompt, completion, cost = figures
+    return Charge(
+        key=key, model=model, stage=stage, via=via, prompt_tokens=int(prompt),
+        completion_tokens=int(completion), cost_usd=cost, created_at=created_at,
+        finish_reason="content_filter", **MADE_BY,
+    )  # fmt: skip
+
+
+class Mirror:
+    """A home with a ledger, its stage's job and what that leaves in the warehouse."""
+
+    def __init__(self, home: Path, instance: dg.DagsterInstance):
+        self.home, self.instance = home, instance
+        self.definitions = build_defs()
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.home / "ledger.sqlite")
+
+    @property
+    def warehouse(self) -> Warehouse:
+        return Warehouse(self.home / "warehouse.duckdb")
+
+    def fill(self) -> None:
+        """The calls and charges above."""
+        self.ledger.add(
+            [
+                *(call(*fields, created_at=when) for *fields, when in CALLS),
+                *(charge(*fields, created_at=when) for *fields, when in CHARGES),
+            ]
+        )
+
+    def run(self) -> Result:
+        result = self.definitions.resolve_job_def("ledger").execute_in_process(
+            instance=self.instance, raise_on_error=False
+        )
+        assert result.success
+        return result
+
+    def rows(self, text: str) -> list[Row]:
+        return self.warehouse.sql(text).to_pylist()
+
+
+@pytest.fixture
+def mirror(loom_home: Path) -> Iterator[Mirror]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield Mirror(loom_home, instance)
+
+
+# What is in it
+
+
+def test_every_call_and_charge_is_a_row_with_what_it_cost(mirror: Mirror) -> None:
+    mirror.fill()
+
+    mirror.run()
+
+    rows = mirror.rows("SELECT * FROM ledger.calls ORDER BY key, status, created_at")
+    assert [(row["key"], row["status"]) for row in rows] == [
+        ("a", "answered"),
+        ("b", "answered"),
+        ("b", "lost"),
+        ("b", "lost"),
+        ("c", "answered"),
+        ("d", "answered"),
+        ("e", "answered"),
+        ("f", "lost"),
+    ]
+    assert rows[0] | {"created_at": rows[0]["created_at"].astimezone(UTC)} == {
+        "key": "a",
+        "status": "answered",
+        "provider": "openai",
+        "model": "gpt-4o",
+        "prompt_version": "p@1",
+        "stage": "dialogue.answers",
+        "run": "run-1",
+        "via": "live",
+        "finish_reason": "stop",
+        "prompt_tokens": 1000,
+        "completion_tokens": 100,
+        "cost_usd": 0.25,
+        "seconds": 1.5,
+        "attempts": 1,
+        "created_at": datetime(2026, 1, 1, 8, tzinfo=UTC),
+    }
+    (lost,) = (row for row in rows if row["key"] == "f")
+    assert (lost["seconds"], lost["attempts"]) == (None, None)
+    assert (lost["finish_reason"], lost["cost_usd"]) == ("content_filter", 0.03125)
+
+
+def test_costs_are_the_sums_by_day_stage_and_model(mirror: Mirror) -> None:
+    mirror.fill()
+
+    mirror.run()
+
+    found = mirror.rows("SELECT * EXCLUDE (provider) FROM ledger.costs")
+    assert [tuple(row.values()) for row in found] == COSTS
+    assert mirror.rows("SELECT DISTINCT provider FROM ledger.costs") == [{"provider": "openai"}]
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+def test_days_are_those_of_utc_wherever_the_machine_stands(
+    mirror: Mirror, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror.fill()
+    mirror.run()
+
+    with duckdb.connect(str(mirror.warehouse.path)) as connection:
+        connection.execute(f"SET TimeZone = '{zone}'")
+        days = connection.execute("SELECT day FROM ledger.costs").fetchall()
+
+    assert [day for (day,) in days] == [row[0] for row in COSTS]
+
+
+def test_nothing_that_was_said_is_in_the_warehouse(mirror: Mirror) -> None:
+    mirror.fill()
+
+    mirror.run()
+
+    columns = {name for name, _, _ in declared_columns()["ledger.calls"]}
+    assert columns == set(Call._fields) - {"request", "response"} | {"status"}
+
+
+def test_more_calls_than_are_read_at_once_all_arrive(mirror: Mirror) -> None:
+    first = call(*CALLS[0][:-1], created_at=CALLS[0][-1])
+    mirror.ledger.add([first._replace(key=f"{n}", prompt_tokens=n) for n in range(4321)])
+
+    mirror.run()
+
+    (row,) = mirror.rows(
+        "SELECT count(DISTINCT key) AS n, sum(prompt_tokens)::INT AS s FROM ledger.calls"
+    )
+    assert row == {"n": 4321, "s": 4320 * 4321 // 2}
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"status": "failed"},
+        {"via": "pigeon"},
+        {"key": ""},
+        {"prompt_tokens": -1},
+        {"completion_tokens": -1},
+        {"cost_usd": -0.01},
+        {"seconds": None},
+        {"created_at": None},
+    ],
+)
+def test_an_account_that_makes_no_sense_is_refused(mirror: Mirror, nonsense: Row) -> None:
+    sound = {
+        **{**call(*CALLS[0][:-1], created_at=CALLS[0][-1])._asdict(), "status": "answered"},
+        "created_at": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+    mirror.warehouse.replace("ledger.calls", rows_to_arrow("ledger.calls", [sound]))
+
+    with pytest.raises(WarehouseError, match="constraint"):
+        mirror.warehouse.replace("ledger.calls", rows_to_arrow("ledger.calls", [sound | nonsense]))
+
+    assert mirror.warehouse.count("ledger.calls") == 1
+
+
+# Again
+
+
+def test_a_second_run_changes_nothing(mirror: Mirror) -> None:
+    mirror.fill()
+    mirror.run()
+    before = mirror.rows("SELECT * FROM ledger.calls ORDER BY ALL")
+
+    mirror.run()
+
+    assert mirror.rows("SELECT * FROM ledger.calls ORDER BY ALL") == before
+    assert len(before) == len(CALLS) + len(CHARGES)
+
+
+def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None:
+    mirror.fill()
+    mirror.run()
+    late = "2026-01-03T10:00:00.000+00:00"
+    mirror.ledger.add(
+        [
+            call("f", "mini", "evaluate.answers", "live", 70, 7, 0.5, 2.0, created_at=late),
+        ]
+    )
+
+    mirror.run()
+
+    assert tuple(mirror.rows("SELECT * EXCLUDE (provider) FROM ledger.costs")[0].values()) == (
+        *(THIRD, "evaluate.answers", "mini", 1, 1, 140, 7, 0.53125, 2.0),
+    )
+    assert [
+        tuple(row.values())
+        for row in mirror.rows("SELECT * EXCLUDE (provider) FROM ledger.costs OFFSET 1")
+    ] == COSTS[1:]
+
+    for file in mirror.home.glob("ledger.sqlite*"):
+        file.unlink()
+    mirror.run()
+    assert mirror.warehouse.count("ledger.calls") == 0
+
+
+def test_an_empty_ledger_is_an_empty_table(mirror: Mirror) -> None:
+    run = mirror.run()
+
+    assert mirror.warehouse.count("ledger.calls") == mirror.warehouse.count("ledger.costs") == 0
+    assert metadata(run, "ledger/calls")["dagster/row_count"] == 0
+    assert all(each.passed for each in run.get_asset_check_evaluations())
+
+
+def test_it_needs_no_key_and_no_registry(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOM_PROFILE", "openai")
+    monkeypatch.setenv("LOOM_MODELS", "/nowhere.yaml")
+    mirror.fill()
+
+    assert made(mirror.run()) == {"ledger/calls", "ledger/costs"}
+
+
+# What the UI shows
+
+
+def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
+    mirror.fill()
+
+    run = mirror.run()
+
+    shown = metadata(run, "ledger/calls")
+    assert {name: shown[name] for name in shown.keys() - {"preview", "dearest"}} == {
+        "dagster/row_count": 8,
+        "answered": 5,
+        "lost": 3,
+        "prompt tokens": 10_810,
+        "completion tokens": 475,
+        "cost (USD)": 2.71875,
+    }
+    header, _, dearest, *others = shown["dearest"].splitlines()
+    assert header.startswith("| day | stage | model | provider | n_answered | n_lost |")
+    assert dearest == (
+        "| 2026-01-01 | dialogue.answers | gpt-4o | openai | 2 | 2 | 10000 | 401 | 1.5 | 4.0 |"
+    )
+    assert [line.split(" | ")[8] for line in others] == ["1.0", "0.125", "0.0625", "0.03125"]
+    costs = metadata(run, "ledger/costs")
+    assert costs["dagster/row_count"] == 5
+    assert costs["preview"].splitlines()[2].startswith("| 2026-01-03 | evaluate.answers | mini |")
+
+
+# What rests on it
+
+
+def name_calls(mirror: Mirror, answers: list[tuple[str, str, str | None]]) -> None:
+    """Rows of evaluate.answers: (status, call, answer), a turn each."""
+    rows = [
+        {
+            "benchmark": "mmdu", "release_id": "r", "model": "mini", "provider": "openai",
+            "item_id": "i", "turn": turn, "prompt_version": "p@1",
+            "status": status, "call_key": key, "answer": answer,
+        }
+        for turn, (status, key, answer) in enumerate(answers, 1)
+    ]  # fmt: skip
+    mirror.warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", rows))
+
+
+def test_an_answer_that_no_call_gave_is_named_and_stops_nothing(mirror: Mirror) -> None:
+    mirror.fill()
+    # `f` was charged for and never answered; a filter's refusal and a failure claim no answer.
+    name_calls(
+        mirror,
+        [
+            ("answered", "d", "A lighthouse."),
+            ("answered", "f", "A windmill."),
+            ("refused", "nowhere", "I would rather not."),
+            ("refused", "f", None),
+            ("failed", "nowhere else", None),
+        ],
+    )
+
+    evaluation = check(mirror.run(), "ledger/calls", "calls_known")
+
+    assert not evaluation.passed and not evaluation.blocking
+    assert {name: entry.value for name, entry in evaluation.metadata.items()} == {
+        "unknown": 2,
+        "evaluate.answers": 2,
+        "first of them": ["f", "nowhere"],
+    }
+
+
+def test_a_call_answered_while_the_mirror_was_made_is_known(mirror: Mirror) -> None:
+    mirror.fill()
+    mirror.run()
+    name_calls(mirror, [("answered", "g", "A balloon.")])
+    known = next(
+        each
+        for each in mirror.definitions.asset_checks
+        if each.check_key == dg.AssetCheckKey(dg.AssetKey(["ledger", "calls"]), "calls_known")
+    )
+    assert not known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
+
+    mirror.ledger.add([call("g", *CALLS[3][1:-1], created_at=CALLS[3][-1])])
+
+    assert known(warehouse=mirror.warehouse, ledger=mirror.ledger).passed
+
+
+def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> None:
+    mirror.fill()
+    # The ledger would not let this happen; its file may be damaged all the same.
+    with closing(sqlite3.connect(mirror.ledger.path)) as connection, connection:
+        connection.execute("DROP VIEW accounts")
+        both = (
+            "SELECT key, 'answered' AS status, provider, model, prompt_version, stage, run, via, "
+        )
+        both += "finish_reason, prompt_tokens, completion_tokens, cost_usd, {} AS seconds, {} AS "
+        both += "attempts, created_at FROM {}"
+        connection.execute(
+            f"CREATE VIEW accounts AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
+            f"{both.format(0, 1, 'charges')}"
+        )
+
+    evaluation = check(mirror.run(), "ledger/calls", "answered_once")
+
+    assert not evaluation.passed and not evaluation.blocking
+    assert evaluation.metadata["first of them"].value == ["b"]
+
+
+def test_every_table_that_names_a_call_is_asked_for_it() -> None:
+    asked = set(re.findall(r"call_key FROM (\w+\.\w+)", sql_text("ledger/unknown_calls")))
+    views = {"evaluate.provenance"}
+    losses = {"dialogue.failed", "evaluate.failed"}
+    naming = {
+        table
+        for table, columns in declared_columns().items()
+        if any(name.endswith("call_key") for name, _, _ in columns)
+    }
+    assert asked == naming - views - losses

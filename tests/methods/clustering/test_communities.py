@@ -1,0 +1,147 @@
+"""Threshold communities: those of sentence-transformers, largest first, ties by the smaller index."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sentence_transformers.util import community_detection
+
+from methods.clustering.communities import threshold_communities
+from tests.methods.clustering.vectors import (
+    KINDS,
+    at_angles,
+    clustered_vectors,
+    is_clear_of,
+    on_sphere,
+    unit,
+)
+
+TAU = 0.75
+
+
+def members_of(vectors: np.ndarray, tau: float = TAU, min_size: int = 2) -> list[list[int]]:
+    found = threshold_communities(vectors, tau, min_size)
+    return [sorted(community.members) for community in found]
+
+
+# --- The same communities as sentence-transformers -----------------------------------------------
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float16])
+@pytest.mark.parametrize("make", KINDS)
+@given(
+    seed=st.integers(0, 10**6),
+    tau=st.sampled_from([0.3, 0.5, 0.75, 0.9]),
+    min_size=st.integers(1, 5),
+)
+def test_communities_are_those_of_sentence_transformers(make, number, seed, tau, min_size):
+    given_vectors = make(seed).astype(number)
+    # The reference would multiply halves as halves: it gets the same vectors in float32.
+    vectors = given_vectors.astype(np.float32)
+    assume(is_clear_of(unit(vectors), tau))
+    expected = community_detection(
+        torch.tensor(vectors), threshold=tau, min_community_size=min_size
+    )
+    found = threshold_communities(given_vectors, tau, min_size)
+    assert {frozenset(each.members) for each in found} == set(map(frozenset, expected))
+    assert [len(each.members) for each in found] == [len(each) for each in expected]
+    # Without copies the centres agree, too; of equal vectors rounding decides in the reference.
+    if len(np.unique(vectors, axis=0)) == len(vectors):
+        assert [each.centre for each in found] == [each[0] for each in expected]
+
+
+def test_one_text_in_many_entries_is_one_place():
+    # 300 entries share one category text, 200 another 30 degrees away, 10 are 60 degrees away:
+    # the middle reaches all, so its first entry is the centre, and no pair of copies is looked at.
+    vectors = np.concatenate(
+        [np.repeat(at_angles(0), 300, 0), np.repeat(at_angles(30), 200, 0), at_angles(*[60] * 10)]
+    )
+    [community] = threshold_communities(vectors, TAU)
+    assert community.centre == 300
+    assert community.members[:200] == tuple(range(300, 500))
+    assert community.members[200:] == (*range(300), *range(500, 510))
+    assert set(community.similarities[:200]) == {1.0}
+    assert community.similarities[200:] == pytest.approx([np.cos(np.radians(30))] * 310, abs=1e-6)
+
+
+# --- Worked by hand ------------------------------------------------------------------------------
+
+
+def test_the_larger_community_is_taken_first_and_the_smaller_index_on_a_tie():
+    # At tau = cos 35 deg each reaches its neighbours 30 deg away:
+    #   0: {0, 30}   30: {0, 30, 60}   60: {30, 60, 90}   90: {60, 90}
+    # 30 and 60 have three each, 30 comes first; 60 is taken, and 90 is left alone.
+    vectors = at_angles(0, 30, 60, 90)
+    assert members_of(vectors, tau=np.cos(np.radians(35))) == [[0, 1, 2]]
+
+
+def test_members_are_listed_centre_first_then_by_falling_similarity():
+    # 20 deg reaches all: 25 (5 deg away), 0 (20 deg), 45 (25 deg).
+    [community] = threshold_communities(at_angles(0, 20, 45, 25), np.cos(np.radians(30)))
+    assert community.centre == 1
+    assert community.members == (1, 3, 0, 2)
+    cosines = [1.0, np.cos(np.radians(5)), np.cos(np.radians(20)), np.cos(np.radians(25))]
+    assert community.similarities == pytest.approx(cosines, abs=1e-6)
+
+
+def test_texts_whose_only_link_is_a_centre_already_taken_stay_apart():
+    # tau = 0.75 is 41.4 deg. The pole (0) reaches 1, 2 and 3, each 40 deg away: 4 members.
+    # Vector 1 reaches the pole and four that are 30 deg beyond it: 6 members, taken first.
+    # Left are 2 and 3, cos = cos^2 40 + sin^2 40 cos 120 = 0.587 - 0.207 = 0.38 from each other.
+    vectors = on_sphere((0, 0), (40, 0), (40, 120), (40, 240), *[(70, 0)] * 4)
+    assert members_of(vectors) == [[0, 1, 4, 5, 6, 7]]
+
+
+def test_a_cosine_of_exactly_tau_joins_and_the_next_number_above_it_does_not():
+    vectors = np.array([[1, 0], [0.75, np.sqrt(1 - 0.75**2)]], dtype=np.float32)
+    assert float((vectors @ vectors.T)[0, 1]) == 0.75
+    assert members_of(vectors, tau=0.75) == [[0, 1]]
+    assert members_of(vectors, tau=float(np.nextafter(np.float32(0.75), np.float32(1)))) == []
+
+
+def test_duplicates_join_even_at_tau_one():
+    # Exactly representable, so that their product is exactly 1.
+    vectors = np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32)
+    assert members_of(vectors, tau=1.0) == [[0, 2]]
+
+
+def test_rounding_does_not_cost_a_vector_its_own_community():
+    vectors = unit([[1, 1, 1, 1, 1, 1, 1]])
+    assert float((vectors @ vectors.T)[0, 0]) != 1.0
+    assert members_of(vectors, tau=1.0, min_size=1) == [[0]]
+
+
+def test_nothing_and_one_vector_have_no_community():
+    assert threshold_communities(np.empty((0, 3), dtype=np.float32), TAU) == []
+    assert threshold_communities(np.array([], dtype=np.float32), TAU) == []
+    assert threshold_communities(at_angles(10), TAU) == []
+
+
+# --- Laws ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_communities_do_not_overlap_and_every_member_is_within_tau_of_the_centre(make):
+    for seed in range(10):
+        vectors = make(seed)
+        found = threshold_communities(vectors, TAU)
+        everyone = [index for community in found for index in community.members]
+        assert len(everyone) == len(set(everyone))
+        sizes = [len(community.members) for community in found]
+        assert sizes == sorted(sizes, reverse=True) and min(sizes, default=2) >= 2
+        for community in found:
+            assert community.members[0] == community.centre
+            cosines = vectors[list(community.members)] @ vectors[community.centre]
+            assert community.similarities == pytest.approx(cosines, abs=1e-5)
+            assert min(community.similarities) >= TAU and max(community.similarities) == 1
+            assert list(community.similarities) == sorted(community.similarities, reverse=True)
+
+
+def test_whoever_is_left_over_has_no_centre_left_that_reaches_two():
+    for seed in range(10):
+        vectors = clustered_vectors(seed)
+        taken = {i for each in threshold_communities(vectors, TAU) for i in each.members}
+        free = [i for i in range(len(vectors)) if i not in taken]
+        near = (vectors[free] @ vectors[free].T >= TAU).sum(axis=1)
+        assert (near <= 1).all()

@@ -1,0 +1,206 @@
+"""Neighbours within tau: the bound that nothing near falls under, and the exact decision after it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.clustering import neighbours as module
+from methods.clustering import screen as screens
+from methods.clustering.neighbours import (
+    ThresholdError,
+    block_pairs,
+    blocks,
+    find_neighbours,
+    merge,
+    prepare,
+)
+from methods.clustering.screen import MARGIN, Screen, make_screen
+from tests.methods.clustering.vectors import KINDS, at_angles, clustered_vectors, unit
+
+SEEDS = st.integers(0, 10**6)
+TAUS = st.sampled_from([-0.2, 0.0, 0.3, 0.75, 0.9, 0.99])
+NUMBERS = ["float32", "bfloat16"]
+
+
+def screen_by(number: str, patch: pytest.MonkeyPatch) -> None:
+    """Screen by heads in `number`, whatever this processor prefers and however few the vectors."""
+    patch.setattr(screens, "_multiplies_bfloat16", lambda: number == "bfloat16")
+    patch.setattr(screens, "WHOLE_UP_TO", 1)
+
+
+@pytest.fixture(params=NUMBERS)
+def number(request, monkeypatch):
+    """Every test that takes it runs with either first pass."""
+    screen_by(request.param, monkeypatch)
+    return request.param
+
+
+def near(vectors, tau) -> list[list[bool]]:
+    """Which vectors are neighbours, as found; equal ones are, nobody is its own."""
+    found = find_neighbours(vectors, tau)
+    rows = len(found.prepared.vectors)
+    together = np.eye(rows, dtype=bool)
+    together[np.repeat(np.arange(rows), np.diff(found.starts)), found.indices] = True
+    of_all = together[found.prepared.distinct_of][:, found.prepared.distinct_of]
+    np.fill_diagonal(of_all, False)
+    return of_all.tolist()
+
+
+def near_by_definition(vectors, tau) -> list[list[bool]]:
+    """The same by float64 products of what stands in float32, equal vectors at 1."""
+    exact = vectors.astype(np.float64) @ vectors.astype(np.float64).T
+    exact[(vectors[:, None] == vectors[None]).all(axis=2)] = 1.0
+    within = exact >= tau
+    np.fill_diagonal(within, False)
+    return within.tolist()
+
+
+BOTH, NEITHER = [[False, True], [True, False]], [[False, False], [False, False]]
+
+
+@pytest.mark.parametrize("make", KINDS)
+@pytest.mark.parametrize("number", [*NUMBERS, "whole"])
+@given(seed=SEEDS, tau=TAUS)
+def test_neighbours_are_all_pairs_within_tau(make, number, seed, tau):
+    with pytest.MonkeyPatch.context() as patch:
+        if number != "whole":
+            screen_by(number, patch)
+        vectors = module.as_units(make(seed))
+        assert near(vectors, tau) == near_by_definition(vectors, tau)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
+    a, b = clustered_vectors(seed, n=2, dimensions=384)
+    product = float(a.astype(np.float64) @ b.astype(np.float64))
+    vectors = np.stack([a, b])
+    # The order of summation touches the last bits of a float64, some 1e-16.
+    assert near(vectors, product - 1e-14) == BOTH
+    assert near(vectors, product + 1e-14) == NEITHER
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_lies_above_every_pair_within_tau(number, seed):
+    vectors = clustered_vectors(seed, n=600, dimensions=96)
+    for tau in (0.2, 0.75, 0.95):
+        screen = make_screen(vectors, tau)
+        everyone = screen.select(slice(None))
+        passed = np.zeros((len(vectors), len(vectors)), dtype=bool)
+        for row, column in screen.passing(everyone, everyone):
+            passed[row, column] = True
+        within = vectors.astype(np.float64) @ vectors.T.astype(np.float64) >= tau
+        assert within.any() and not (within & ~passed).any()
+
+
+def test_the_bound_holds_when_every_number_rounds_the_same_way():
+    # bfloat16 has 8 bits: 1 + 0.98 x 2^-8 lies just under the middle of 1 and 1 + 2^-7 and becomes 1.
+    # 63 such numbers of 1/8 each have the square 63/64 x 1.0077 = 0.992; one more fills up to 1.
+    rounded_down = 0.125 * (1 + 0.98 * 2**-8)
+    rest = np.sqrt(1 - 63 * rounded_down**2)
+    vector = np.array([[rounded_down] * 63 + [rest]], dtype=np.float32)
+    heads = Screen(screens._bfloat16_bits(vector), 0.0).select(slice(None))
+    made = float((heads.double() @ heads.double().T)[0, 0])
+    assert made == pytest.approx(63 / 64 + rest**2, abs=1e-4)  # 0.0076 short of 1
+    # The result is rounded once more: the next numbers of bfloat16 under 1 are 2^-8 apart.
+    product = float((heads @ heads.T)[0, 0])
+    assert 1 - product <= MARGIN["bfloat16"]
+    screen = Screen(screens._bfloat16_bits(vector), 1 - MARGIN["bfloat16"])
+    [(row, column)] = screen.passing(heads, heads)
+    assert row.tolist() == column.tolist() == [0]
+
+
+def test_a_pair_far_below_tau_does_not_pass(number):
+    vectors = clustered_vectors(1, n=2000, dimensions=64)
+    screen = make_screen(vectors, 0.9)
+    everyone = screen.select(slice(None))
+    n_passed = sum(len(row) for row, _ in screen.passing(everyone, everyone))
+    n_near = int((vectors @ vectors.T >= 0.9 - 2 * MARGIN[number] - 0.05).sum())
+    assert n_passed < 4 * n_near < vectors.shape[0] ** 2 / 4
+
+
+def test_vectors_given_in_float16_are_brought_to_length_one():
+    # 0.6 and 0.8 in float16 are 0.60009766 and 0.79980469: length 0.99990. As they are, their own
+    # product with themselves would be 0.9998.
+    halves = np.array([[0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], dtype=np.float16)
+    units = module.as_units(halves)
+    assert np.linalg.norm(units.astype(np.float64), axis=1) == pytest.approx(1, abs=1e-7)
+    assert near(halves[:2], 0.99999) == BOTH
+    assert near(halves[1:], 0.99999) == NEITHER
+
+
+def test_unit_vectors_keep_every_bit():
+    vectors = clustered_vectors(0, dimensions=384)
+    assert module.as_units(vectors) is vectors
+
+
+def test_minus_zero_is_zero():
+    vectors = np.array([[0.0, 1.0], [-0.0, 1.0]], dtype=np.float32)
+    assert len(prepare(vectors, 0.9).vectors) == 1
+
+
+def test_rows_with_one_hash_by_chance_stay_apart(monkeypatch):
+    class Fixed:
+        def integers(self, _high, *, size, dtype):
+            return np.zeros(size, dtype=dtype)
+
+    vectors = unit([[1, 2, 3, 4], [2, 1, 4, 3], [1, 2, 3, 4]])
+    # Factors of 1: both rows are sums of the same two halves when the halves are swapped.
+    swapped = np.stack([vectors[0], vectors[0][[2, 3, 0, 1]], vectors[0]])
+    monkeypatch.setattr(np.random, "default_rng", lambda *_: Fixed())
+    first, distinct_of = module._distinct(swapped)
+    assert first.tolist() == [0, 1] and distinct_of.tolist() == [0, 1, 0]
+
+
+def test_copies_cost_no_pairs():
+    # 2,000 copies of 3 vectors are 3 rows; as they come, they would be 2 million pairs.
+    vectors = np.repeat(at_angles(0, 10, 90), 2000, axis=0)
+    found = find_neighbours(vectors, 0.9)
+    assert len(found.prepared.vectors) == 3 and len(found.indices) == 2
+
+
+@pytest.mark.parametrize("rows", [1, 7, 89, 200])
+def test_blocks_may_come_in_any_size_and_order(rows):
+    vectors = clustered_vectors(3)
+    prepared = prepare(vectors, 0.75)
+    found = [block_pairs(prepared, *block) for block in blocks(prepared, rows)]
+    whole = find_neighbours(vectors, 0.75)
+    for order in (found, found[::-1]):
+        merged = merge(prepared, order)
+        assert len(whole.indices) > 0
+        assert merged.indices.tolist() == whole.indices.tolist()
+        assert merged.starts.tolist() == whole.starts.tolist()
+
+
+@pytest.mark.parametrize("tile", [(1, 1), (3, 5), (90, 7), (1024, 4096)])
+def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
+    vectors = clustered_vectors(4)
+    wanted = near_by_definition(vectors, 0.75)
+    monkeypatch.setattr(screens, "TILE_ROWS", tile[0])
+    monkeypatch.setattr(screens, "TILE_COLUMNS", tile[1])
+    assert near(vectors, 0.75) == wanted
+
+
+def test_progress_is_told_block_by_block(monkeypatch):
+    told = []
+    monkeypatch.setattr(module, "blocks", lambda prepared: blocks(prepared, 30))
+    find_neighbours(clustered_vectors(0), 0.75, lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_too_many_pairs_are_refused_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(module, "MAX_PAIRS", 10)
+    with pytest.raises(ThresholdError, match=r"More than 10 pairs lie within tau = -1: raise tau"):
+        find_neighbours(clustered_vectors(0), -1)
+
+
+@pytest.mark.parametrize("tau", [-1.01, 1.01, float("nan")])
+def test_a_tau_that_is_no_cosine_is_refused(tau):
+    with pytest.raises(ThresholdError, match="tau is a cosine"):
+        find_neighbours(at_angles(0, 1), tau)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(bad):
+    with pytest.raises(ThresholdError, match="not finite"):
+        find_neighbours(np.array([[bad, 0], [1, 0]], dtype=np.float32), 0.75)

@@ -1,0 +1,151 @@
+"""What may enter as an image, and the reason for each one that may not."""
+
+import io
+import struct
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageFile
+
+from methods.ingest.image_check import CheckedImage, ImageRejected, check, read_header
+
+FORMATS = {
+    "image/jpeg": "JPEG",
+    "image/png": "PNG",
+    "image/webp": "WEBP",
+    "image/gif": "GIF",
+}
+
+
+def picture(format_name: str, size: tuple[int, int] = (64, 48), **options) -> bytes:
+    image = Image.radial_gradient("L").resize(size).convert("RGB")
+    buffer = io.BytesIO()
+    image.save(buffer, format_name, **options)
+    return buffer.getvalue()
+
+
+def reason(data: bytes, declared: str | None = None, **limits) -> str:
+    with pytest.raises(ImageRejected) as caught:
+        check(data, declared, **limits)
+    assert caught.value.detail.endswith(".")
+    return caught.value.reason
+
+
+@pytest.mark.parametrize("mime", FORMATS)
+def test_the_four_formats_are_taken(mime):
+    data = picture(FORMATS[mime])
+    expected = CheckedImage(mime=mime, width=64, height=48, n_bytes=len(data))
+    assert check(data, mime) == expected
+    assert check(data, None) == check(data, "") == expected
+    assert read_header(data) == expected
+
+
+@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 20}, {"exif": b"Exif\0\0x"}])
+def test_each_kind_of_webp_tells_its_size(options):
+    assert (read_header(picture("WEBP", **options)).width) == 64
+
+
+@pytest.mark.parametrize("declared", ["image/jpg", "IMAGE/JPEG", "image/jpeg; q=1"])
+def test_other_names_of_a_format_are_no_mislabelling(declared):
+    assert check(picture("JPEG"), declared).mime == "image/jpeg"
+
+
+def test_of_a_moving_gif_the_first_frame_is_looked_at():
+    frames = [Image.new("L", (8, 8), shade) for shade in (0, 99, 200)]
+    buffer = io.BytesIO()
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:])
+    assert check(buffer.getvalue(), "image/gif").width == 8
+
+
+def test_nothing_is_empty():
+    assert reason(b"") == "empty"
+
+
+def test_a_file_over_the_limit_is_refused_unread():
+    data = picture("PNG")
+    assert reason(data, max_bytes=len(data) - 1) == "oversized_bytes"
+    assert check(data, None, max_bytes=len(data))
+
+
+def test_pixels_are_counted_before_they_are_decoded():
+    assert reason(picture("PNG"), max_pixels=64 * 48 - 1) == "oversized_pixels"
+    # A few bytes that unfold to a billion pixels: refused by the header, with no pixel there.
+    header = b"IHDR" + struct.pack(">IIBBBBB", 40_000, 40_000, 8, 2, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header
+    bomb += struct.pack(">I", zlib.crc32(header)) + struct.pack(">I", 0) + b"IDAT"
+    bomb += struct.pack(">I", zlib.crc32(b"IDAT"))
+    assert reason(bomb) == "oversized_pixels"
+    canvas = (16_000_000).to_bytes(3, "little") + (200).to_bytes(3, "little")
+    webp = b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0" + canvas
+    assert reason(webp) == "oversized_pixels"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<!DOCTYPE html><html><body>404 <svg></svg></body></html>",
+        b"<!-- cached --><html><svg></svg></html>",
+        b"BM is short for benchmark, said the text",
+        b"\x00" * 100,
+        b"x",
+    ],
+)
+def test_what_is_no_image(data):
+    assert reason(data, "image/png") == "not_an_image"
+
+
+@pytest.mark.parametrize("format_name", ["BMP", "TIFF", "ICO", "PDF", "JPEG2000", "AVIF"])
+def test_other_formats_are_images_but_not_taken(format_name):
+    assert reason(picture(format_name), "image/png") == "unsupported_format"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- Inkscape --> <!-- 2 -->\n<svg/>",
+        b'<!DOCTYPE svg PUBLIC "-//W3C" "svg.dtd" [ <!ENTITY a "b"> ]><svg/>',
+    ],
+)
+def test_drawings_as_text_are_not_taken(data):
+    assert reason(data, "image/svg+xml") == "unsupported_format"
+
+
+def test_the_bytes_must_be_what_the_row_says():
+    assert reason(picture("PNG"), "image/jpeg") == "mislabelled"
+    assert reason(picture("JPEG"), "image/svg+xml") == "mislabelled"
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("mime", FORMATS)
+def test_an_image_cut_short_is_truncated(mime, kept):
+    data = picture(FORMATS[mime], (200, 150))
+    assert reason(data[: int(len(data) * kept)], mime) == "truncated"
+
+
+@pytest.mark.parametrize(
+    "start", [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF0000WEBP"]
+)
+def test_a_bare_signature_is_truncated(start):
+    assert reason(start) == reason(start + b"nothing of the kind") == "truncated"
+
+
+def test_nobody_told_pillow_to_forgive():
+    assert ImageFile.LOAD_TRUNCATED_IMAGES is False
+
+
+whole = {mime: picture(name, (32, 24)) for mime, name in FORMATS.items()}
+
+
+@settings(deadline=None)
+@given(st.sampled_from(list(whole)), st.integers(0, 2000), st.binary(min_size=1, max_size=8))
+def test_damage_is_refused_or_survived_but_never_raises_another_error(mime, where, junk):
+    data = whole[mime]
+    where %= len(data)
+    damaged = data[:where] + junk + data[where + len(junk) :]
+    try:
+        check(damaged, mime)
+    except ImageRejected as rejected:
+        assert rejected.reason

@@ -1,0 +1,362 @@
+"""What is said of an image, with figures worked by hand, and that nothing is said of a broken one."""
+
+import hashlib
+import io
+import itertools
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from PIL import Image, ImageFilter
+
+from methods.ingest.image_check import ImageRejected, check
+from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, inspect, laplacian_variance
+from methods.ingest.picture import upright_rgb
+from resources import sample_corpus
+
+IMAGES = Path(sample_corpus.__file__).parent / "images"
+CORPUS = [path for path in sorted(IMAGES.iterdir()) if "truncated" not in path.name]
+
+
+def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, format_name, **options)
+    return buffer.getvalue()
+
+
+def facts_of(image: Image.Image, format_name: str = "PNG", **options) -> ImageFacts:
+    return inspect(encoded(image, format_name, **options), None)
+
+
+def grey(rows: object) -> Image.Image:
+    return Image.fromarray(np.asarray(rows, dtype=np.uint8))
+
+
+def scene(size: tuple[int, int] = (120, 80)) -> Image.Image:
+    """A picture with shapes, the same at every call."""
+    image = Image.radial_gradient("L").resize(size)
+    image.paste(200, (size[0] // 8, size[1] // 4, size[0] // 2, size[1] // 2))
+    image.paste(20, (size[0] // 2, size[1] // 2, size[0] * 7 // 8, size[1] * 3 // 4))
+    return Image.merge("RGB", (image, image.transpose(Image.Transpose.FLIP_LEFT_RIGHT), image))
+
+
+def tagged(orientation: int) -> Image.Exif:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif
+
+
+def bits_apart(one: str, other: str) -> int:
+    return (int(one, 16) ^ int(other, 16)).bit_count()
+
+
+def reason(data: bytes, declared: str | None = None, **limits) -> str:
+    with pytest.raises(ImageRejected) as caught:
+        inspect(data, declared, **limits)
+    assert caught.value.detail.endswith(".")
+    return caught.value.reason
+
+
+# --- What the file is ----------------------------------------------------------------------------
+
+FRAMES = [grey(np.full((30, 40), shade)) for shade in (0, 99, 200)]
+MOVING = {"save_all": True, "append_images": FRAMES[1:]}
+WIDE = Image.fromarray(np.asarray(scene().convert("L")).astype(np.uint16) * 257)
+KINDS = {
+    "JPEG": (encoded(scene(), "JPEG"), "image/jpeg", "RGB"),
+    "grey JPEG": (encoded(scene().convert("L"), "JPEG"), "image/jpeg", "L"),
+    "CMYK JPEG": (encoded(scene().convert("CMYK"), "JPEG"), "image/jpeg", "CMYK"),
+    "JPEG of RGB": (encoded(scene(), "JPEG", keep_rgb=True), "image/jpeg", "RGB"),
+    "progressive": (encoded(scene(), "JPEG", progressive=True), "image/jpeg", "RGB"),
+    "PNG": (encoded(scene()), "image/png", "RGB"),
+    "PNG with alpha": (encoded(scene().convert("RGBA")), "image/png", "RGBA"),
+    "grey and alpha": (encoded(scene().convert("LA")), "image/png", "LA"),
+    "one bit": (encoded(scene().convert("1")), "image/png", "1"),
+    "16 bits": (encoded(WIDE), "image/png", "I;16"),
+    "palette": (encoded(scene().quantize(16)), "image/png", "P"),
+    "clear palette": (encoded(scene().quantize(16), transparency=b"\x10\0"), "image/png", "P"),
+    "GIF": (encoded(scene().quantize(16), "GIF"), "image/gif", "P"),
+    "WebP": (encoded(scene(), "WEBP"), "image/webp", "RGB"),
+    "WebP with alpha": (
+        encoded(Image.new("RGBA", (120, 80), (0, 0, 0, 9)), "WEBP"),
+        "image/webp",
+        "RGBA",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_file_is_named_and_sized(kind):
+    data, mime, mode = KINDS[kind]
+    facts = inspect(data, mime)
+    assert facts.image_id == hashlib.sha256(data).hexdigest()
+    assert facts.md5 == hashlib.md5(data).hexdigest()
+    assert (facts.mime_type, facts.mode, facts.n_bytes) == (mime, mode, len(data))
+    assert (facts.width, facts.height, facts.aspect) == (120, 80, 1.5)
+    assert not facts.animated and not facts.rotated
+    assert inspect(data, None) == facts
+
+
+@pytest.mark.parametrize("format_name", ["GIF", "WEBP", "PNG"])
+def test_a_moving_picture_says_so_and_is_measured_by_its_first_frame(format_name):
+    options = {"lossless": True} if format_name == "WEBP" else {}
+    facts = facts_of(FRAMES[1], format_name, save_all=True, append_images=FRAMES[2:], **options)
+    assert facts.animated and (facts.width, facts.height) == (40, 30)
+    assert facts.brightness == pytest.approx(99, abs=1)
+    assert not facts_of(FRAMES[1], format_name, **options).animated
+
+
+def test_a_camera_s_second_picture_behind_the_first_does_not_move():
+    facts = facts_of(scene(), "MPO", save_all=True, append_images=[scene()])
+    assert facts.mime_type == "image/jpeg" and not facts.animated
+
+
+def test_a_gif_cut_short_after_its_first_frame_is_still_taken():
+    data = encoded(FRAMES[0], "GIF", **MOVING)
+    verdicts = set()
+    for length in range(len(encoded(FRAMES[0], "GIF")), len(data)):
+        verdicts.add(inspect(data[:length], None).animated)
+    assert verdicts == {True, False}
+
+
+def test_a_picture_lying_on_its_side_is_sized_and_hashed_as_it_is_shown():
+    lying = facts_of(scene(), exif=tagged(6))
+    # Orientation 6: what is stored is turned a quarter clockwise.
+    turned = facts_of(scene().transpose(Image.Transpose.ROTATE_270))
+    assert (lying.width, lying.height, lying.aspect) == (80, 120, 80 / 120)
+    assert lying.rotated and not turned.rotated
+    assert lying.phash == turned.phash != facts_of(scene()).phash
+    assert (lying.blur, lying.entropy) == (turned.blur, turned.entropy)
+
+
+def test_a_mirrored_picture_keeps_its_sides():
+    facts = facts_of(scene(), "JPEG", exif=tagged(2))
+    assert facts.rotated and (facts.width, facts.height) == (120, 80)
+
+
+# --- Figures worked by hand ----------------------------------------------------------------------
+
+
+def test_half_black_half_white_is_one_bit_at_the_middle_grey():
+    # p = 1/2, 1/2: H = 1 bit; the mean of 0 and 255 is 127.5.
+    facts = facts_of(grey([[0] * 20 + [255] * 20] * 30))
+    assert (facts.entropy, facts.brightness) == (1.0, 127.5)
+
+
+def test_shares_of_a_half_a_quarter_and_two_eighths_are_a_bit_and_three_quarters():
+    # H = 1/2 * 1 + 1/4 * 2 + 2 * 1/8 * 3 = 1.75; mean (4 * 0 + 2 * 80 + 160 + 240) / 8 = 70.
+    facts = facts_of(grey([[0, 0, 0, 0, 80, 80, 160, 240]] * 5))
+    assert (facts.entropy, facts.brightness) == (1.75, 70.0)
+
+
+def test_all_greys_equally_often_are_eight_bits():
+    facts = facts_of(grey([range(256)] * 4))
+    assert (facts.entropy, facts.brightness) == (8.0, 127.5)
+
+
+@pytest.mark.parametrize("shade", [0, 77, 255])
+@pytest.mark.parametrize("size", [(1, 1), (50, 40), (1000, 700)])
+def test_a_uniform_picture_has_neither_edges_nor_information(shade, size):
+    facts = facts_of(Image.new("L", size, shade))
+    assert (str(facts.blur), str(facts.entropy), facts.brightness) == ("0.0", "0.0", shade)
+
+
+def test_what_is_transparent_counts_as_white():
+    assert facts_of(Image.new("RGBA", (40, 30), (0, 0, 0, 0))).brightness == 255
+    assert facts_of(Image.new("LA", (40, 30), (0, 51))).brightness == 204
+
+
+def test_16_bits_are_measured_as_8():
+    assert facts_of(Image.new("I;16", (40, 30), 0x8000)).brightness == 128
+
+
+def chequered(side: int, cell: int) -> Image.Image:
+    rows, columns = np.indices((side, side)) // cell
+    return grey((rows + columns) % 2 * 255)
+
+
+def test_a_chequerboard_is_as_sharp_as_can_be():
+    # A black pixel: 4 * 255 - 4 * 0 = 1020; a white one: 4 * 0 - 4 * 255 = -1020. The inner pixels
+    # are even in number, so their mean is 0 and their variance 1020^2 = 1 040 400.
+    assert facts_of(chequered(64, cell=1)).blur == 1020**2
+
+
+def test_sharpness_is_that_of_the_working_copy():
+    # Cells of 4 pixels, reduced 4 times to 256, are cells of one pixel again.
+    assert facts_of(chequered(4 * WORKING_SIDE, cell=4)).blur == 1020**2
+    # Cells of one pixel, reduced to half, are grey all over.
+    assert facts_of(chequered(2 * WORKING_SIDE, cell=1)).blur == 0
+    # At the working size nothing is reduced.
+    assert facts_of(chequered(WORKING_SIDE, cell=1)).blur == 1020**2
+
+
+def test_one_white_pixel_on_black():
+    # Nine inner pixels: -1020 in the middle, 255 at its four neighbours, 0 at the corners; the sum
+    # is 0, so the variance is (1020^2 + 4 * 255^2) / 9 = (1 040 400 + 260 100) / 9 = 144 500.
+    picture = np.zeros((5, 5), dtype=np.uint8)
+    picture[2, 2] = 255
+    assert laplacian_variance(picture) == 144_500
+
+
+def test_a_mean_other_than_zero_is_taken_off():
+    # Rows 0, 0, 2, 3 deep in a picture that is constant along them: second differences 0 - 0 - 0 + 2
+    # = 2 and 0 - 2 * 2 + 3 = -1, each in three columns. Mean 1/2, variance (1.5^2 + 1.5^2) / 2 = 2.25.
+    assert laplacian_variance(np.array([[0] * 5, [0] * 5, [2] * 5, [3] * 5], np.uint8)) == 2.25
+    # x^2 has the second difference 2 everywhere: no variance.
+    assert laplacian_variance(np.array([[x * x for x in range(16)]] * 9, np.uint8)) == 0
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 50), (50, 2), (3000, 3), (2, 5000)])
+def test_without_an_inner_pixel_there_is_no_edge_to_find(size):
+    assert facts_of(Image.effect_noise(size, 60)).blur == 0
+
+
+@given(arrays(np.uint8, st.tuples(st.integers(3, 12), st.integers(3, 12))))
+def test_the_variance_is_that_of_the_laplacian_whichever_way_the_picture_stands(picture):
+    def at(y: int, x: int) -> int:
+        return int(picture[y, x])
+
+    height, width = picture.shape
+    laplacian = [
+        at(y - 1, x) + at(y + 1, x) + at(y, x - 1) + at(y, x + 1) - 4 * at(y, x)
+        for y in range(1, height - 1)
+        for x in range(1, width - 1)
+    ]
+    found = laplacian_variance(picture)
+    assert found == pytest.approx(np.var(laplacian), abs=1e-6)
+    assert found == laplacian_variance(np.rot90(picture)) == laplacian_variance(picture[:, ::-1])
+    assert found == laplacian_variance(255 - picture)
+
+
+# --- How the figures behave ----------------------------------------------------------------------
+
+LARGE = [Image.open(path).convert("RGB") for path in CORPUS[::6]]
+
+
+@pytest.mark.parametrize("image", LARGE)
+def test_blurring_lowers_the_figure_step_by_step(image):
+    blurs = [facts_of(image.filter(ImageFilter.GaussianBlur(r))).blur for r in (0, 1, 2, 4, 8)]
+    assert blurs == sorted(blurs, reverse=True) and blurs[0] > 10 * blurs[-1]
+
+
+@pytest.mark.parametrize("image", LARGE)
+def test_figures_compare_among_sizes(image):
+    # From twice the working side, which reduces evenly, to little above it, which does not.
+    facts = [
+        facts_of(image.resize((side, side), Image.Resampling.LANCZOS)) for side in (1024, 512, 300)
+    ]
+    blurs = [each.blur for each in facts]
+    assert max(blurs) < 1.4 * min(blurs)
+    for each in facts:
+        assert each.entropy == pytest.approx(facts[0].entropy, abs=0.3)
+        assert each.brightness == pytest.approx(facts[0].brightness, abs=1)
+
+
+@pytest.mark.parametrize("image", LARGE)
+def test_figures_hardly_hang_on_the_format(image):
+    png = facts_of(image)
+    for format_name in ("JPEG", "WEBP"):
+        other = facts_of(image, format_name, quality=95)
+        assert other.blur == pytest.approx(png.blur, rel=0.1)
+        assert other.entropy == pytest.approx(png.entropy, abs=0.3)
+        assert other.brightness == pytest.approx(png.brightness, abs=1)
+
+
+def test_copies_of_a_picture_share_its_hash_and_other_pictures_do_not():
+    hashes = {}
+    for path in CORPUS:
+        hashes[path.name] = inspect(path.read_bytes(), None).phash
+        image = upright_rgb(Image.open(path))
+        for format_name, scale in (("JPEG", 1), ("WEBP", 1), ("PNG", 0.6), ("JPEG", 2)):
+            size = round(image.width * scale), round(image.height * scale)
+            copy = facts_of(image.resize(size, Image.Resampling.LANCZOS), format_name)
+            assert bits_apart(copy.phash, hashes[path.name]) <= 4, (path.name, format_name, scale)
+    others = [bits_apart(one, other) for one, other in itertools.combinations(hashes.values(), 2)]
+    assert len(hashes) > 40 and min(others) > 10
+
+
+def test_the_hash_is_imagehash_s_of_the_upright_picture():
+    import imagehash
+
+    for path in CORPUS:
+        expected = str(imagehash.phash(upright_rgb(Image.open(path))))
+        assert bits_apart(inspect(path.read_bytes(), None).phash, expected) <= 4, path.name
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+
+def test_the_reasons_are_those_of_the_check():
+    data = encoded(scene())
+    assert reason(b"") == "empty"
+    assert reason(data, max_bytes=len(data) - 1) == "oversized_bytes"
+    assert reason(b"<html></html>") == "not_an_image"
+    assert reason(encoded(scene(), "TIFF")) == "unsupported_format"
+    assert reason(data, "image/jpeg") == "mislabelled"
+    assert reason(data, max_pixels=120 * 80 - 1) == "oversized_pixels"
+
+
+def test_a_bomb_is_refused_by_its_header():
+    header = b"IHDR" + struct.pack(">IIBBBBB", 40_000, 40_000, 8, 2, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header
+    bomb += struct.pack(">II", zlib.crc32(header), 0) + b"IDAT"
+    assert reason(bomb + struct.pack(">I", zlib.crc32(b"IDAT"))) == "oversized_pixels"
+    canvas = (16_000_000).to_bytes(3, "little") + (200).to_bytes(3, "little")
+    assert reason(b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0" + canvas) == "oversized_pixels"
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_cut_short_is_refused(kind, kept):
+    data = KINDS[kind][0]
+    assert reason(data[: int(len(data) * kept)]) == "truncated"
+
+
+def test_a_palette_that_cannot_be_shown_is_refused():
+    # 300 shades of transparency for a palette of 256.
+    data = encoded(scene().quantize(256))
+    at = data.index(b"IDAT") - 4
+    shades = b"tRNS" + b"\x80" * 300
+    chunk = struct.pack(">I", 300) + shades + struct.pack(">I", zlib.crc32(shades))
+    assert reason(data[:at] + chunk + data[at:]) == "truncated"
+
+
+whole = [data for data, _, _ in KINDS.values()] + [encoded(FRAMES[0], "GIF", **MOVING)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@given(
+    st.sampled_from(whole),
+    st.floats(0, 1),
+    st.binary(max_size=8),
+    st.sampled_from([1, 1, 0.5, 0.99]),
+)
+def test_whatever_the_damage_the_verdict_is_that_of_the_check(data, place, junk, kept):
+    at = int(place * len(data))
+    damaged = (data[:at] + junk + data[at + len(junk) :])[: int(len(data) * kept)]
+    verdicts = []
+    for judge in (check, inspect):
+        try:
+            judge(damaged, None)
+            verdicts.append("taken")
+        except ImageRejected as rejected:
+            verdicts.append(rejected.reason)
+    assert verdicts[0] == verdicts[1]
+
+
+# --- What it costs -------------------------------------------------------------------------------
+
+
+def test_importing_it_takes_no_scipy_along():
+    code = "import sys, methods.ingest.image_quality; print({'scipy', 'pywt'} & {*sys.modules})"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "set()"

@@ -1,0 +1,235 @@
+"""Composing a dialogue: every image once, every reference to an image already shown."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.mmdu.composing import QA, Dialogue, compose, place_images, renumber
+from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.parsing import ParseError
+
+REFERENCE = re.compile(r"<image-(\d+)>")
+
+
+def reason_of(call) -> str:
+    with pytest.raises(ParseError) as caught:
+        call()
+    return caught.value.reason
+
+
+def single(position: int, question="What is in <image-1>?", answer="See <image-1>.") -> QA:
+    return QA(f"s{position}", position, question, answer)
+
+
+def multi(question="Compare <image-1> and <image-2>.", answer="<image-2> is taller.") -> QA:
+    return QA("m", None, question, answer)
+
+
+# --- Renumbering ---------------------------------------------------------------------------------
+
+
+def test_every_reference_gets_its_new_number_at_once():
+    # One after the other, 1 -> 2 and then 2 -> 1 would give <image-1> twice.
+    assert renumber("<image-1> and <image-2>, <image-1>", {1: 2, 2: 1}) == (
+        "<image-2> and <image-1>, <image-2>"
+    )
+
+
+def test_a_number_is_read_whole():
+    assert renumber("<image-12>", {1: 5, 2: 6, 12: 7}) == "<image-7>"
+
+
+def test_a_reference_in_capitals_is_one_too():
+    # Left as it is, it would speak of another image once the dialogue is stacked.
+    assert renumber("<Image-1> <IMAGE-1>", {1: 3}) == "<image-3> <image-3>"
+
+
+@pytest.mark.parametrize("text", ["image-1", "<image-a>", "<image-1", "<ImageHere>", "Image1:"])
+def test_what_is_no_reference_is_left_alone(text):
+    assert renumber(text, {1: 2}) == text
+
+
+@pytest.mark.parametrize("number", ["0", "3", "9" * 5000])
+def test_a_reference_to_an_image_that_is_not_there_is_an_error(number):
+    # The last: int() of more than 4300 digits raises a ValueError that is not a ParseError.
+    assert reason_of(lambda: renumber(f"<image-{number}>", {1: 1, 2: 2})) == "unknown_image"
+
+
+@given(st.permutations(range(1, 8)), st.lists(st.integers(1, 7) | st.text(max_size=5)))
+def test_renumbering_there_and_back_gives_the_text_again(order, pieces):
+    text = "".join(f"<image-{p}>" if isinstance(p, int) else p for p in pieces)
+    there = dict(enumerate(order, start=1))
+    back = {new: old for old, new in there.items()}
+    assert renumber(renumber(text, there), back) == text
+
+
+@given(st.lists(st.sampled_from(["<image-", "<Image-", "1", "2", "٣", ">", "<"]) | st.text()))
+def test_any_text_is_renumbered_or_a_parse_error(pieces):
+    text = "".join(pieces)
+    try:
+        renumbered = renumber(text, {1: 10, 2: 20})
+    except ParseError as error:
+        assert error.reason == "unknown_image"
+    else:
+        assert {int(i) for i in REFERENCE.findall(renumbered)} <= {10, 20}
+
+
+# --- The place of images -------------------------------------------------------------------------
+
+
+def test_an_entering_image_is_labelled_before_the_question():
+    assert place_images("Why?", [3, 4]) == "Image3: <ImageHere>, Image4: <ImageHere>. Why?"
+
+
+def test_a_question_that_brings_no_image_stays_as_it_is():
+    assert place_images("Why?", []) == "Why?"
+
+
+# --- Composing -----------------------------------------------------------------------------------
+
+
+def test_a_dialogue_of_two_images_as_worked_by_hand():
+    dialogue = compose([multi(), single(2), single(1)], n_images=2)
+    assert [
+        (turn.question_id, turn.question, turn.answer, turn.image_positions)
+        for turn in dialogue.turns
+    ] == [
+        ("s1", "Image1: <ImageHere>. What is in <image-1>?", "See <image-1>.", (1,)),
+        # Its question knows it as <image-1>; in the dialogue it is the second to enter.
+        ("s2", "Image2: <ImageHere>. What is in <image-2>?", "See <image-2>.", (2,)),
+        ("m", "Compare <image-1> and <image-2>.", "<image-2> is taller.", ()),
+    ]
+    assert dialogue.positions == (1, 2)
+
+
+def test_images_are_numbered_as_they_enter_when_a_single_question_was_lost():
+    # Nothing is left on image 1 of the set: image 2 enters first and is image 1 of the dialogue;
+    # the multi-image question brings set image 1 as the dialogue's image 3.
+    dialogue = compose([single(2), single(3), multi("<image-1>, <image-2>?", "<image-3>")], 3)
+    last = dialogue.turns[-1]
+    assert dialogue.positions == (2, 3, 1)
+    assert last.question == "Image3: <ImageHere>. <image-3>, <image-1>?"
+    assert last.answer == "<image-2>" and last.image_positions == (3,)
+
+
+def test_the_first_question_on_several_brings_all_when_no_single_question_is_left():
+    dialogue = compose([multi(), multi()], n_images=3)
+    assert dialogue.positions == (1, 2, 3)
+    assert [turn.image_positions for turn in dialogue.turns] == [(1, 2, 3), ()]
+
+
+def test_an_image_without_any_question_left_stays_out_when_nothing_speaks_of_several():
+    dialogue = compose([single(1), single(3)], n_images=3)
+    assert dialogue.positions == (1, 3)
+    assert dialogue.turns[1].question == "Image2: <ImageHere>. What is in <image-2>?"
+
+
+def test_several_questions_on_one_image_keep_their_order_and_show_it_once():
+    first, second = QA("b", 1, "First?", "1"), QA("a", 1, "Second?", "2")
+    dialogue = compose([first, second, single(2)], n_images=2)
+    assert [turn.question_id for turn in dialogue.turns] == ["b", "a", "s2"]
+    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (), (2,)]
+
+
+@pytest.mark.parametrize("qas", [[], [single(1)], [single(2), single(2)]])
+def test_fewer_than_two_images_are_no_dialogue(qas):
+    assert reason_of(lambda: compose(qas, n_images=3)) == "too_few_images"
+
+
+@pytest.mark.parametrize(
+    "qa",
+    [
+        single(2, question="How do <image-1> and <image-2> differ?"),
+        single(2, answer="Unlike <image-2>."),
+        multi(question="And <image-3>?"),
+        multi(answer="Like <image-0>."),
+    ],
+)
+def test_a_text_that_speaks_of_an_image_it_does_not_have_is_no_dialogue(qa):
+    assert reason_of(lambda: compose([single(1), qa], n_images=2)) == "unknown_image"
+
+
+@pytest.mark.parametrize(
+    "qa",
+    [
+        single(2, question="<ImageHere> What is this?"),
+        single(2, answer="<ImageHere>"),
+        multi(question="Compare <ImageHere> and <ImageHere>."),
+    ],
+)
+def test_a_text_with_a_place_of_its_own_is_no_dialogue(qa):
+    # A place more than there are images: every later image would stand one place too early.
+    assert reason_of(lambda: compose([single(1), qa], n_images=2)) == "forged_image"
+
+
+@st.composite
+def sets(draw) -> tuple[list[QA], int]:
+    """What is left of a set: some questions on some images, some on several, in any order."""
+    n_images = draw(st.integers(2, 6))
+    qas = []
+    for number, position in enumerate(draw(st.lists(st.integers(1, n_images), max_size=8))):
+        text = draw(st.sampled_from(["<image-1>?", "Why?", "<image-1> <image-1>"]))
+        qas.append(QA(f"s{number}", position, text, text))
+    for number in range(draw(st.integers(0, 3))):
+        named = draw(st.lists(st.integers(1, n_images), max_size=4))
+        text = " ".join(f"<image-{i}>" for i in named) or "Why?"
+        qas.append(QA(f"m{number}", None, text, text))
+    return draw(st.permutations(qas)), n_images
+
+
+def composed(given_set: tuple[list[QA], int]) -> Dialogue | None:
+    qas, n_images = given_set
+    needed = {qa.position for qa in qas}
+    shown = set(range(1, n_images + 1)) if None in needed else needed
+    try:
+        dialogue = compose(qas, n_images)
+    except ParseError as error:
+        assert error.reason == "too_few_images" and len(shown) < 2
+        return None
+    assert set(dialogue.positions) == shown
+    return dialogue
+
+
+@given(sets())
+def test_each_image_is_shown_exactly_once_and_numbered_as_it_enters(given_set):
+    if dialogue := composed(given_set):
+        entered = [number for turn in dialogue.turns for number in turn.image_positions]
+        assert entered == list(range(1, len(dialogue.positions) + 1))
+        assert len(set(dialogue.positions)) == len(dialogue.positions)
+        for turn in dialogue.turns:
+            assert turn.question.count(IMAGE_HERE) == len(turn.image_positions)
+            assert IMAGE_HERE not in turn.answer
+
+
+@given(sets())
+def test_every_reference_is_to_an_image_already_shown(given_set):
+    if dialogue := composed(given_set):
+        shown = 0
+        for turn in dialogue.turns:
+            shown += len(turn.image_positions)
+            numbers = [int(i) for i in REFERENCE.findall(turn.question + turn.answer)]
+            assert all(1 <= number <= shown for number in numbers)
+
+
+@given(sets())
+def test_a_reference_names_the_same_image_as_before_composing(given_set):
+    if dialogue := composed(given_set):
+        original = {qa.question_id: qa for qa in given_set[0]}
+        for turn in dialogue.turns:
+            qa = original[turn.question_id]
+            for text, was in ((turn.question, qa.question), (turn.answer, qa.answer)):
+                meant = [qa.position or int(i) for i in REFERENCE.findall(was)]
+                assert [dialogue.positions[int(i) - 1] for i in REFERENCE.findall(text)] == meant
+
+
+@given(sets())
+def test_no_question_is_lost_and_singles_come_first_in_the_order_of_the_set(given_set):
+    if dialogue := composed(given_set):
+        qas, _ = given_set
+        singles = sorted((qa for qa in qas if qa.position), key=lambda qa: qa.position)
+        multis = [qa for qa in qas if qa.position is None]
+        assert [turn.question_id for turn in dialogue.turns] == [
+            qa.question_id for qa in singles + multis
+        ]

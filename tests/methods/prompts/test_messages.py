@@ -1,0 +1,61 @@
+"""Messages: text and images in the order they are given."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.prompts.messages import IMAGE_HERE, Image, Message, Text, interleave
+
+PIECES = st.lists(st.text("ab <>-1I\n", max_size=8), min_size=1, max_size=6)
+
+
+def test_images_enter_where_the_text_says_and_nothing_is_lost_between():
+    parts = interleave(
+        "Image1: <ImageHere>, Image2: <ImageHere>. What is in <image-2>?", ["a", "b"]
+    )
+    assert parts == (
+        Text("Image1: "),
+        Image("a"),
+        Text(", Image2: "),
+        Image("b"),
+        Text(". What is in <image-2>?"),
+    )
+
+
+def test_no_empty_text_stands_beside_an_image():
+    assert interleave("<ImageHere><ImageHere>", ["a", "b"]) == (Image("a"), Image("b"))
+
+
+def test_a_text_without_images_is_itself():
+    assert interleave("Why?", []) == (Text("Why?"),)
+
+
+def test_only_the_exact_token_is_a_place():
+    text = "<imagehere> <ImageHere > <image-1>"
+    assert interleave(text, []) == (Text(text),)
+
+
+@pytest.mark.parametrize(
+    ("text", "images"), [("<ImageHere>", []), ("none", ["a"]), ("<ImageHere>", ["a", "b"])]
+)
+def test_an_image_without_a_place_or_a_place_without_an_image_is_an_error(text, images):
+    with pytest.raises(ValueError, match=f"{text.count(IMAGE_HERE)} places.* {len(images)} images"):
+        interleave(text, images)
+
+
+@given(PIECES)
+def test_parts_put_back_together_are_the_text(pieces):
+    text = IMAGE_HERE.join(pieces)
+    images = [f"image {i}" for i in range(text.count(IMAGE_HERE))]
+    parts = interleave(text, images)
+    joined = "".join(part.text if isinstance(part, Text) else IMAGE_HERE for part in parts)
+    assert joined == text
+    assert [part.image_id for part in parts if isinstance(part, Image)] == images
+
+
+def test_a_message_of_text_alone_has_one_part():
+    assert Message.of("system", "Look.") == Message("system", (Text("Look."),))
+
+
+def test_messages_can_stand_in_sets_and_keys():
+    assert len({Message.of("user", "a"), Message.of("user", "a"), Message.of("system", "a")}) == 2

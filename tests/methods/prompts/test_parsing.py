@@ -1,0 +1,108 @@
+"""Numbered blocks in a model's reply: all of them in their order, or a typed error."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.prompts.parsing import ParseError, parse_numbered
+
+# No mark that ends a label is in here, so that no block holds a label of its own.
+BLOCK = st.text("aQA1 \n*é<>-", min_size=1, max_size=30).map(str.strip).filter(bool)
+FRAGMENTS = st.lists(
+    st.sampled_from(["Q1:", "Q2:", "**Q1**:", "**Q1:**", "Q", "1", "\n", " ", "**", ":", "Q٣:"])
+    | st.just("Q" + "9" * 5000 + ":")
+    | st.text(max_size=5),
+    max_size=12,
+).map("".join)
+
+
+def reason_of(text: str, letter: str, expected: int) -> str:
+    with pytest.raises(ParseError) as caught:
+        parse_numbered(text, letter, expected)
+    assert str(caught.value) == caught.value.detail and caught.value.detail.endswith(".")
+    return caught.value.reason
+
+
+def test_questions_are_read_one_a_line():
+    assert parse_numbered("Q1: What?\nQ2: Why?\n", "Q", 2) == ["What?", "Why?"]
+
+
+def test_an_answer_runs_over_lines_to_the_next_number():
+    reply = "**A1**: It is red.\n\nAnd tall.\n\n**A2**: Blue."
+    assert parse_numbered(reply, "A", 2) == ["It is red.\n\nAnd tall.", "Blue."]
+
+
+@pytest.mark.parametrize(
+    "label", ["Q1:", "Q1.", "Q1)", "**Q1**:", "**Q1:**", "**Q1.**", "  Q1:", "\t**Q1**:", "Q01:"]
+)
+def test_a_label_is_read_in_any_of_its_usual_forms(label):
+    assert parse_numbered(f"{label} What?", "Q", 1) == ["What?"]
+
+
+def test_what_stands_before_the_first_number_is_no_question():
+    assert parse_numbered("Sure, here you are.\n\nQ1: What?", "Q", 1) == ["What?"]
+
+
+def test_a_number_inside_a_line_is_text():
+    assert parse_numbered("A1: As A2: says, no.", "A", 1) == ["As A2: says, no."]
+
+
+def test_the_other_letter_is_text():
+    assert parse_numbered("A1: Yes.\nQ2: No?", "A", 1) == ["Yes.\nQ2: No?"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "What?",
+        "Q1: a",
+        "Q2: b",
+        "Q1: a\nQ3: c",
+        "Q2: b\nQ1: a",
+        "Q1: a\nQ1: b",
+        "Q1: a\nQ2: b\nQ3: c",
+        "Q1: a\nQ2: b\nQ2: c",
+        "Q0: a\nQ1: b",
+        "q1: a\nq2: b",
+        "1. a\n2. b",
+    ],
+)
+def test_a_missing_repeated_swapped_or_extra_number_fails_the_whole_reply(reply):
+    # Shifted by one, every answer would stand under the wrong question.
+    assert reason_of(reply, "Q", 2) == "wrong_numbering"
+
+
+def test_the_detail_says_what_was_there():
+    with pytest.raises(ParseError, match=r"^Expected Q1 to Q3, the reply has Q1, Q3\.$"):
+        parse_numbered("Q1: a\nQ3: c", "Q", 3)
+    with pytest.raises(ParseError, match="the reply has none"):
+        parse_numbered("a", "Q", 3)
+
+
+@pytest.mark.parametrize("reply", ["Q1:\nQ2: b", "Q1:   \n\n\nQ2: b"])
+def test_a_number_with_nothing_behind_it_is_an_empty_block(reply):
+    assert reason_of(reply, "Q", 2) == "empty_block"
+    with pytest.raises(ParseError, match=r"^Q1 is empty\.$"):
+        parse_numbered(reply, "Q", 2)
+
+
+def test_a_number_too_long_to_convert_is_wrong_like_any_other():
+    # int() of more than 4300 digits raises a ValueError that is not a ParseError.
+    assert reason_of("Q" + "1" * 5000 + ": a", "Q", 1) == "wrong_numbering"
+
+
+@given(st.lists(BLOCK, min_size=1, max_size=12), st.sampled_from(["{}: ", "**{}**: ", "**{}:** "]))
+def test_what_is_written_in_the_form_is_read_back(blocks, form):
+    reply = "\n".join(form.format(f"A{i}") + block for i, block in enumerate(blocks, start=1))
+    assert parse_numbered(reply, "A", len(blocks)) == blocks
+
+
+@given(FRAGMENTS, st.integers(1, 3))
+def test_any_text_gives_as_many_blocks_as_expected_or_a_parse_error(text, expected):
+    try:
+        blocks = parse_numbered(text, "Q", expected)
+    except ParseError as error:
+        assert error.reason in {"wrong_numbering", "empty_block"}
+    else:
+        assert len(blocks) == expected and all(block.strip() for block in blocks)

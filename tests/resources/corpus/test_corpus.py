@@ -1,0 +1,422 @@
+"""A corpus: what is found in a folder, what `corpus.yaml` adds, what is said when either is wrong."""
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from methods.ingest.image_check import check
+from methods.ingest.topics import Topic
+from methods.ingest.wit import COLUMNS
+from resources.corpus import shard as fetching
+from resources.corpus.corpus import Corpus
+from resources.corpus.download import DownloadError
+from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
+from resources.corpus.shard import READER
+from resources.corpus.tsv import TsvShard
+from resources.corpus.wikipedia_shard import WikipediaShard
+from resources.corpus.wit_base import WitBaseShard
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT.parent / "shared/data/wit_sample"
+
+HEADER = "\t".join(COLUMNS) + "\n"
+ROW = (
+    "en\thttps://en.wikipedia.org/wiki/Owl\thttps://upload.example.org/{0}.png\tOwl\t\t\t"
+    "An owl\t\t\timage/png\t10\t20\ttrue\ttrue\tfalse\tOwls fly.\t\n"
+)
+
+
+def shard_text(n_rows: int) -> bytes:
+    return (HEADER + "".join(ROW.format(number) for number in range(n_rows))).encode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    (folder / "shards").mkdir(parents=True)
+    (folder / "b.tsv").write_bytes(shard_text(2))
+    (folder / "shards" / "a.tsv.gz").write_bytes(gzip.compress(shard_text(3)))
+    (folder / "shards" / "train-0 of 1.parquet").write_bytes(b"not looked at yet")
+    for name in ("notes.txt", ".hidden.tsv", ".tsv", "shards/.parquet", "b.tsv.part", "c.csv"):
+        (folder / name).write_text("no shard")
+    (folder / "folder.tsv").mkdir()
+    return folder
+
+
+@pytest.fixture
+def corpus(folder, tmp_path) -> Corpus:
+    return Corpus(str(folder), tmp_path / "home")
+
+
+def configured(folder: Path, text: str) -> Corpus:
+    """The corpus with this as its corpus.yaml."""
+    (folder / "corpus.yaml").write_text(text)
+    return Corpus(folder, folder.parent / "home")
+
+
+# Shards
+
+
+def test_shards_are_found_in_both_places_and_sorted(corpus):
+    assert corpus.shards() == ["a", "b", "train-0 of 1"]
+    assert [type(corpus.shard(name)) for name in corpus.shards()] == [
+        TsvShard,
+        TsvShard,
+        WitBaseShard,
+    ]
+
+
+@pytest.mark.parametrize(("name", "n_rows"), [("a", 3), ("b", 2)])
+def test_a_shard_knows_where_it_lies_and_is_read(corpus, folder, tmp_path, name, n_rows):
+    shard = corpus.shard(name)
+    assert shard.name == name and Path(shard.address).parent in (folder, folder / "shards")
+    assert shard.stage(tmp_path).n_rows == n_rows
+
+
+def test_shards_from_addresses_and_of_wikipedia_stand_among_the_others(folder):
+    corpus = configured(
+        folder,
+        """
+        shards:
+          - https://example.org/wit/far.tsv.gz
+          - http://example.org/near.parquet
+          - hf://datasets/wikimedia/wit_base/data/train-00000-of-00330.parquet
+        languages: [en, de]
+        wikipedia:
+          contact: me@example.org
+          shards:
+            birds: {pages: [Owl], categories: ["Category:Owls"], limit: 9}
+            vögel: {language: de, pages: [Eulen]}
+        """,
+    )
+    added = ["birds", "far", "near", "train-00000-of-00330", "vögel"]
+    assert corpus.shards() == sorted([*added, "a", "b", "train-0 of 1"])
+    assert corpus.changing() == added
+    kinds = [WikipediaShard, TsvShard, WitBaseShard, WitBaseShard, WikipediaShard]
+    assert [type(corpus.shard(name)) for name in added] == kinds
+    assert corpus.shard("far").address == "https://example.org/wit/far.tsv.gz"
+    assert corpus.shard("vögel").address == "de.wikipedia.org"
+
+
+def test_files_here_are_not_changed_by_others(corpus):
+    assert corpus.changing() == []
+
+
+@pytest.mark.parametrize("name", ["c", "../b", "", "notes.txt", "b.tsv", "folder"])
+def test_an_unknown_shard_is_refused_with_those_there_are(corpus, name):
+    with pytest.raises(CorpusError, match=r"no shard .*\(a, b, train-0 of 1\)"):
+        corpus.shard(name)
+
+
+@pytest.mark.parametrize(
+    ("added", "settings"),
+    [
+        ("a.tsv", ""),
+        ("shards/b.parquet", ""),
+        (None, "shards: [https://example.org/a.tsv]"),
+        (None, "shards: [https://example.org/c.tsv, http://example.com/c.tsv.gz]"),
+        (None, "wikipedia: {shards: {b: {pages: [Owl]}}}"),
+    ],
+)
+def test_two_shards_of_one_name_are_refused(folder, added, settings):
+    if added:
+        (folder / added).write_bytes(shard_text(1))
+    corpus = configured(folder, settings)
+    for use in (corpus.shards, lambda: corpus.shard("a"), corpus.changing):
+        with pytest.raises(CorpusError, match=r".+ and .+ are both shard '[abc]': remove one"):
+            use()
+
+
+def test_a_missing_folder_is_named_and_so_is_the_way_out(tmp_path):
+    absent = Corpus(tmp_path / "absent", tmp_path)
+    for use in (absent.shards, lambda: absent.shard("a"), absent.changing):
+        with pytest.raises(CorpusError, match="no folder .*absent: make it"):
+            use()
+    assert absent.categories() == {} and absent.images_folder is None and absent.excluded() == {}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *["ftp://example.org/c.tsv", "httpx://example.org/c.tsv", "other/c.tsv", "/other/c.tsv"],
+        *["https://example.org/c.csv", "https://example.org/.tsv", "https://example.org/"],
+        *["https://example.org/c.tsv?download=1", "hf://datasets/a/b/c.tsv", "c.tsv"],
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_by_name(folder, address):
+    with pytest.raises(CorpusError) as caught:
+        configured(folder, f"shards: ['{address}']").shards()
+    assert str(caught.value) == (
+        f"The shard {address} in corpus.yaml cannot be read: give an http or https address that "
+        "ends in .tsv, .tsv.gz, .parquet, or an hf address that ends in .parquet."
+    )
+
+
+# Settings
+
+
+@pytest.mark.parametrize("text", [None, "", "# nothing\n", "{}"])
+def test_without_settings_there_are_defaults(folder, text):
+    if text is not None:
+        (folder / "corpus.yaml").write_text(text)
+    settings = load_settings(folder)
+    assert settings == CorpusSettings()
+    assert settings.languages == ["en"] and settings.topics == {} and settings.images.width is None
+
+
+def test_settings_are_read(folder):
+    settings = configured(
+        folder,
+        """
+        languages: [en, "no"]
+        topics: {night: {keywords: [owl, bat], categories: [Nocturnal animals]}}
+        wikipedia: {contact: https://example.org, enrich: true}
+        images:
+          width: 330
+          licence: {name: CC BY-SA 4.0, url: "https://creativecommons.org/licenses/by-sa/4.0/"}
+          limits: {min_side: 64, max_aspect: 4, animated: false}
+          near_duplicate_bits: 0
+        """,
+    ).settings
+    assert settings.languages == ["en", "no"]
+    assert settings.topics == {"night": Topic(("owl", "bat"), ("Nocturnal animals",))}
+    assert settings.wikipedia.contact == "https://example.org" and settings.wikipedia.enrich
+    assert settings.images.width == 330 and settings.images.near_duplicate_bits == 0
+    assert settings.images.licence.name == "CC BY-SA 4.0" and settings.images.licence.artist is None
+    assert settings.images.limits.min_side == 64 and settings.images.limits.animated is False
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "says"),
+    [
+        ("colour: red", "colour", "not permitted"),
+        ("shards: https://example.org/a.tsv", "shards", "list"),
+        ("languages: [en, no]", "languages", "write 'no' in quotes"),
+        ("languages: [en, 7]", "languages.1", "string"),
+        (
+            "wikipedia: {shards: {a: {language: de}}}",
+            "the keys",
+            "the shard a is in de, which is not among languages",
+        ),
+        ("topics: {a: {keywords: owl}}", "topics.a.keywords", "tuple"),
+        ("topics: {a: {keyword: [owl]}}", "topics.a.keyword", "Unexpected"),
+        ("topics: {a: {keywords: ['']}}", "topics.a", "every page"),
+        ("wikipedia: {contact: 7}", "wikipedia.contact", "string"),
+        ("wikipedia: {shards: {a: {limit: 0}}}", "wikipedia.shards.a.limit", "greater than 0"),
+        ("wikipedia: {shards: {a: {language: EN}}}", "wikipedia.shards.a.language", "pattern"),
+        ("wikipedia: {shards: {a: {pages: [1984]}}}", "wikipedia.shards.a.pages.0", "string"),
+        ("wikipedia: {shards: {a: }}", "wikipedia.shards.a", "dictionary"),
+        ("images: {width: 100}", "images.width", r"\[20, 40, 60, .*\] pixels only"),
+        ("images: {licence: {url: x}}", "images.licence.name", "required"),
+        ("images: {limits: {min_sides: 64}}", "images.limits.min_sides", "Unexpected"),
+        ("images: {limits: {min_side: big}}", "images.limits.min_side", "integer"),
+        ("images: {near_duplicate_bits: 9}", "images.near_duplicate_bits", "equal to 8"),
+        ("[shards]", "the keys", "dictionary"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence_with_its_key(folder, text, key, says):
+    corpus = configured(folder, text)
+    for use in (corpus.shards, corpus.excluded):
+        with pytest.raises(CorpusError, match=rf"^Correct {key} in .*corpus\.yaml: .*{says}.*\.$"):
+            use()
+
+
+@pytest.mark.parametrize("content", [b"a: b: c", b"images:\n\t- x", b"[", b"\xff\xfe\x00"])
+def test_settings_that_are_no_yaml_are_refused_by_the_name_of_the_file(folder, content):
+    (folder / "corpus.yaml").write_bytes(content)
+    with pytest.raises(CorpusError, match=r"corpus\.yaml cannot be read as YAML: "):
+        load_settings(folder)
+
+
+# What stands beside the shards
+
+
+def test_categories_by_title(corpus, folder):
+    assert corpus.categories() == {}
+    (folder / "categories.jsonl").write_text(
+        '{"page_title": "Owl", "categories": ["Birds", "Night", "Birds"]}\n\n'
+        '{"page_title": "Owl", "categories": ["Night", "Hunters"]}\n'
+        '{"page_title": "Stone", "categories": []}\n'
+    )
+    assert corpus.categories() == {"Owl": ["Birds", "Night", "Hunters"], "Stone": []}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *[b"{", b"[]", b"\xff", b'{"page_title": "Owl"}', b'{"categories": []}'],
+        *[b'{"page_title": 1, "categories": []}', b'{"page_title": "Owl", "categories": "Birds"}'],
+        b'{"page_title": "Owl", "categories": ["Birds", 2]}',
+    ],
+)
+def test_a_broken_line_of_categories_is_named(corpus, folder, line):
+    good = b'{"page_title": "Owl", "categories": []}\n'
+    (folder / "categories.jsonl").write_bytes(good + line)
+    with pytest.raises(CorpusError, match=r"^Line 2 of .*categories\.jsonl cannot be used"):
+        corpus.categories()
+
+
+def test_the_images_folder_is_given_where_there_is_one(corpus, folder):
+    assert corpus.images_folder is None
+    (folder / "images").write_text("no folder")
+    assert corpus.images_folder is None
+    (folder / "images").unlink()
+    (folder / "images").mkdir()
+    assert corpus.images_folder == folder / "images"
+
+
+def test_images_of_other_lists_are_known_by_digest_and_list(folder):
+    md5, sha256 = hashlib.md5(b"owl").hexdigest(), hashlib.sha256(b"elm").hexdigest()
+    (folder / "mmdu.md5").write_text(f"# MMDU\n\n{md5.upper()}  owl.jpg\n")
+    (folder / "lists").mkdir()
+    (folder / "lists" / "mmbench.txt").write_text(f"{sha256}\n")
+    corpus = configured(folder, "images: {exclude: [mmdu.md5, lists/mmbench.txt]}")
+    assert corpus.excluded() == {md5: "mmdu.md5", sha256: "lists/mmbench.txt"}
+
+
+def test_without_lists_nothing_is_excluded(corpus):
+    assert corpus.excluded() == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "No such file"), (b"owl.jpg\n", "Line 1 of the list 'seen.md5'"), (b"\xff", "utf-8")],
+)
+def test_a_list_that_cannot_be_used_is_named(folder, content, says):
+    if content is not None:
+        (folder / "seen.md5").write_bytes(content)
+    corpus = configured(folder, "images: {exclude: [seen.md5]}")
+    with pytest.raises(
+        CorpusError,
+        match=rf"^The exclusion list .*seen\.md5 cannot be used \(.*{says}.*: put ",
+    ):
+        corpus.excluded()
+
+
+# Fingerprints
+
+
+def test_a_fingerprint_changes_with_the_content_alone(corpus, folder):
+    first = corpus.shard("b").fetch(print)
+    digest = hashlib.sha256(shard_text(2)).hexdigest()
+    assert first == f"{READER}-{digest}"
+
+    (folder / "b.tsv").touch()
+    (folder / "copy.tsv").write_bytes(shard_text(2))
+    assert corpus.shard("b").fetch(print) == corpus.shard("copy").fetch(print) == first
+
+    (folder / "b.tsv").write_bytes(shard_text(2).replace(b"Owls fly", b"Owls fl1"))
+    assert corpus.shard("b").fetch(print) != first
+
+
+def test_a_fingerprint_changes_with_the_way_of_reading(corpus, monkeypatch):
+    first = corpus.shard("b").fetch(print)
+    monkeypatch.setattr(fetching, "READER", READER + 1)
+    assert corpus.shard("b").fetch(print) != first
+
+
+def test_a_file_that_went_away_is_refused(corpus, folder):
+    shard = corpus.shard("b")
+    (folder / "b.tsv").unlink()
+    with pytest.raises(CorpusError, match=r"'b' cannot be read \(No such file.*intact copy"):
+        shard.fetch(print)
+
+
+def test_a_shard_behind_an_address_is_downloaded_under_the_home(folder, tmp_path, monkeypatch):
+    downloaded = []
+
+    def download(url: str, target: Path, *, on_progress) -> Path:
+        downloaded.append((url, target))
+        for n_bytes in (1, 99_999_999, 100_000_000, 100_000_001, 250_000_000):
+            on_progress(n_bytes, 1_250_000_000 if n_bytes > 1 else None)
+        target.write_bytes(gzip.compress(shard_text(4), mtime=0))
+        return target
+
+    monkeypatch.setattr(fetching, "download", download)
+    shard = configured(folder, "shards: [https://example.org/wit/far.tsv.gz]").shard("far")
+    told = []
+
+    fingerprint = shard.fetch(told.append)
+
+    target = tmp_path / "home" / "downloads" / "far.tsv.gz"
+    assert downloaded == [("https://example.org/wit/far.tsv.gz", target)]
+    assert fingerprint == f"{READER}-{hashlib.sha256(target.read_bytes()).hexdigest()}"
+    assert shard.stage(tmp_path).n_rows == 4
+    # Once for the first bytes, then for every hundred megabytes.
+    assert told == [
+        "shard far: 0 MB",
+        "shard far: 100 of 1,250 MB",
+        "shard far: 250 of 1,250 MB",
+    ]
+
+
+def test_a_password_in_an_address_is_used_and_never_shown(folder, tmp_path, monkeypatch):
+    asked = []
+
+    def download(url: str, target: Path, **_: object) -> Path:
+        asked.append(url)
+        target.write_bytes(shard_text(1))
+        return target
+
+    monkeypatch.setattr(fetching, "download", download)
+    address = "https://me:secret@example.org/far.tsv"
+    shard = configured(folder, f"shards: ['{address}']").shard("far")
+    shard.fetch(print)
+    assert asked == [address] and "secret" not in shard.address
+    (folder / "far.tsv").write_bytes(shard_text(1))
+    for wrong in (address, address.replace("far.tsv", "far.csv")):
+        with pytest.raises(CorpusError) as caught:
+            configured(folder, f"shards: ['{wrong}']").shards()
+        assert "example.org/far" in str(caught.value) and "secret" not in str(caught.value)
+
+
+def test_a_download_that_fails_says_what_to_do(folder, monkeypatch):
+    def download(*_: object, **__: object) -> Path:
+        raise DownloadError("https://example.org/far.tsv is not there: correct its address.")
+
+    monkeypatch.setattr(fetching, "download", download)
+    shard = configured(folder, "shards: [https://example.org/far.tsv]").shard("far")
+    with pytest.raises(CorpusError, match=r"^https://example.org/far\.tsv is not there: correct"):
+        shard.fetch(print)
+
+
+# A real one
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory) -> Corpus:
+    if not SAMPLE.is_dir():
+        pytest.skip(f"the WIT sample is not at {SAMPLE}: only made-up corpora can be tested")
+    return Corpus(SAMPLE, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
+def sample_rows(sample, tmp_path_factory) -> list[dict[str, object]]:
+    [name] = sample.shards()
+    staged = sample.shard(name).stage(tmp_path_factory.mktemp("staged"))
+    assert (staged.n_rows, staged.reasons) == (178, {})
+    with duckdb.connect() as connection:
+        files = connection.read_parquet(
+            [str(path) for path in staged.rows.paths], union_by_name=True
+        )
+        return files.filter(staged.rows.where).to_arrow_table().to_pylist()
+
+
+def test_every_row_of_the_real_sample_has_a_caption_and_categories(sample, sample_rows):
+    assert [row["line_number"] for row in sample_rows] == list(range(2, 180))
+    captions = [name for name in COLUMNS if name.startswith("caption")]
+    assert all(any(row[name] for name in captions) for row in sample_rows)
+    assert {row["page_title"] for row in sample_rows} == set(sample.categories())
+    assert all(sample.categories().values())
+
+
+def test_every_image_of_the_real_sample_is_there_and_is_what_its_row_says(sample, sample_rows):
+    images = {row["image_url"]: row for row in sample_rows}
+    assert len(images) == 148
+    for url, row in images.items():
+        data = (sample.images_folder / url.rpartition("/")[2]).read_bytes()
+        checked = check(data, row["mime_type"])
+        assert (checked.height, checked.width) == (row["original_height"], row["original_width"])

@@ -1,0 +1,357 @@
+"""Downloading a shard: whatever breaks off, the file is whole in the end and nothing comes twice."""
+
+import random
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from resources.corpus import download as module
+from resources.corpus.download import DownloadError, download
+from tests.resources.corpus.storage_double import serving_storage
+
+DATA = random.Random(0).randbytes(3_000_000)
+OTHER = random.Random(1).randbytes(2_500_000)
+
+
+@pytest.fixture
+def storage():
+    with serving_storage() as storage:
+        yield storage
+
+
+@pytest.fixture
+def shard(storage):
+    return storage.put("wit/shard.tsv.gz", DATA)
+
+
+@pytest.fixture
+def target(tmp_path) -> Path:
+    return tmp_path / "not" / "there" / "shard.tsv.gz"
+
+
+def fetch(shard, target: Path, **options) -> bytes:
+    """Download, quickly; the bytes that are there, and nothing unfinished beside them."""
+    assert download(shard.url, target, **{"backoff": 0.01, "timeout": 5.0} | options) == target
+    assert names(target) == {target.name, f"{target.name}.json", f"{target.name}.lock"}
+    return target.read_bytes()
+
+
+def names(target: Path) -> set[str]:
+    return {path.name for path in target.parent.iterdir()}
+
+
+def ranges(storage) -> list[str | None]:
+    return [served.range for served in storage.log]
+
+
+def n_served(storage) -> int:
+    return sum(served.n_bytes for served in storage.log)
+
+
+def error_of(shard, target: Path, **options) -> str:
+    with pytest.raises(DownloadError) as caught:
+        download(shard.url, target, **{"backoff": 0.001, "timeout": 5.0} | options)
+    message = str(caught.value)
+    assert message.endswith(".") and "\n" not in message
+    return message
+
+
+# The whole file, once
+
+
+def test_a_file_is_downloaded_as_it_is(storage, shard, target):
+    assert fetch(shard, target) == DATA
+    assert ranges(storage) == [None]
+    assert storage.log[0].accept_encoding == "identity"
+
+
+def test_progress_is_told_about_every_mebibyte_and_at_the_end(shard, target):
+    told: list[tuple[int, int | None]] = []
+    fetch(shard, target, on_progress=lambda *numbers: told.append(numbers))
+    assert told[-1] == (3_000_000, 3_000_000)
+    assert [done >> 20 for done, _ in told[:-1]] == [1, 2]
+
+
+def test_what_is_there_and_still_the_same_is_kept(storage, shard, target):
+    fetch(shard, target)
+    before = target.stat()
+    assert fetch(shard, target) == DATA
+    assert [served.status for served in storage.log] == [200, 304]
+    assert storage.log[1].if_none_match == shard.etag
+    assert storage.log[1].if_modified_since == shard.last_modified
+    assert (target.stat().st_ino, target.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize("without", ["etag", "last_modified"])
+def test_one_of_date_and_etag_is_enough(storage, shard, target, without):
+    setattr(shard, without, None)
+    shard.drops = [1_000_000]
+    fetch(shard, target)
+    fetch(shard, target)
+    assert [served.status for served in storage.log] == [200, 206, 304]
+
+
+def test_what_is_there_is_replaced_by_what_is_new(storage, shard, target):
+    fetch(shard, target)
+    shard.replace(OTHER)
+    assert fetch(shard, target) == OTHER
+    assert fetch(shard, target) == OTHER
+    assert [served.status for served in storage.log] == [200, 200, 304]
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone", "facts gone", "facts broken", "another address"])
+def test_what_is_no_longer_as_it_was_downloaded_is_downloaded_again(storage, shard, target, damage):
+    fetch(shard, target)
+    facts = target.with_name(target.name + ".json")
+    if damage == "cut":
+        target.write_bytes(DATA[:-1])
+    elif damage == "gone":
+        target.unlink()
+    elif damage == "facts gone":
+        facts.unlink()
+    elif damage == "facts broken":
+        facts.write_text('{"url": 1}')
+    else:
+        shard = storage.put("elsewhere/shard.tsv.gz", OTHER)
+        storage.files["/elsewhere/shard.tsv.gz"].etag = '"same"'
+    assert fetch(shard, target) == shard.data
+    assert [served.status for served in storage.log] == [200, 200]
+
+
+def test_a_redirect_is_followed(storage, shard, target):
+    moved = storage.put("wit/shard.tsv.gz-moved", b"")
+    moved.statuses = [302]
+    assert fetch(moved, target) == DATA
+
+
+def test_a_server_that_packs_it_all_the_same_gives_what_it_sent(shard, target):
+    """Some servers call a .gz file gzip-encoded text; unpacked it would be another file."""
+    shard.encoding = "gzip"
+    assert fetch(shard, target) == DATA
+
+
+def test_a_length_that_nobody_says_is_no_matter(storage, shard, target):
+    shard.length = ""
+    told = []
+    assert fetch(shard, target, on_progress=lambda *numbers: told.append(numbers)) == DATA
+    assert told[-1] == (3_000_000, None)
+    assert fetch(shard, target) == DATA
+    assert storage.log[-1].status == 304
+
+
+def test_an_empty_file_is_a_file(storage, target):
+    assert fetch(storage.put("empty.gz", b""), target) == b""
+    assert fetch(storage.put("empty.gz", b""), target) == b""
+
+
+# What breaks off
+
+
+def test_it_goes_on_from_where_it_broke_off(storage, shard, target):
+    shard.drops = [1_000_000, 1_500_000]
+    assert fetch(shard, target) == DATA
+    assert ranges(storage) == [None, "bytes=1000000-", "bytes=2500000-"]
+    assert {served.if_range for served in storage.log[1:]} == {shard.etag}
+    assert n_served(storage) == len(DATA)
+
+
+def test_it_goes_on_for_as_long_as_anything_comes(storage, shard, target):
+    shard.drops = [40_000] * 50
+    assert fetch(shard, target, backoff=0.0) == DATA
+    assert n_served(storage) == len(DATA)
+
+
+def test_a_server_that_gives_a_little_at_a_time_is_asked_for_the_rest(storage, shard, target):
+    shard.drops = [1_000_000]
+    shard.most = 800_000
+    assert fetch(shard, target) == DATA
+    assert ranges(storage)[1:] == ["bytes=1000000-", "bytes=1800000-", "bytes=2600000-"]
+
+
+def test_a_server_without_ranges_begins_anew(storage, shard, target):
+    shard.ranges = False
+    shard.drops = [2_000_000, 1_000_000]
+    assert fetch(shard, target) == DATA
+    assert [served.status for served in storage.log] == [200, 200, 200]
+
+
+@pytest.mark.parametrize("drop", [2_000_000, 0])
+def test_a_server_that_always_breaks_off_at_the_same_place_is_given_up(
+    storage, shard, target, drop
+):
+    shard.ranges = False
+    shard.drops = [drop] * 100
+    assert "try again later" in error_of(shard, target)
+    assert len(storage.log) == module.TRIES
+    shard.drops.clear()
+    assert fetch(shard, target) == DATA
+
+
+@pytest.mark.parametrize("length", ["3000001", "99999999"])
+def test_a_body_shorter_than_announced_is_no_file(storage, shard, target, length):
+    shard.length = length
+    error_of(shard, target)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 408])
+def test_a_server_that_is_busy_is_asked_again(storage, shard, target, status):
+    shard.statuses = [status] * (module.TRIES - 1)
+    assert fetch(shard, target) == DATA
+    assert len(storage.log) == module.TRIES
+
+    shard.statuses = [status] * module.TRIES
+    assert f"(status {status}): check the address" in error_of(shard, target)
+    assert target.read_bytes() == DATA
+
+
+def test_a_server_that_says_nothing_more_is_asked_again(storage, shard, target):
+    """It stops after a megabyte, and a fifth of a second is all it is waited for."""
+    shard.stall = 1 << 20
+
+    def go_on() -> None:
+        while len(storage.log) < 2:
+            time.sleep(0.01)
+        shard.stall = 0
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    assert fetch(shard, target, timeout=0.2) == DATA
+    thread.join()
+    assert ranges(storage) == [None, f"bytes={1 << 20}-"]
+
+
+# What changes meanwhile
+
+
+@pytest.mark.parametrize("honours_if_range", [True, False])
+def test_what_changes_midway_is_begun_anew(storage, shard, target, honours_if_range):
+    """Never the beginning of one and the end of another, even where a server mixes them up."""
+    shard.honours_if_range = honours_if_range
+    shard.drops = [1_500_000]
+
+    def change(done: int, total: int | None) -> None:
+        if shard.data == DATA:
+            shard.replace(OTHER)
+
+    assert fetch(shard, target, on_progress=change) == OTHER
+
+
+def test_what_changes_all_the_time_is_given_up(storage, shard, target):
+    shard.drops = [1_500_000] * 1000
+
+    def change(done: int, total: int | None) -> None:
+        shard.replace(random.Random(len(storage.log)).randbytes(2_000_000 + len(storage.log)))
+
+    assert "check the address" in error_of(shard, target, on_progress=change)
+    assert len(storage.log) < 3 * module.TRIES
+
+
+@pytest.mark.parametrize(
+    ("etag", "last_modified", "if_range"),
+    [
+        ('W/"1"', "Sun, 13 Sep 2020 12:26:40 GMT", "Sun, 13 Sep 2020 12:26:40 GMT"),
+        ('W/"1"', None, None),
+        (None, None, None),
+    ],
+)
+def test_without_a_strong_name_for_the_content_nothing_is_gone_on_with(
+    storage, shard, target, etag, last_modified, if_range
+):
+    shard.etag, shard.last_modified = etag, last_modified
+    shard.drops = [1_000_000]
+    assert fetch(shard, target) == DATA
+    assert storage.log[1].if_range == if_range
+    assert storage.log[1].status == (206 if if_range else 200)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_process_killed_just_before_the_end_had_it_all(storage, shard, target, changed):
+    """All bytes were there, only the name was not: the server is asked whether they still hold."""
+    fetch(shard, target)
+    target.rename(target.with_name(target.name + ".part"))
+    facts = target.with_name(target.name + ".json")
+    facts.rename(target.with_name(target.name + ".part.json"))
+    if changed:
+        shard.replace(OTHER)
+
+    assert fetch(shard, target) == shard.data
+    assert [served.status for served in storage.log] == [200, 200 if changed else 304]
+
+
+def test_a_range_that_there_is_not_any_more(storage, shard, target):
+    shard.drops = [2_900_000]
+    shard.honours_if_range = False
+
+    def shrink(done: int, total: int | None) -> None:
+        if shard.data == DATA:
+            shard.replace(OTHER)
+
+    assert fetch(shard, target, on_progress=shrink) == OTHER
+    assert [served.status for served in storage.log] == [200, 416, 200]
+
+
+def test_a_part_of_another_address_is_not_gone_on_with(storage, shard, target):
+    shard.drops = [1_000_000] * 9
+    shard.ranges = False
+    error_of(shard, target)
+    other = storage.put("mirror/shard.tsv.gz", OTHER)
+    assert fetch(other, target) == OTHER
+    assert storage.log[-1].range is None
+
+
+# What cannot be downloaded
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(401, "a copy of the file"), (403, "a copy of the file"), (404, "check the address")],
+)
+def test_what_is_refused_is_said_at_once(storage, shard, target, status, said):
+    shard.statuses = [status]
+    assert f"(status {status}): " in (message := error_of(shard, target)) and said in message
+    assert len(storage.log) == 1
+
+
+def test_a_web_page_is_no_shard(storage, shard, target):
+    shard.mime = "text/html; charset=utf-8"
+    assert "log in to the network" in error_of(shard, target)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("url", ["nothing", "ftp://example.org/a", "http:///a"])
+def test_what_is_no_address_is_said_at_once(target, url):
+    with pytest.raises(DownloadError, match="check the address"):
+        download(url, target, backoff=5)
+
+
+def test_an_earlier_copy_outlives_every_failure(storage, shard, target):
+    fetch(shard, target)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nowhere = closed.getsockname()[1]
+    shard.replace(OTHER)
+    shard.drops = [1_000_000] + [0] * 20
+    error_of(shard, target)
+    assert target.read_bytes() == DATA
+    with pytest.raises(DownloadError, match="check the address and the network"):
+        download(f"http://127.0.0.1:{nowhere}/shard.tsv.gz", target, backoff=0.001)
+    assert target.read_bytes() == DATA
+    shard.drops.clear()
+    assert fetch(shard, target) == OTHER
+
+
+def test_a_place_that_is_none_is_said(shard, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    assert "cannot be written" in error_of(shard, tmp_path / "file" / "shard.tsv.gz")
+
+
+def test_a_password_in_the_address_is_sent_and_not_told(storage, shard, target):
+    shard.url = shard.url.replace("//", "//me:secret@")
+    assert fetch(shard, target) == DATA
+    assert storage.log[0].authorization
+    assert all(b"secret" not in path.read_bytes() for path in target.parent.iterdir())
+    shard.statuses = [404]
+    assert "secret" not in error_of(shard, target)

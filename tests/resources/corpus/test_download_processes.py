@@ -1,0 +1,105 @@
+"""Downloads by processes of their own: killed, side by side, on a full disk, and how much they hold."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from resources.corpus.download import download
+from resources.home import REPO_ROOT
+from tests.resources.corpus.storage_double import serving_storage
+
+FETCH = """
+    import sys
+    from pathlib import Path
+    from resources.corpus.download import download
+
+    print(download(sys.argv[1], Path(sys.argv[2]), backoff=0.01), flush=True)
+"""
+
+
+@pytest.fixture
+def storage():
+    with serving_storage() as storage:
+        yield storage
+
+
+@pytest.fixture
+def target(tmp_path) -> Path:
+    return tmp_path / "shard.tsv.gz"
+
+
+def start(script: str, *arguments: object, **options) -> subprocess.Popen:
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=REPO_ROOT, text=True, **{"stdout": subprocess.PIPE} | options
+    )
+
+
+def test_what_a_killed_process_had_is_not_fetched_again(storage, target):
+    """Killed when half was there; what was in its hands, up to a MiB, is lost and comes again."""
+    shard = storage.put("big.gz", random.Random(2).randbytes(16 << 20))
+    shard.stall = 10 << 20
+    part = target.with_name(target.name + ".part")
+    with start(FETCH, shard.url, target) as process:
+        while not (part.exists() and part.stat().st_size >= 8 << 20):
+            time.sleep(0.005)
+        os.kill(process.pid, signal.SIGKILL)
+    assert not target.exists()
+    shard.stall = 0
+
+    with start(FETCH, shard.url, target) as process:
+        assert process.stdout.read() == f"{target}\n"
+
+    assert target.read_bytes() == shard.data
+    [first, second] = storage.log
+    assert second.status == 206 and int(second.range[6:-1]) >= 8 << 20
+    assert second.n_bytes <= 8 << 20
+
+
+def test_of_two_processes_one_downloads(storage, target):
+    shard = storage.put("big.gz", random.Random(2).randbytes(8 << 20))
+    shard.pause = 0.002
+    with start(FETCH, shard.url, target) as one, start(FETCH, shard.url, target) as two:
+        assert one.stdout.read() == two.stdout.read() == f"{target}\n"
+    assert target.read_bytes() == shard.data
+    assert [served.status for served in storage.log] == [200, 304]
+
+
+def test_a_full_disk_is_said_and_what_had_come_is_gone_on_with(storage, target):
+    shard = storage.put("shard.gz", random.Random(0).randbytes(3_000_000))
+    script = """
+        import resource, sys
+        from pathlib import Path
+        from resources.corpus.download import download
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, -1))
+        download(sys.argv[1], Path(sys.argv[2]))
+    """
+    with start(script, shard.url, target, stderr=subprocess.PIPE) as process:
+        assert "DownloadError" in (said := process.stderr.read()) and "make room" in said
+    download(shard.url, target)
+    assert target.read_bytes() == shard.data
+    assert storage.log[1].status == 206
+
+
+def test_it_takes_no_more_memory_than_a_few_chunks(storage, target):
+    big = storage.put("big.gz", bytes(100_000_000))
+    script = """
+        import resource, sys
+        from pathlib import Path
+        from resources.corpus.download import download
+
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        download(sys.argv[1], Path(sys.argv[2]))
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """
+    with start(script, big.url, target) as process:
+        assert int(process.stdout.read()) < 30_000, "kilobytes"
+    assert target.stat().st_size == 100_000_000

@@ -1,0 +1,461 @@
+"""A WIT shard as a file of lines: SQL and `methods/ingest/wit.py` agree on each; none is lost."""
+
+import gzip
+import io
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from methods.ingest import wit
+from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES, Rejection, parse_records
+from resources.corpus import lines as cutting
+from resources.corpus import tsv
+from resources.corpus.settings import CorpusError
+from resources.corpus.staging import Staged
+from resources.corpus.tsv import TsvShard, stage_tsv
+
+HEADER = "\t".join(COLUMNS).encode() + b"\n"
+GOOD = (
+    "en",
+    "https://en.wikipedia.org/wiki/Owl",
+    "https://upload.example.org/a/Owl.png",
+    "Owl",
+    "",
+    "Owl > Food",
+    "An owl",
+    "English: An owl",
+    "",
+    "image/png",
+    "10",
+    "20",
+    "true",
+    "false",
+    "",
+    "Owls fly.",
+    "They eat.",
+)
+ROW = "\t".join(GOOD).encode() + b"\n"
+RUBBISH = b"nothing\n"
+
+Read = tuple[list[dict[str, object]], list[dict[str, object]]]
+"""Rows, and rejections with line_number, reason, detail and excerpt; both by line."""
+
+
+def file_of(folder: Path, content: bytes, name: str = "a.tsv") -> Path:
+    path = folder / name
+    path.write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
+    return path
+
+
+def rows_in(staged: Staged) -> list[dict[str, object]]:
+    """What the warehouse would take in, by line."""
+    with duckdb.connect() as connection:
+        files = connection.read_parquet(
+            [str(path) for path in staged.rows.paths], union_by_name=True
+        )
+        chosen = files.filter(staged.rows.where).order("line_number").project
+        return chosen("line_number, " + ", ".join(COLUMNS)).to_arrow_table().to_pylist()
+
+
+def staged_content(folder: Path, body: bytes, name: str = "a.tsv") -> Read:
+    """What becomes of the lines after a header, read through DuckDB."""
+    staged = stage_tsv(file_of(folder, HEADER + body, name), "a", folder)
+    rows = rows_in(staged)
+    rejected = pq.read_table(staged.rejected.paths[0]).to_pylist()
+    assert staged.n_rows == len(rows) and sum(staged.reasons.values()) == len(rejected)
+    for rejection in rejected:
+        assert (rejection.pop("wit_shard"), rejection.pop("kind")) == ("a", "row")
+        rejection["line_number"] = int(rejection.pop("reference").removeprefix("line "))
+    return rows, rejected
+
+
+def ruled_content(body: bytes) -> Read:
+    """What the rule makes of the same lines, cut here at each line feed."""
+    *ended, last = body.split(b"\n")
+    lines = [line + b"\n" for line in ended] + [last] * bool(last)
+    items = list(parse_records(enumerate(lines, start=2)))
+    rejected = [asdict(item) for item in items if isinstance(item, Rejection)]
+    return [asdict(item) for item in items if not isinstance(item, Rejection)], rejected
+
+
+def assert_alike(folder: Path, body: bytes) -> Read:
+    """Both ways give the same; which rows and rejections those are."""
+    rows, rejected = staged_content(folder, body)
+    ruled_rows, ruled_rejections = ruled_content(body)
+    assert rows == ruled_rows
+    assert rejected == ruled_rejections
+    return rows, rejected
+
+
+# The two ways agree
+
+ODD_TEXTS = [
+    *['"', '""', '"x"', ' "x"', 'a"b', '"a', 'a"', '"""', '""""', "\t", "a\tb", '\t"', "\n"],
+    *["a\nb", "a\r\nb", "\r", "\r\n", "x\r", "\r\r", "", " ", "  x ", "\v", "\f \t", "\x1c", "!\t"],
+    *["\u00a0", "\u2003", "\u0085", "\u2028", "\ufeff", "\u200d", "\x00", "a\x00", "!", "#", " #"],
+    *[
+        "e\u0301",
+        "\u0301",
+        '"\u0301"',
+        '\u0301"',
+        "\r\u0301",
+        "👩‍👩‍👧‍👦",
+        "\U0010ffff",
+        "각",
+        "İ",
+        "ſ",
+        "~",
+    ],
+]
+ODD_NUMBERS = [
+    *[
+        "0",
+        "7",
+        "007",
+        "+7",
+        "-7",
+        "-0",
+        "1e3",
+        "1.0",
+        ".5",
+        "1_000",
+        "1 000",
+        " 7",
+        "7 ",
+        "٣",
+        "７",
+    ],
+    *["999999999", "1000000000", "4294967296", "0x10", "7\x00", "Infinity", "nan", '"7"', "0" * 9],
+]
+ODD_BOOLEANS = [
+    *["TRUE", "True", "tRuE", "FALSE", "1", "0", "t", "yes", "true ", "falſe", "ﬀalse", "TRUE\x00"],
+]
+ODD_ADDRESSES = [
+    *["HTTP://a.b/", "http://a", "https://a:80/x", "https://a:9999", "https://a:65535/", "http:a"],
+    *["https://a:65536/", "https://a:99999/x", "https://a:/x", "http://a:00080/", "http://a:8０/"],
+    *["http://user@a/", "http://a/é", "http://é.org/", "http://a/ b", "http://a?x", "http://a#x"],
+    *["http://a/\u00a0", "http:///x", "http://", "ftp://a/", "//a/b", "https://-/x", "https://.."],
+    *[
+        "https://[::1]/x",
+        "https://[::1",
+        "http://a]/x",
+        "https://a/[x]",
+        "http://a/\x7f",
+        "http://℀/",
+    ],
+    *[
+        "http://a/\x00",
+        "http://a/x\r",
+        'http://a/"x',
+        "http://a/x\ty",
+        "http://a.b\\c/",
+        "http://a/~!^",
+    ],
+]
+ODD = {
+    **{name: ODD_ADDRESSES for name in ("page_url", "image_url")},
+    **{name: ODD_NUMBERS for name in ("original_height", "original_width")},
+    **{name: ODD_BOOLEANS for name in COLUMNS[12:15]},
+}
+ODD_OF = [ODD.get(name, []) + ODD_TEXTS for name in COLUMNS]
+WAYS = {
+    "bare": lambda text: text,
+    "quoted": lambda text: '"' + text.replace('"', '""') + '"',
+    "half quoted": lambda text: f'"{text}',
+}
+ENDS = [b"\n", b"\r\n", b"\r\r\n"]
+
+
+def changed(place: int, field: str) -> bytes:
+    return "\t".join([*GOOD[:place], field, *GOOD[place + 1 :]]).encode()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_odd_text_in_every_column_is_read_as_the_rule_has_it(tmp_path, way):
+    body = b"".join(
+        changed(place, WAYS[way](text)) + end
+        for end in ENDS
+        for place in range(len(COLUMNS))
+        for text in ODD_OF[place]
+    )
+    rows, rejected = assert_alike(tmp_path, body)
+    assert len(rejected) > 100 and (len(rows) > 1000 or way == "half quoted")
+
+
+TOKENS = [
+    b'"',
+    b'""',
+    b"\t",
+    b"\r",
+    b"\n",
+    b"\0",
+    b" ",
+    b"\xff",
+    b"\xc2\xa0",
+    b"\xed\xa0\x80",
+    b'\t"',
+]
+
+
+@st.composite
+def mutated_lines(draw: st.DrawFn) -> bytes:
+    """A good line, some of its fields odd, then some bytes put in or taken away."""
+    fields = list(GOOD)
+    for place in draw(st.lists(st.integers(0, 16), max_size=3)):
+        way = WAYS[draw(st.sampled_from(["bare", "quoted", "quoted"]))]
+        fields[place] = way(draw(st.sampled_from(ODD_OF[place]) | st.text(max_size=4)))
+    line = "\t".join(fields).encode("utf-8", "surrogatepass")
+    for token in draw(st.lists(st.sampled_from(["cut", "take", *TOKENS]), max_size=2)):
+        place = draw(st.integers(0, len(line)))
+        if token == "take":
+            line = line[:place] + line[place + 1 :]
+        else:
+            line = line[:place] + (b"" if token == "cut" else token + line[place:])
+    return line + draw(st.sampled_from(ENDS))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(mutated_lines() | st.binary(max_size=30).map(lambda raw: raw + b"\n"), max_size=40))
+def test_any_lines_are_read_as_the_rule_has_them(tmp_path_factory, lines):
+    """The same rows with the same values, the same rejections with the same reasons."""
+    assert_alike(tmp_path_factory.mktemp("any"), b"".join(lines))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(mutated_lines(), max_size=12), st.integers(1, 700), st.data())
+def test_it_does_not_matter_where_a_block_ends_or_that_lines_are_long(
+    tmp_path_factory, lines, block_bytes, data
+):
+    """Lines of a thousand bytes are too long here, and the last line may lack its end."""
+    for place in data.draw(st.lists(st.integers(0, len(lines)), max_size=2)):
+        n_times = data.draw(st.integers(900, 1100))
+        lines[place:place] = [
+            data.draw(st.sampled_from([b"x", b'"', b"\r", "é".encode()])) * n_times
+        ]
+        lines[place] += b"\n"
+    body = b"".join(lines)
+    body = body[: data.draw(st.integers(0, len(body)) | st.just(len(body)))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "BLOCK_BYTES", block_bytes)
+        for module in (cutting, tsv, wit):
+            patch.setattr(module, "MAX_LINE_BYTES", 1000)
+        assert_alike(tmp_path_factory.mktemp("blocks"), body)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.binary() | st.lists(st.sampled_from([b"\n", b"x", b"\xff", b"\r"])).map(b"".join), st.data()
+)
+def test_lines_are_cut_at_line_feeds_alone_and_numbered(content, data):
+    limit, block_bytes = data.draw(st.tuples(st.integers(1, 10), st.integers(1, 10)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "BLOCK_BYTES", block_bytes)
+        patch.setattr(cutting, "MAX_LINE_BYTES", limit)
+        batches = list(cutting.line_batches(io.BytesIO(content), first_number=7))
+    cut = [row for batch in batches for row in batch.to_pylist()]
+    lines = content.split(b"\n")[: None if content[-1:] not in (b"", b"\n") else -1]
+    assert [row["number"] for row in cut] == list(range(7, 7 + len(lines)))
+    for row, line in zip(cut, lines, strict=True):
+        assert (row["text"] is None) != (row["bytes"] is None)
+        got = row["bytes"] if row["text"] is None else row["text"].encode()
+        if len(line) <= limit + 2:
+            assert got == line + b"\n"
+        else:  # enough to show that it is too long, even if what is left out were CR LF
+            assert got[: limit + 2] == line[: limit + 2]
+            assert limit + 2 < len(got) <= limit + 2 + block_bytes
+
+
+# What is taken in SQL
+
+
+def test_plain_lines_are_not_judged_one_by_one(tmp_path, monkeypatch):
+    judged = []
+    monkeypatch.setattr(tsv, "parse_records", lambda lines: judged.extend(lines) or [])
+    plain = [
+        ROW,
+        ROW.replace(b"\n", b"\r\n"),
+        changed(15, '"They ""fly""."') + b"\n",
+        changed(16, '"last"') + b"\r\n",
+        changed(12, "TRUE") + b"\n",
+        changed(2, "http://upload.example.org:8080/%C3%A9.png?x=[1]") + b"\n",
+    ]
+    rows, _ = staged_content(tmp_path, b"".join(plain) + RUBBISH)
+    assert [row["line_number"] for row in rows] == [2, 3, 4, 5, 6, 7]
+    assert rows[2]["context_page_description"] == 'They "fly".'
+    assert rows[3]["context_section_description"] == "last"
+    assert judged == [(8, RUBBISH)]
+
+
+def test_records_over_several_lines_are_put_together_across_row_groups(tmp_path, monkeypatch):
+    """Threads write the groups in no order; the lines come to be judged in the file's."""
+    monkeypatch.setattr(tsv, "ROWS_A_GROUP", 2048)
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 14)
+    n_records = 6000
+    body = (changed(4, '"a\nb"') + b"\n") * n_records
+    rows, rejected = staged_content(tmp_path, body)
+    assert pq.read_metadata(tmp_path / "plain.parquet").num_row_groups > 3
+    assert rejected == []
+    assert [row["line_number"] for row in rows] == [2 + 2 * n for n in range(n_records)]
+    assert {row["section_title"] for row in rows} == {"a\nb"}
+
+
+# Whole files
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_file_is_read_packed_or_plain_with_either_line_end(tmp_path, name, end, mark):
+    content = mark + (HEADER + ROW + RUBBISH + ROW).replace(b"\n", end)
+    shard = TsvShard("a", str(file_of(tmp_path, content, name)), tmp_path)
+    staged = shard.stage(tmp_path)
+    assert staged.n_rows == 2 and staged.reasons == {"wrong_column_count": 1}
+    for row, number in zip(rows_in(staged), [2, 4], strict=True):
+        filled = {key: str(value).lower() for key, value in row.items() if value is not None}
+        assert filled.pop("line_number") == str(number)
+        expected = dict(zip(COLUMNS, GOOD, strict=True))
+        assert filled == {key: text.lower() for key, text in expected.items() if text}
+    assert shard.carries_images is False and list(shard.images()) == []
+
+
+@pytest.mark.parametrize("end", [b"", b"\r", b"\n"])
+def test_the_last_line_may_lack_its_line_feed(tmp_path, end):
+    rows, rejected = staged_content(tmp_path, ROW + ROW[:-1] + end)
+    assert [row["context_section_description"] for row in rows] == ["They eat."] * 2
+    assert rejected == []
+
+
+@pytest.mark.parametrize("header", [HEADER, HEADER[:-1]])
+def test_a_header_alone_is_a_shard_without_rows(tmp_path, header):
+    staged = stage_tsv(file_of(tmp_path, header), "a", tmp_path)
+    assert (staged.n_rows, staged.reasons, rows_in(staged)) == (0, {}, [])
+
+
+def test_an_endless_line_costs_one_rejection_and_the_next_row_is_read(tmp_path):
+    endless = b"x" * (3 * MAX_LINE_BYTES)
+    rows, rejected = staged_content(tmp_path, ROW + endless + b"\n" + ROW + endless, "a.tsv.gz")
+    assert [row["line_number"] for row in rows] == [2, 4]
+    assert [(each["line_number"], each["reason"]) for each in rejected] == [
+        (3, "too_long"),
+        (5, "too_long"),
+    ]
+
+
+@pytest.mark.parametrize("n_beyond", [-1, 0, 1])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_about_the_limit_stay_one_line(tmp_path, n_beyond, end):
+    n_bytes = MAX_LINE_BYTES + n_beyond
+    text = "x" * (n_bytes - len(changed(15, "")))
+    rows, rejected = assert_alike(tmp_path, changed(15, text) + end + ROW)
+    assert [row["line_number"] for row in rows] == ([3] if n_beyond > 0 else [2, 3])
+    assert [each["reason"] for each in rejected] == ["too_long"] * (n_beyond > 0)
+
+
+def test_a_folder_may_have_a_quote_in_its_name(tmp_path):
+    folder = tmp_path / 'it\'s "here"'
+    folder.mkdir()
+    rows, _ = staged_content(folder, ROW)
+    assert len(rows) == 1
+
+
+# Memory
+
+MEASURED = """
+import resource, sys
+from pathlib import Path
+from resources.corpus import tsv
+
+folder, n_megabytes = Path(sys.argv[1]), int(sys.argv[2])
+tsv.LIMITS["memory_limit"] = f"{n_megabytes}MB"
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+staged = tsv.stage_tsv(folder / "a.tsv", "a", folder)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(staged.n_rows, staged.reasons, (after - before) // 1024)
+"""
+
+
+def measured(folder: Path, n_megabytes: int) -> tuple[str, int]:
+    """What a fresh process makes of the file, and by how many MiB it grows meanwhile."""
+    command = [sys.executable, "-c", MEASURED, str(folder), str(n_megabytes)]
+    child = subprocess.run(command, capture_output=True, text=True, check=True)
+    found, _, grown = child.stdout.strip().rpartition(" ")
+    return found, int(grown)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b"g" * 5000 + b"\n", "0 {'wrong_column_count': 50000}"),
+        (changed(15, "g" * 5000) + b"\n", "50000 {}"),
+    ],
+    ids=["rubbish", "rows"],
+)
+def test_a_file_larger_than_the_memory_is_read_line_by_line(tmp_path, line, found):
+    """A quarter of a gigabyte, with a bound of 120 MB for DuckDB."""
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        with (Path(folder) / "a.tsv").open("wb") as file:
+            file.write(HEADER)
+            for _ in range(50):
+                file.write(line * 1000)
+        said, grown = measured(Path(folder), n_megabytes=120)
+    assert said == found and grown < 240
+
+
+# Files that are no shards
+
+
+def test_a_file_cut_short_is_refused_and_says_what_to_do(tmp_path):
+    whole = gzip.compress(HEADER + ROW * 50_000)
+    path = tmp_path / "cut.tsv.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(
+        CorpusError, match=r"^Shard 'cut' cannot be read to its end .*intact copy\.$"
+    ):
+        TsvShard("cut", str(path), tmp_path).stage(tmp_path)
+
+
+def test_damage_inside_a_packed_file_is_refused_and_says_what_to_do(tmp_path):
+    packed = bytearray(gzip.compress(HEADER + b"".join(b"%d\n" % n for n in range(500_000))))
+    packed[len(packed) // 2 : len(packed) // 2 + 50] = b"\xff" * 50
+    path = tmp_path / "bad.tsv.gz"
+    path.write_bytes(packed)
+    with pytest.raises(
+        CorpusError, match=r"'bad' cannot be read to its end .*bad.tsv.gz with an in"
+    ):
+        TsvShard("bad", str(path), tmp_path).stage(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bad.tsv", "bad.tsv.gz"])
+@pytest.mark.parametrize("content", [b"", b"\n", ROW, b"no\theader\n", b"\xff\xfe" + HEADER])
+def test_a_file_without_the_header_is_refused_and_says_what_is_needed(tmp_path, name, content):
+    path = file_of(tmp_path, content, name)
+    with pytest.raises(CorpusError, match=r"'bad' is not in WIT's form: .*17 columns"):
+        TsvShard("bad", str(path), tmp_path).stage(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"not gzip at all", HEADER + ROW, b"\x1f\x8b", b"PK\x03\x04"])
+def test_what_is_not_packed_as_its_name_says_is_refused(tmp_path, content):
+    path = tmp_path / "bad.tsv.gz"
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match="'bad' cannot be read to its end .*intact copy"):
+        TsvShard("bad", str(path), tmp_path).stage(tmp_path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    shard = TsvShard("gone", str(tmp_path / "gone.tsv"), tmp_path)
+    with pytest.raises(CorpusError, match="'gone' cannot be read to its end .*No such file"):
+        shard.stage(tmp_path)
+
+
+def test_what_goes_wrong_besides_is_not_blamed_on_the_file(tmp_path, monkeypatch):
+    monkeypatch.setitem(tsv.LIMITS, "memory_limit", "1MB")
+    with pytest.raises(duckdb.Error, match="(?i)memory"):
+        staged_content(tmp_path, ROW * 100_000)

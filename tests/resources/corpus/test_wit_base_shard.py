@@ -1,0 +1,370 @@
+"""Parquet files of wit_base's form: texts without images, images without texts, nothing decoded."""
+
+import shutil
+import socket
+from pathlib import Path
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from methods.ingest.wit_base import COLUMNS_READ
+from resources.corpus import shard as fetching
+from resources.corpus.settings import CorpusError
+from resources.corpus.shard import READER
+from resources.corpus.wit_base import WitBaseShard
+
+PAGE_COLUMNS = (
+    "language",
+    "page_url",
+    "attribution_passes_lang_id",
+    "caption_alt_text_description",
+    "caption_reference_description",
+    "caption_title_and_reference_description",
+    "context_page_description",
+    "context_section_description",
+    "hierarchical_section_title",
+    "is_main_image",
+    "page_changed_recently",
+    "page_title",
+    "section_title",
+)
+"""Columns of `wit_features`, as wikimedia/wit_base has them."""
+
+JPEG = b"\xff\xd8\xff\xe0 no picture at all \xff\xd9"
+"""What would fail if anything decoded it."""
+
+
+def page(language: str, title: str, **changes: str | None) -> dict[str, str | None]:
+    return {
+        **dict.fromkeys(PAGE_COLUMNS),
+        "language": language,
+        "page_url": f"https://{language}.wikipedia.org/wiki/{title}",
+        "page_title": title,
+        "caption_reference_description": f"A picture of {title}",
+        "context_page_description": f"What {title} is.",
+        "is_main_image": "true",
+        "attribution_passes_lang_id": "True",
+        **changes,
+    }
+
+
+def record(name: str, *pages: dict[str, str | None], **changes: object) -> dict[str, object]:
+    """A record as it is published: the pages as one list for each column."""
+    return {
+        "image": {"bytes": JPEG + name.encode(), "path": None},
+        "image_url": f"https://upload.wikimedia.org/wikipedia/commons/a/ab/{name}",
+        "embedding": [0.25, -1.5],
+        "metadata_url": f"http://commons.wikimedia.org/wiki/File:{name}",
+        "original_height": 300,
+        "original_width": 400,
+        "mime_type": "image/jpeg",
+        "caption_attribution_description": f"English: {name}",
+        "wit_features": {column: [each[column] for each in pages] for column in PAGE_COLUMNS},
+        **changes,
+    }
+
+
+RECORDS = [
+    record("Owl.jpg", page("en", "Owl"), page("de", "Eulen")),
+    record("Elm.jpg", image=None),
+    record(
+        "Oak.jpg",
+        page(
+            "en",
+            "Oak",
+            caption_reference_description=None,
+            caption_title_and_reference_description="Oak [SEP] An old oak",
+        ),
+        page("en", "Tree", page_url="Tree"),
+    ),
+    record("Ash.jpg", page("en", "Ash"), image={"bytes": b"", "path": None}),
+]
+PUBLISHED = datasets.Features(
+    {
+        "image": datasets.Image(),
+        "image_url": datasets.Value("string"),
+        "embedding": datasets.Sequence(datasets.Value("float64")),
+        "metadata_url": datasets.Value("string"),
+        "original_height": datasets.Value("int32"),
+        "original_width": datasets.Value("int32"),
+        "mime_type": datasets.Value("string"),
+        "caption_attribution_description": datasets.Value("string"),
+        "wit_features": datasets.Sequence(dict.fromkeys(PAGE_COLUMNS, datasets.Value("string"))),
+    }
+)
+
+
+def written_by_datasets(records: list[dict], path: Path) -> None:
+    datasets.Dataset.from_list(records, features=PUBLISHED).to_parquet(path)
+
+
+def written_as_lists(records: list[dict], path: Path) -> None:
+    """With no word in the file of what `datasets` calls its columns."""
+    schema = PUBLISHED.arrow_schema.remove_metadata()
+    pq.write_table(pa.Table.from_pylist(records, schema), path)
+
+
+def written_as_mappings(records: list[dict], path: Path) -> None:
+    """Pages as a list of mappings."""
+
+    def pages_of(lists: dict[str, list]) -> list[dict]:
+        return [
+            dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)
+        ]
+
+    turned = [each | {"wit_features": pages_of(each["wit_features"])} for each in records]
+    schema = PUBLISHED.arrow_schema.remove_metadata()
+    place = schema.get_field_index("wit_features")
+    pages = pa.list_(pa.struct([(column, pa.string()) for column in PAGE_COLUMNS]))
+    schema = schema.set(place, pa.field("wit_features", pages))
+    pq.write_table(pa.Table.from_pylist(turned, schema), path)
+
+
+WRITERS = [written_by_datasets, written_as_lists, written_as_mappings]
+
+
+def shard_at(path: Path) -> WitBaseShard:
+    return WitBaseShard("a", str(path), path.parent / "downloads")
+
+
+@pytest.fixture(params=WRITERS, ids=lambda writer: writer.__name__)
+def shard(request, tmp_path) -> WitBaseShard:
+    request.param(RECORDS, tmp_path / "a.parquet")
+    return shard_at(tmp_path / "a.parquet")
+
+
+# What is in a file
+
+
+def test_each_page_of_each_image_is_a_row_or_a_rejection(shard, tmp_path):
+    staged = shard.stage(tmp_path)
+    rows = pq.read_table(staged.rows.paths[0]).to_pylist()
+    assert [(row["line_number"], row["page_title"], row["language"]) for row in rows] == [
+        (1, "Owl", "en"),
+        (2, "Eulen", "de"),
+        (4, "Oak", "en"),
+        (6, "Ash", "en"),
+    ]
+    owl = rows[0]
+    assert owl["wit_shard"] == "a"
+    assert owl["page_url"] == "https://en.wikipedia.org/wiki/Owl"
+    assert owl["image_url"] == "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.jpg"
+    assert owl["caption_reference_description"] == "A picture of Owl"
+    assert owl["caption_attribution_description"] == "English: Owl.jpg"
+    assert (owl["original_height"], owl["original_width"]) == (300, 400)
+    assert owl["is_main_image"] is True and owl["page_changed_recently"] is None
+    assert owl["context_page_description"] == "What Owl is."
+    assert rows[2]["caption_reference_description"] == "An old oak"
+
+    rejected = pq.read_table(staged.rejected.paths[0]).to_pylist()
+    assert [(each["kind"], each["reference"], each["reason"]) for each in rejected] == [
+        ("row", "record 3", "no_page"),
+        ("row", "record 5", "bad_url"),
+    ]
+    assert (staged.n_rows, staged.reasons) == (4, {"no_page": 1, "bad_url": 1})
+
+
+def test_images_come_by_address_as_they_are_and_those_without_bytes_are_left_out(shard):
+    assert shard.carries_images is True
+    assert list(shard.images()) == [
+        ("https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.jpg", JPEG + b"Owl.jpg"),
+        ("https://upload.wikimedia.org/wikipedia/commons/a/ab/Oak.jpg", JPEG + b"Oak.jpg"),
+    ]
+
+
+def test_an_image_that_is_only_named_or_has_no_address_is_left_out(tmp_path):
+    named = record("Ash.jpg", image={"bytes": None, "path": "Ash.jpg"})
+    nowhere = record("Elm.jpg", image_url=None)
+    written_as_lists([named, nowhere, RECORDS[0]], tmp_path / "a.parquet")
+    [(url, _)] = shard_at(tmp_path / "a.parquet").images()
+    assert url.endswith("Owl.jpg")
+
+
+@pytest.mark.parametrize("writer", WRITERS[:2])
+def test_lists_that_do_not_belong_together_are_one_rejection(writer, tmp_path):
+    broken = record("Fir.jpg", page("en", "Fir"), page("de", "Tanne"))
+    broken["wit_features"]["page_url"].pop()
+    writer([RECORDS[0], broken], tmp_path / "a.parquet")
+    staged = shard_at(tmp_path / "a.parquet").stage(tmp_path)
+    assert (staged.n_rows, staged.reasons) == (2, {"unequal_lists": 1})
+
+
+def test_a_file_without_records_is_a_shard_without_rows(tmp_path):
+    written_as_lists([], tmp_path / "a.parquet")
+    shard = shard_at(tmp_path / "a.parquet")
+    staged = shard.stage(tmp_path)
+    assert (staged.n_rows, staged.reasons, list(shard.images())) == (0, {}, [])
+
+
+def test_a_file_of_many_row_groups_is_read_to_its_end(tmp_path):
+    schema = PUBLISHED.arrow_schema.remove_metadata()
+    table = pa.Table.from_pylist(RECORDS[:1] * 25, schema)
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    shard = shard_at(tmp_path / "a.parquet")
+    assert shard.stage(tmp_path).n_rows == 50
+    assert len(list(shard.images())) == 25
+
+
+@pytest.mark.parametrize("name", ["it's", "a[1]", "a*", "a?", "{b}"])
+def test_a_path_is_a_name_never_a_pattern(tmp_path, name):
+    for folder in (tmp_path / name, tmp_path / "ab"):
+        folder.mkdir()
+        written_as_lists(RECORDS[:1], folder / "a.parquet")
+    assert shard_at(tmp_path / name / "a.parquet").stage(tmp_path).n_rows == 2
+
+
+# What is read of it
+
+
+def without_column(path: Path, name: str) -> None:
+    """Overwrite what the file has of a column, and leave the rest."""
+    content = bytearray(path.read_bytes())
+    metadata = pq.read_metadata(path)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            column = group.column(place)
+            if column.path_in_schema.split(".")[0] == name:
+                start = column.dictionary_page_offset or column.data_page_offset
+                end = start + column.total_compressed_size
+                content[start:end] = b"\xff" * (end - start)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("unread", ["image", "embedding", "metadata_url"])
+def test_texts_are_read_without_what_they_do_not_need(shard, tmp_path, unread):
+    without_column(shard.path, unread)
+    assert shard.stage(tmp_path).n_rows == 4
+
+
+@pytest.mark.parametrize("unread", ["wit_features", "embedding"])
+def test_images_are_read_without_what_they_do_not_need(shard, unread):
+    without_column(shard.path, unread)
+    assert len(list(shard.images())) == 2
+
+
+@pytest.mark.parametrize("needed", COLUMNS_READ)
+def test_damage_in_a_column_that_is_needed_is_refused(shard, tmp_path, needed):
+    without_column(shard.path, needed)
+    with pytest.raises(CorpusError, match="(?s)'a' cannot be read as wit_base's .*intact copy"):
+        shard.stage(tmp_path)
+
+
+def test_nobody_is_told_of_a_file_that_lies_here(shard, tmp_path, monkeypatch):
+    """What reads the file counts its uses at the hub, unless it is asked in the right way."""
+    asked = []
+
+    def getaddrinfo(host: str, *_: object, **__: object) -> None:
+        asked.append(host)
+        raise OSError("there is no network")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert shard.stage(tmp_path).n_rows == 4
+    assert len(list(shard.images())) == 2
+    assert asked == []
+
+
+# Files that are none
+
+
+@pytest.mark.parametrize("cut", [0, 4, 1000, -1])
+def test_a_damaged_file_is_refused_and_says_what_to_do(shard, tmp_path, cut):
+    shard.path.write_bytes(shard.path.read_bytes()[:cut])
+    for use in (lambda: shard.stage(tmp_path), lambda: list(shard.images())):
+        with pytest.raises(CorpusError, match="(?s)^Shard 'a' cannot be read as .* with an intact"):
+            use()
+
+
+def test_parquet_of_another_form_is_refused(tmp_path):
+    pq.write_table(pa.table({"image_url": ["https://example.org/a.png"]}), tmp_path / "a.parquet")
+    with pytest.raises(CorpusError, match="'a' cannot be read as wit_base's Parquet"):
+        shard_at(tmp_path / "a.parquet").stage(tmp_path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    shard = shard_at(tmp_path / "a.parquet")
+    for use in (lambda: shard.fetch(print), lambda: shard.stage(tmp_path)):
+        with pytest.raises(CorpusError, match="'a' cannot be read"):
+            use()
+
+
+# Files behind addresses
+
+
+def test_images_of_a_file_that_is_not_here_yet_are_fetched_first(monkeypatch, tmp_path):
+    asked = []
+
+    def download(url: str, target: Path, **_: object) -> Path:
+        asked.append(url)
+        written_as_lists(RECORDS, target)
+        return target
+
+    monkeypatch.setattr(fetching, "download", download)
+    shard = WitBaseShard("a", "https://example.org/a.parquet", tmp_path / "downloads")
+    for _ in range(2):
+        assert len(list(shard.images())) == 2
+    assert asked == ["https://example.org/a.parquet"]
+
+
+# Files on the hub
+
+
+class Hub:
+    """What asks the hub, as far as fingerprints go."""
+
+    def __init__(self, answer: str | Exception) -> None:
+        self.answer = answer
+
+    def ukey(self, path: str) -> str:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return f"{self.answer} of {path}"
+
+
+ADDRESS = "hf://datasets/wikimedia/wit_base/data/a.parquet"
+
+
+def hub_shard(monkeypatch, answer: str | Exception) -> WitBaseShard:
+    monkeypatch.setattr("fsspec.url_to_fs", lambda url: (Hub(answer), url.removeprefix("hf://")))
+    return WitBaseShard("a", ADDRESS, Path("unused"))
+
+
+def test_a_file_on_the_hub_is_known_by_what_the_hub_says_of_it(monkeypatch):
+    fingerprint = hub_shard(monkeypatch, "state 1").fetch(print)
+    assert fingerprint == f"{READER}-state 1 of datasets/wikimedia/wit_base/data/a.parquet"
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("no such file"), RuntimeError("unreachable")])
+def test_a_hub_that_has_no_such_file_or_does_not_answer_is_one_sentence(monkeypatch, error):
+    with pytest.raises(
+        CorpusError, match=rf"'a' cannot be found on the hub \({error}\): correct hf"
+    ):
+        hub_shard(monkeypatch, error).fetch(print)
+
+
+def test_a_file_on_the_hub_is_read_where_it_is(monkeypatch, tmp_path):
+    """Its address goes to `datasets` as it stands; what fails there is said with a way out."""
+    asked = []
+
+    def from_parquet(location: str, columns: list[str], **_: object) -> list[dict[str, object]]:
+        asked.append((location, columns))
+        if len(asked) == 1:
+            return RECORDS[:1]
+        raise ConnectionError("the hub does not answer")
+
+    monkeypatch.setattr(datasets.IterableDataset, "from_parquet", from_parquet)
+    shard = WitBaseShard("a", ADDRESS, tmp_path)
+    assert shard.stage(tmp_path).n_rows == 2
+    assert asked == [(ADDRESS, list(COLUMNS_READ))]
+    with pytest.raises(
+        CorpusError, match="does not answer.*: run again, or download the file into"
+    ):
+        shard.stage(tmp_path)
+
+
+def test_a_copy_of_a_file_has_its_fingerprint(shard, tmp_path):
+    (tmp_path / "other").mkdir()
+    copy = shutil.copy(shard.path, tmp_path / "other" / "b.parquet")
+    assert shard_at(Path(copy)).fetch(print) == shard.fetch(print)

@@ -1,0 +1,378 @@
+"""Fetching many images: as they come, no more than is wanted, and no more than a host bears."""
+
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from methods.ingest.image_check import ImageRejected
+from resources.home import REPO_ROOT
+from resources.images import fetcher as image_source
+from resources.images import host_queue as fetch_schedule
+from resources.images import ssrf_guard as guarded_network
+from resources.images.buffer import Handover
+from resources.images.fetcher import CONCURRENCY, ImageFetcher
+from resources.images.host_queue import HOST_CONNECTIONS
+from tests.resources.images.upload_double import (
+    PICTURE,
+    busy,
+    in_chunks,
+    ok,
+    picture,
+    serving_uploads,
+    status,
+)
+
+WEB = "https://upload.example.org/wit/"
+
+
+@pytest.fixture
+def uploads():
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+def fetcher(mirror: str | None = None, **options) -> ImageFetcher:
+    return ImageFetcher(
+        mirror, **{"timeout": 5.0, "backoff": 0.01, "allow_private": True} | options
+    )
+
+
+def reasons(results: dict) -> set[str]:
+    return {
+        each.reason if isinstance(each, ImageRejected) else "fetched" for each in results.values()
+    }
+
+
+def eventually(what) -> bool:
+    """Whether it becomes true within five seconds."""
+    end = time.monotonic() + 5
+    while not what() and time.monotonic() < end:
+        time.sleep(0.01)
+    return what()
+
+
+def wait_until_still(uploads) -> int:
+    """How many requests there were by the time that no more came."""
+    n_requests = -1
+    while n_requests != len(uploads.log):
+        n_requests = len(uploads.log)
+        time.sleep(0.15)
+    return n_requests
+
+
+# As they come
+
+
+def test_each_url_comes_once_with_its_own_bytes(uploads):
+    urls = [uploads.serve(f"{number}.png", ok(picture(number))) for number in range(50)]
+    told: list[tuple[int, int]] = []
+
+    pairs = list(fetcher().fetch_each([*urls, *urls], lambda *numbers: told.append(numbers)))
+
+    assert len(pairs) == 50
+    assert dict(pairs) == {url: picture(number) for number, url in enumerate(urls)}
+    assert told == [(done, 50) for done in range(1, 51)]
+    assert set(uploads.asked.values()) == {1}
+
+
+def test_what_is_there_comes_while_others_are_waited_for(uploads):
+    slow = uploads.serve("slow.png", ok(after=0.5))
+    quick = [uploads.serve(f"{number}.png", ok()) for number in range(20)]
+    bad = ["nothing", uploads.serve("missing.png", status(404))]
+
+    order = [url for url, _ in fetcher().fetch_each([slow, *quick, *bad])]
+
+    assert order[-1] == slow
+    assert set(order) == {slow, *quick, *bad}
+
+
+def test_each_distinct_one_once(uploads):
+    names = ["slow.png", "missing.png", "good.png", "slow.png"]
+    uploads.serve("slow.png", ok(picture(1), after=0.1))
+    uploads.serve("good.png", ok())
+    urls = [WEB + name for name in names] + [WEB]
+
+    results = dict(fetcher(uploads.base).fetch_each(urls))
+
+    assert set(results) == {urls[0], urls[1], urls[2], urls[4]}
+    assert (results[urls[0]], results[urls[2]]) == (picture(1), PICTURE)
+    assert results[urls[1]].reason == results[urls[4]].reason == "missing"
+    assert dict(ImageFetcher(uploads.base).fetch_each([])) == {}
+
+
+def test_within_a_running_event_loop(uploads):
+    """A caller may be inside a loop of its own, as under Dagster's async assets."""
+    import asyncio
+
+    url = uploads.serve("a.png", ok())
+
+    async def fetch() -> dict:
+        return dict(fetcher().fetch_each([url]))
+
+    assert asyncio.run(fetch()) == {url: PICTURE}
+
+
+# No more than is wanted
+
+
+def test_a_slow_caller_slows_the_fetching(uploads, monkeypatch):
+    monkeypatch.setattr(image_source, "MAX_WAITING", 10)
+    urls = [uploads.serve(f"{number}.png", ok()) for number in range(60)]
+
+    with closing(fetcher().fetch_each(urls)) as fetched:
+        for taken in range(1, 4):
+            next(fetched)
+            # One that the caller has, nine that wait; those taken before are used up.
+            assert wait_until_still(uploads) == taken + 9
+        assert len(list(fetched)) == 57
+
+
+class WatchedHandover(Handover):
+    """Counts the bytes that have come and are not used up."""
+
+    n_bytes = most = 0
+    used: int | None = None
+
+    def put(self, place, thing) -> None:
+        self.n_bytes += len(thing[1])
+        self.most = max(self.most, self.n_bytes)
+        super().put(place, thing)
+
+    async def take(self):
+        self.n_bytes -= self.used or 0
+        thing = await super().take()
+        self.used = len(thing[1]) if thing else None
+        return thing
+
+
+@pytest.mark.parametrize("answer", [ok, in_chunks], ids=["announced", "not announced"])
+def test_so_does_one_whose_images_are_large(uploads, monkeypatch, answer):
+    """Half a megabyte each, and two megabytes may wait: four of them."""
+    watched: list[WatchedHandover] = []
+
+    def new_handover() -> WatchedHandover:
+        watched.append(WatchedHandover(32, 2_000_000))
+        return watched[0]
+
+    monkeypatch.setattr(image_source, "_new_handover", new_handover)
+    monkeypatch.setattr(image_source, "FIRST_ROOM", 100_000)
+    large = bytes(500_000)
+    urls = [uploads.serve(f"{number}.png", answer(large)) for number in range(20)]
+
+    with closing(fetcher(max_bytes=500_000).fetch_each(urls)) as fetched:
+        next(fetched)
+        wait_until_still(uploads)
+        assert 1_000_000 <= watched[0].n_bytes <= 2_000_000
+        assert all(body == large for _, body in fetched)
+    assert watched[0].most <= 2_000_000
+    # What found no room was asked for once more when there was some, and no more than that.
+    assert max(uploads.asked.values()) <= 2
+
+
+def test_an_image_larger_than_all_that_may_wait_is_fetched_all_the_same(uploads, monkeypatch):
+    monkeypatch.setattr(image_source, "MAX_WAITING_BYTES", 1000)
+    monkeypatch.setattr(image_source, "FIRST_ROOM", 100)
+    urls = [uploads.serve(f"{number}.png", ok(bytes(2000))) for number in range(5)]
+    assert set(dict(fetcher().fetch_each(urls)).values()) == {bytes(2000)}
+
+
+def threads() -> set[str]:
+    return {thread.name for thread in threading.enumerate() if "process_request" not in thread.name}
+
+
+@pytest.mark.parametrize("how", ["close", "raise", "forget", "end"])
+def test_who_leaves_early_leaves_nothing_behind(uploads, how):
+    """No thread, no connection, no more requests; some are under way, and a host does not answer."""
+    before = threads()
+    urls = [uploads.serve(f"{number}.png", ok(after=0.02)) for number in range(200)]
+    urls += [uploads.serve(f"h{number}.png", ok(after=60), host="localhost") for number in range(3)]
+    fetched = fetcher().fetch_each(urls if how != "end" else urls[:20])
+    next(fetched)
+    assert "image-fetcher" in threads()
+    assert eventually(lambda: uploads.connections > 1)
+
+    if how == "close":
+        fetched.close()
+    elif how == "raise":
+        with pytest.raises(ZeroDivisionError):
+            raise_in_the_middle(fetched)
+    elif how == "forget":
+        del fetched
+    else:
+        assert len(list(fetched)) == 19
+
+    assert threads() == before
+    n_requests = len(uploads.log)
+    # The server hears of it when it next looks at the connection.
+    assert eventually(lambda: uploads.connections <= (0 if how == "end" else 3))
+    assert len(uploads.log) == n_requests
+
+
+def raise_in_the_middle(fetched) -> None:
+    with closing(fetched):
+        for number, _ in enumerate(fetched):
+            1 / (2 - number)
+
+
+@pytest.mark.parametrize("end", ["raise ZeroDivisionError", "raise SystemExit(1)"])
+def test_a_program_that_ends_in_the_middle_ends(uploads, end):
+    """Whether it was told to or not, and though nobody closed the iterator."""
+    urls = [uploads.serve(f"{number}.png", ok()) for number in range(200)]
+    script = f"""if True:
+        import sys
+        from resources.images.fetcher import ImageFetcher
+
+        fetched = ImageFetcher(allow_private=True).fetch_each(sys.argv[1:])
+        next(fetched)
+        {end}
+    """
+    command = [sys.executable, "-c", script, *urls]
+    ended = subprocess.run(command, cwd=REPO_ROOT, capture_output=True, text=True, timeout=20)
+    assert ended.returncode == 1
+    assert ended.stderr.count("Error") == end.count("Error"), "and nothing else goes wrong"
+
+
+def test_an_iterator_that_nobody_begins_starts_nothing(uploads):
+    before = threads()
+    fetched = fetcher().fetch_each([uploads.serve("a.png", ok())])
+    assert threads() == before
+    del fetched
+    assert not uploads.log
+
+
+def test_a_fault_of_the_fetcher_s_own_reaches_the_caller(uploads, monkeypatch):
+    async def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(image_source.ImageRequests, "ask", broken)
+    before = threads()
+    with pytest.raises(ExceptionGroup):
+        dict(fetcher().fetch_each([uploads.serve("a.png", ok())]))
+    assert threads() == before
+
+
+# No more than a host bears
+
+
+def test_a_host_has_three_requests_at_once_and_another_host_its_own(uploads):
+    urls = [uploads.serve(f"{n}.png", ok(after=0.02)) for n in range(30)]
+    urls += [uploads.serve(f"l{n}.png", ok(after=0.02), host="localhost") for n in range(30)]
+
+    assert set(dict(fetcher().fetch_each(urls)).values()) == {PICTURE}
+
+    assert HOST_CONNECTIONS == 3
+    assert uploads.most["127.0.0.1"] == uploads.most["localhost"] == 3
+    assert 3 < uploads.most[""] <= 6
+
+
+def test_eight_at_a_time_and_no_more(uploads, monkeypatch):
+    """Four hosts would bear twelve."""
+    assert CONCURRENCY == 8
+
+    async def loopback(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    monkeypatch.setattr(guarded_network, "_addresses", loopback)
+    urls = [
+        uploads.serve(f"{host}/{number}.png", ok(after=0.5), host=f"{host}.example")
+        for host in "abcd"
+        for number in range(3)
+    ]
+    assert reasons(dict(fetcher().fetch_each(urls))) == {"fetched"}
+    assert uploads.most[""] == 8
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_host_that_refuses_is_left_alone_by_all(uploads, code):
+    """It asks for a second; until that is over nobody asks it, and another host goes on."""
+    refusal = status(code, Retry_After="1")
+    urls = [uploads.serve("0.png", refusal, ok())]
+    urls += [uploads.serve(f"{n}.png", ok(after=0.02)) for n in range(1, 20)]
+    others = [uploads.serve(f"l{n}.png", ok(after=0.05), host="localhost") for n in range(20)]
+
+    results = dict(fetcher().fetch_each(urls + others))
+
+    assert reasons(results) == {"fetched"}
+    at = sorted(asked.at for asked in uploads.log if asked.host == "127.0.0.1")
+    # The first three set out together, before the refusal was there.
+    assert at[2] - at[0] < 0.3
+    assert at[3] - at[0] >= 1.0
+    assert len(at) == 21
+    during = [asked for asked in uploads.log if 0.3 < asked.at - at[0] < 0.9]
+    assert during and {asked.host for asked in during} == {"localhost"}
+
+
+def test_pauses_grow_while_a_host_refuses(uploads):
+    url = uploads.serve("a.png", busy(), busy(), busy(), ok())
+    assert reasons(dict(fetcher(backoff=0.1).fetch_each([url]))) == {"fetched"}
+    at = [asked.at for asked in uploads.log]
+    gaps = [later - earlier for earlier, later in zip(at[:-1], at[1:], strict=True)]
+    assert all(0 <= gap - pause < 0.15 for gap, pause in zip(gaps, (0.1, 0.2, 0.4), strict=True))
+
+
+def test_a_pause_that_nobody_asked_for_has_a_longest(uploads, monkeypatch):
+    assert fetch_schedule.MAX_BACKOFF == 60
+    monkeypatch.setattr(fetch_schedule, "MAX_BACKOFF", 0.05)
+    url = uploads.serve("a.png", *[busy()] * 5, ok())
+    start = time.monotonic()
+    assert reasons(dict(fetcher(backoff=0.04).fetch_each([url]))) == {"fetched"}
+    assert 0.04 + 4 * 0.05 <= time.monotonic() - start < 1
+
+
+def test_one_image_that_is_refused_does_not_stop_the_others(uploads):
+    """A thumbnail of a size that a host does not make is refused for ever; its neighbours are not."""
+    refused = [uploads.serve(f"thumb{number}.png", busy()) for number in range(3)]
+    served = [uploads.serve(f"{number}.png", ok()) for number in range(40)]
+
+    results = dict(fetcher(backoff=0.001).fetch_each(refused + served))
+
+    assert reasons({url: results[url] for url in refused}) == {"rate_limited"}
+    assert reasons({url: results[url] for url in served}) == {"fetched"}
+    assert {uploads.asked[f"thumb{number}.png"] for number in range(3)} == {6}
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_host_that_goes_on_refusing_is_given_up(uploads, monkeypatch, code):
+    """After its time, 10 minutes or here 0.2 seconds, nobody asks it for the hundreds left."""
+    assert fetch_schedule.PATIENCE == 600
+    monkeypatch.setattr(fetch_schedule, "PATIENCE", 0.2)
+    urls = [uploads.serve(f"{number}.png", status(code)) for number in range(500)]
+    other = uploads.serve("l.png", ok(after=0.1), host="localhost")
+
+    start = time.monotonic()
+    results = dict(fetcher().fetch_each([*urls, other]))
+
+    assert results.pop(other) == PICTURE
+    assert reasons(results) == {"rate_limited"}
+    assert all("run this again" in each.detail for each in results.values())
+    assert time.monotonic() - start < 3
+    assert len(uploads.log) < 30
+
+
+def test_a_host_that_says_tomorrow_is_given_up_at_once(uploads):
+    """It is not asked earlier than it wants, and nobody waits for a day."""
+    urls = [uploads.serve(f"{number}.png", busy(retry_after="86400")) for number in range(20)]
+
+    start = time.monotonic()
+    results = dict(fetcher().fetch_each(urls))
+
+    assert reasons(results) == {"rate_limited"}
+    assert "86400 seconds" in results[urls[-1]].detail
+    assert len(uploads.log) <= 3
+    assert time.monotonic() - start < 2
+    # Another run asks anew.
+    uploads.serve("0.png", ok())
+    assert reasons(dict(fetcher().fetch_each(urls[:1]))) == {"fetched"}
+
+
+def test_a_host_that_serves_now_and_then_is_not_given_up(uploads, monkeypatch):
+    """It refuses every other request for much longer than it may go on refusing all of them."""
+    monkeypatch.setattr(fetch_schedule, "PATIENCE", 0.5)
+    urls = [uploads.serve(f"{n}.png", *[busy(), ok()][n % 2 :]) for n in range(100)]
+    start = time.monotonic()
+    assert reasons(dict(fetcher(backoff=0.02).fetch_each(urls))) == {"fetched"}
+    assert time.monotonic() - start > 0.5

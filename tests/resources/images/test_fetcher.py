@@ -1,0 +1,314 @@
+"""Fetching one image, from a mirror or the web: what comes back, and after how many requests.
+
+The server is real, on the loopback address. As a mirror it is trusted; as the web it is reached with
+`allow_private`.
+"""
+
+import email.utils
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from methods.ingest.image_check import ImageRejected, check
+from resources.images import ssrf_guard as guarded_network
+from resources.images.fetcher import Fetched, ImageFetcher, ImageSourceError
+from tests.resources.images.upload_double import (
+    PICTURE,
+    busy,
+    cut_chunk,
+    cut_short,
+    endless,
+    html,
+    ok,
+    redirect,
+    serving_uploads,
+    silence,
+    status,
+    trickle,
+)
+
+WEB = "https://upload.example.org/wit/"
+
+
+@pytest.fixture
+def uploads():
+    with serving_uploads() as uploads:
+        yield uploads
+
+
+def fetch(url: str, mirror: str | Path | None = None, **options) -> Fetched:
+    quick = {"timeout": 5.0, "backoff": 0.01, "allow_private": mirror is None}
+    [(asked, result)] = ImageFetcher(mirror, **quick | options).fetch_each([url])
+    assert asked == url
+    return result
+
+
+def reason(result: Fetched) -> str:
+    assert isinstance(result, ImageRejected)
+    assert result.detail.endswith(".")
+    return result.reason
+
+
+# What a server answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "n_requests"),
+    [
+        (status(404), "missing", 1),
+        (status(410), "missing", 1),
+        (status(403), "http_error", 1),
+        (status(204), "http_error", 1),
+        (status(302), "http_error", 1),
+        (status(500), "http_error", 3),
+        (status(503), "http_error", 3),
+        (busy(), "rate_limited", 6),
+        (busy(retry_after="0"), "rate_limited", 6),
+        (cut_short(), "unreachable", 3),
+        (cut_chunk(), "unreachable", 3),
+        (silence, "unreachable", 3),
+        (redirect("file:///etc/passwd"), "unreachable", 1),
+        (redirect("//[x/a.png"), "unreachable", 1),
+        (redirect("a.png"), "http_error", 4),
+    ],
+)
+def test_each_failure_has_its_reason_and_its_number_of_requests(
+    uploads, answer, expected, n_requests
+):
+    assert reason(fetch(uploads.serve("a.png", answer))) == expected
+    assert uploads.asked == {"a.png": n_requests}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(500),
+        status(502),
+        status(503),
+        status(503, Retry_After="0"),
+        busy(),
+        busy(retry_after="0"),
+        busy(retry_after="soon"),
+        busy(retry_after=email.utils.formatdate(time.time() - 60, usegmt=True)),
+        cut_short(),
+        cut_chunk(),
+        silence,
+    ],
+)
+def test_what_may_pass_is_tried_again(uploads, answer):
+    assert fetch(uploads.serve("a.png", answer, answer, ok())) == PICTURE
+    assert uploads.asked == {"a.png": 3}
+
+
+def test_too_many_requests_leave_the_other_tries_alone(uploads):
+    """Five refusals and two failures: none is the last of its kind."""
+    answers = [busy(), busy(), status(500), busy(), cut_short(), busy(), busy(), ok()]
+    assert fetch(uploads.serve("a.png", *answers)) == PICTURE
+
+
+def test_the_status_is_told(uploads):
+    assert "403" in fetch(uploads.serve("a.png", status(403))).detail
+
+
+def test_a_slow_answer_has_one_deadline_for_all_of_it(uploads):
+    start = time.monotonic()
+    assert reason(fetch(uploads.serve("a.png", trickle()), timeout=0.15)) == "timeout"
+    assert uploads.asked["a.png"] == 3
+    assert time.monotonic() - start < 3
+    assert fetch(uploads.serve("b.png", trickle(), ok()), timeout=0.3) == PICTURE
+
+
+def test_a_file_over_the_limit_is_not_read_to_its_end(uploads):
+    announced = uploads.serve("announced.png", ok(bytes(1_000_000)))
+    assert reason(fetch(announced, max_bytes=999_999)) == "oversized_bytes"
+    assert fetch(announced, max_bytes=1_000_000) == bytes(1_000_000)
+    assert reason(fetch(uploads.serve("b.png", endless), max_bytes=99_999)) == "oversized_bytes"
+    assert uploads.hung_up.wait(5)
+    assert uploads.asked == {"announced.png": 2, "b.png": 1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "declared", "expected"),
+    [
+        (html(), "image/jpeg", "not_an_image"),
+        (html(mime="image/png"), "image/png", "not_an_image"),
+        (ok(PICTURE[: len(PICTURE) // 2]), "image/png", "truncated"),
+        (ok(), "image/jpeg", "mislabelled"),
+        (ok(b""), "image/png", "empty"),
+    ],
+)
+def test_bytes_that_came_whole_may_still_be_no_good(uploads, answer, declared, expected):
+    """The fetch gives what the server sent; the check says what is wrong with it."""
+    data = fetch(uploads.serve("a.png", answer))
+    with pytest.raises(ImageRejected) as caught:
+        check(data, declared)
+    assert caught.value.reason == expected
+
+
+@pytest.mark.parametrize("mime", ["text/html", "application/octet-stream", "image/svg+xml", ""])
+def test_what_a_server_calls_its_bytes_means_nothing(uploads, mime):
+    assert fetch(uploads.serve("a.png", ok(mime=mime))) == PICTURE
+
+
+def test_a_redirect_is_followed_but_not_for_ever(uploads):
+    last = uploads.serve("d.png", ok(), host="localhost")
+    third = uploads.serve("c.png", redirect(last))
+    second = uploads.serve("b.png", redirect("c.png?x=1#top"))
+    first = uploads.serve("a.png", redirect("/b.png"))
+    assert fetch(first) == fetch(second) == fetch(third) == PICTURE
+    assert reason(fetch(uploads.serve("0.png", redirect("a.png")))) == "http_error"
+
+
+def test_a_redirect_s_target_is_tried_again_where_it_stands(uploads):
+    target = uploads.serve("b.png", cut_short(), busy(), ok())
+    assert fetch(uploads.serve("a.png", redirect(target))) == PICTURE
+    assert uploads.asked == {"a.png": 1, "b.png": 3}
+
+
+def test_nobody_at_home():
+    """A port that nothing listens on; a dead host is not tried again."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    start = time.monotonic()
+    assert reason(fetch(f"http://127.0.0.1:{port}/a.png", backoff=5)) == "unreachable"
+    assert time.monotonic() - start < 4
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.org/a.png",
+        "nothing",
+        "",
+        "//example.org/a.png",
+        "http://",
+        "http://[x/a.png",
+        "http://8.8.8.8:99999/a.png",
+        "http://8.8.8.8:0/a.png",
+        "http://8.8.8.8:-1/a.png",
+        "http://xn--/a.png",
+        "http://\udcff/a.png",
+        "http://example.org/\0.png",
+    ],
+)
+def test_what_is_no_web_address_is_unreachable(url):
+    assert reason(fetch(url)) == "unreachable"
+
+
+def test_a_host_that_no_resolver_knows_is_unreachable():
+    assert reason(fetch("http://no-such-host.invalid/a.png")) == "unreachable"
+    assert reason(fetch(f"http://{'a' * 70}.invalid/a.png")) == "unreachable"
+
+
+# Who asks
+
+
+def test_the_contact_is_in_the_user_agent(uploads):
+    url = uploads.serve("a.png", ok())
+    fetch(url)
+    fetch(url, contact="")
+    assert uploads.agents == {"vlm-loom/0.1"}
+    fetch(url, contact=" mail@example.org, Zoë ")
+    assert "vlm-loom/0.1 (mail@example.org, Zoë)" in {
+        agent.encode("latin-1").decode() for agent in uploads.agents
+    }
+
+
+def test_a_contact_that_would_be_another_header_is_not_taken():
+    with pytest.raises(ImageSourceError, match=r"wikipedia\.contact"):
+        ImageFetcher(contact="me\r\nCookie: a=b")
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"),
+    [
+        ("upload.wikimedia.org", False),
+        ("UPLOAD.Wikimedia.org.", False),
+        ("de.wikipedia.org:8080", False),
+        ("wikipedia.org", False),
+        ("notwikimedia.org", True),
+        ("upload.wikimedia.org.example.org", True),
+    ],
+)
+def test_wikimedia_is_not_asked_without_a_contact(monkeypatch, host, asked):
+    """No request, not even for the address; with a contact it is asked like anybody."""
+
+    async def nowhere(host: str, port: int) -> list[str]:
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(guarded_network, "_addresses", nowhere)
+    result = fetch(f"http://{host}/a.png", contact=None)
+    assert reason(result) == ("unreachable" if asked else "no_contact")
+    assert asked or "wikipedia.contact in corpus.yaml" in result.detail
+    assert reason(fetch(f"http://{host}/a.png", contact="a@example.org")) == "unreachable"
+
+
+def test_nor_where_another_host_sends_it_there(uploads):
+    result = fetch(uploads.serve("a.png", redirect("https://upload.wikimedia.org/a.png")))
+    assert reason(result) == "no_contact"
+
+
+def test_a_name_and_password_in_the_address_are_not_sent(uploads):
+    url = uploads.serve("a.png", ok()).replace("//", "//upload.wikimedia.org:secret@")
+    assert fetch(url) == PICTURE
+
+
+# A mirror
+
+
+def test_a_mirror_server_is_asked_for_the_name_alone(uploads):
+    uploads.serve("good.png", ok())
+    assert fetch(WEB + "a/b/good.png?width=100#top", uploads.base + "/") == PICTURE
+    assert uploads.asked == {"good.png": 1}
+    assert reason(fetch(WEB, uploads.base)) == "missing"
+
+
+@pytest.mark.parametrize("mirror", ["http://", "https:///images"])
+def test_a_mirror_that_no_address_can_be_is_said_at_once(mirror):
+    with pytest.raises(ImageSourceError, match="make the folder"):
+        ImageFetcher(mirror)
+
+
+def test_a_mirror_folder_gives_the_file_of_that_name(tmp_path):
+    (tmp_path / "Owl (bird) é.png").write_bytes(PICTURE)
+    told: list[tuple[int, int]] = []
+    urls = [WEB + "x/Owl_none.png", WEB + "x/Owl%20%28bird%29%20%C3%A9.png"]
+    fetcher = ImageFetcher(str(tmp_path))
+    results = dict(fetcher.fetch_each(urls, lambda done, total: told.append((done, total))))
+    assert reason(results[urls[0]]) == "missing"
+    assert results[urls[1]] == PICTURE
+    assert told == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..%2Fsecret.png",
+        "..",
+        "%2e%2e",
+        "",
+        "a%00b.png",
+        "..%5Csecret.png",
+        "sub",
+        "a" * 300,
+        "%ff",
+    ],
+)
+def test_no_name_leads_out_of_the_mirror_folder(tmp_path, name):
+    (tmp_path / "mirror" / "sub").mkdir(parents=True)
+    (tmp_path / "secret.png").write_bytes(PICTURE)
+    assert reason(fetch(WEB + name, tmp_path / "mirror")) == "missing"
+
+
+def test_a_file_over_the_limit_in_the_mirror_is_not_read(tmp_path):
+    (tmp_path / "a.png").write_bytes(PICTURE)
+    assert reason(fetch(WEB + "a.png", tmp_path, max_bytes=10)) == "oversized_bytes"
+    assert ImageFetcher(tmp_path).reads_a_folder
+    assert not ImageFetcher("https://example.org").reads_a_folder
+
+
+def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path):
+    with pytest.raises(ValueError, match="make the folder"):
+        ImageFetcher(tmp_path / "absent")

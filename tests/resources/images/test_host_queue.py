@@ -1,0 +1,130 @@
+"""What Wikimedia asks of robots, kept to without asking Wikimedia: no request is made here."""
+
+import anyio
+
+from resources.images.host_queue import Job, Schedule, host_name
+from resources.wikipedia import policy as wikimedia_policy
+
+UPLOAD = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.png"
+
+
+def jobs(*addresses: str) -> list[Job]:
+    return [Job(f"url {number}", address) for number, address in enumerate(addresses)]
+
+
+async def begun(schedule: Schedule) -> Job:
+    job = await schedule.next()
+    assert job and schedule.begin(job)
+    return job
+
+
+def about(measured: list[float], seconds: list[float]) -> bool:
+    """Whether it took so long, or a little longer: a clock may be a few milliseconds coarse."""
+    return all(-0.01 < m - s < 0.15 for m, s in zip(measured, seconds, strict=True))
+
+
+async def next_within(schedule: Schedule, seconds: float) -> Job | None:
+    with anyio.move_on_after(seconds):
+        return await schedule.next()
+    return None
+
+
+def test_wikimedia_is_asked_for_two_images_at_once():
+    async def scenario() -> None:
+        schedule = Schedule(jobs(UPLOAD, UPLOAD, UPLOAD), backoff=1.0)
+        first, _ = await begun(schedule), await begun(schedule)
+        assert await next_within(schedule, 0.05) is None
+        schedule.answered(first, 0)
+        schedule.done(first)
+        assert await next_within(schedule, 5)
+
+    anyio.run(scenario)
+
+
+def test_wikimedia_is_asked_for_25_megabits_a_second(monkeypatch):
+    """Or here for 10,000 bytes: after an image of 2,000 the next may begin 0.2 seconds later."""
+    assert wikimedia_policy.BYTES_PER_SECOND * 8 == 25_000_000
+    monkeypatch.setattr(wikimedia_policy, "BYTES_PER_SECOND", 10_000)
+
+    async def scenario() -> list[float]:
+        start = anyio.current_time()
+        schedule = Schedule(jobs(*[UPLOAD] * 3, *["https://example.org/a.png"] * 3), backoff=1.0)
+        times = {"upload.wikimedia.org": [], "example.org": []}
+        while job := await schedule.next():
+            assert schedule.begin(job)
+            times[host_name(job.address)].append(anyio.current_time() - start)
+            schedule.answered(job, 2_000)
+            schedule.done(job)
+        assert about(times["example.org"], [0, 0, 0])
+        return times["upload.wikimedia.org"]
+
+    assert about(anyio.run(scenario), [0, 0.2, 0.4])
+
+
+def test_requests_refused_together_are_one_refusal():
+    """Three under way at once: the pause is the first one's, not doubled by the other two."""
+
+    async def scenario() -> list[float]:
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), backoff=0.1)
+        taken = [await begun(schedule) for _ in range(3)]
+        await anyio.sleep(0.01)
+        start = anyio.current_time()
+        for job in taken:
+            schedule.refused(job, None)
+            schedule.again(job, job.address, last=True)
+        assert await schedule.next()
+        return [anyio.current_time() - start]
+
+    assert about(anyio.run(scenario), [0.1])
+
+
+def test_pauses_grow_and_begin_anew_once_the_host_answers():
+    async def scenario() -> list[float]:
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), backoff=0.1)
+        pauses = []
+        job = await begun(schedule)
+        for answer in ("no", "no", "yes", "no"):
+            start = anyio.current_time()
+            if answer == "no":
+                schedule.refused(job, None)
+                schedule.again(job, job.address)
+            else:
+                schedule.answered(job, 10)
+                schedule.done(job)
+            job = await begun(schedule)
+            pauses.append(anyio.current_time() - start)
+        return pauses
+
+    assert about(anyio.run(scenario), [0.1, 0.2, 0, 0.1])
+
+
+def test_an_answer_from_before_a_refusal_does_not_end_the_pause():
+    async def scenario() -> None:
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), backoff=0.2)
+        first, second = await begun(schedule), await begun(schedule)
+        await anyio.sleep(0.01)
+        schedule.refused(first, None)
+        schedule.answered(second, 10)
+        schedule.done(second)
+        assert await next_within(schedule, 0.1) is None
+        assert await next_within(schedule, 0.3)
+
+    anyio.run(scenario)
+
+
+def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it():
+    """It may have waited for room meanwhile."""
+
+    async def scenario() -> None:
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 2), backoff=5.0)
+        first, late = await begun(schedule), await schedule.next()
+        schedule.refused(first, None)
+        assert late and not schedule.begin(late)
+
+    anyio.run(scenario)
+
+
+def test_a_host_is_the_same_in_any_writing():
+    addresses = ("http://Example.org/a", "https://example.org:8080/b", "https://me:x@EXAMPLE.ORG./")
+    assert {host_name(address) for address in addresses} == {"example.org"}
+    assert host_name("nothing") == host_name("http://[x/a") == ""

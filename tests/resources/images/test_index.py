@@ -1,0 +1,164 @@
+"""The image index: what was fetched is known for good, whoever fetched it and whatever happens next."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from resources.home import REPO_ROOT
+from resources.images.index import Entry, ImageIndex
+
+IMAGE, OTHER = "a" * 64, "b" * 64
+FACTS = {"mime_type": "image/png", "width": 3, "height": 2, "blur": 0.5, "title": "où 字"}
+
+
+@pytest.fixture
+def index(tmp_path):
+    with closing(ImageIndex(tmp_path / "not" / "there" / "index.sqlite")) as index:
+        yield index
+
+
+def url(number: int) -> str:
+    return f"https://upload.wikimedia.org/wikipedia/commons/{number}/O'wl_%C3%A9.png"
+
+
+def rows(numbers) -> list[tuple[str, str, dict]]:
+    return [(url(number), f"{number:064x}", {"n": number}) for number in numbers]
+
+
+def test_what_was_recorded_is_known(index):
+    index.record([(url(1), IMAGE, FACTS), (url(2), OTHER, {})])
+
+    assert index.known([url(1), url(3)]) == {
+        url(1): Entry(IMAGE, FACTS, index.known([url(2)])[url(2)].fetched_at)
+    }
+    with closing(ImageIndex(index.path)) as again:
+        assert again.known([url(1), url(2)]) == index.known([url(1), url(2)])
+
+
+def test_when_it_was_fetched_is_kept(index):
+    index.record([(url(1), IMAGE, FACTS)])
+    age = datetime.now(UTC) - datetime.fromisoformat(index.known([url(1)])[url(1)].fetched_at)
+    assert timedelta(0) <= age < timedelta(minutes=1)
+
+
+def test_what_was_not_recorded_is_not_known(index):
+    assert index.known([url(1)]) == index.known([]) == {}
+    index.record([])
+    assert index.known([url(1)]) == {}
+
+
+def test_what_an_address_gave_last_stands(index):
+    index.record([(url(1), IMAGE, FACTS)])
+    index.record([(url(1), IMAGE, FACTS), (url(2), IMAGE, {})])
+    assert index.known([url(1)])[url(1)][:2] == (IMAGE, FACTS)
+
+    index.record([(url(1), IMAGE, {"old": 1}), (url(1), OTHER, {"new": 1})])
+    assert index.known([url(1)])[url(1)][:2] == (OTHER, {"new": 1})
+
+
+def test_any_number_of_addresses_can_be_looked_up_at_once(index):
+    index.record(rows(range(1203)))
+    found = index.known(url(number) for number in range(1500))
+    assert {address: entry.facts["n"] for address, entry in found.items()} == {
+        url(number): number for number in range(1203)
+    }
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [(url(1), IMAGE, {"x": float("nan")}), (url(1), None, {}), (None, IMAGE, {})],
+    ids=["facts", "image", "address"],
+)
+def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad):
+    index.record(rows([5]))
+    with pytest.raises((ValueError, sqlite3.IntegrityError)):
+        index.record([*rows([2, 3]), bad])
+    assert set(index.known(map(url, range(6)))) == {url(5)}
+
+
+def test_commits_are_flushed_and_readers_do_not_wait_for_writers(index):
+    assert index._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert index._connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+    index.record(rows([1]))
+
+    with closing(sqlite3.connect(index.path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("DELETE FROM fetched")
+        assert set(index.known([url(1)])) == {url(1)}
+
+
+# At once
+
+
+def test_threads_share_one_index(index):
+    def record_and_look(start: int) -> None:
+        for number in range(start, start + 50):
+            index.record(rows([number]))
+            assert index.known([url(number)])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(record_and_look, (0, 50, 25, 75)))
+    assert len(index.known(map(url, range(200)))) == 125
+
+
+def _arrive_and_record(path, first, barrier) -> None:
+    barrier.wait()
+    with closing(ImageIndex(path)) as index:
+        for number in range(first, first + 100):
+            index.record(rows([number]))
+            assert index.known([url(number)])
+
+
+def test_processes_that_arrive_and_record_at_once_lose_nothing(tmp_path):
+    """Both make the file, and half of what they record is the same."""
+    spawn = multiprocessing.get_context("spawn")
+    barrier = spawn.Barrier(2)
+    path = tmp_path / "index.sqlite"
+    writers = [
+        spawn.Process(target=_arrive_and_record, args=(path, first, barrier)) for first in (0, 50)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    with closing(ImageIndex(path)) as index:
+        assert len(index.known(map(url, range(200)))) == 150
+
+
+def test_what_was_recorded_outlives_a_kill_and_a_batch_is_whole_or_not_there(tmp_path):
+    script = """
+        import itertools, sys
+        from resources.images.index import ImageIndex
+        from tests.resources.images.test_index import rows
+
+        index = ImageIndex(sys.argv[1])
+        for start in itertools.count(0, 500):
+            index.record(rows(range(start, start + 500)))
+            print("recorded", flush=True)
+    """
+    path = tmp_path / "index.sqlite"
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
+    with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as writer:
+        for _ in range(3):
+            assert writer.stdout.readline() == "recorded\n"
+        time.sleep(0.02)
+        os.kill(writer.pid, signal.SIGKILL)
+        recorded = 3 + len(writer.stdout.readlines())
+
+    with closing(ImageIndex(path)) as index:
+        n_known = len(index.known(map(url, range(200_000))))
+        assert n_known >= 500 * recorded and n_known % 500 == 0
+        index.record(rows([200_001]))
+        assert index.known([url(200_001)])

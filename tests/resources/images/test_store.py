@@ -1,0 +1,299 @@
+"""The image store: one file for one content, whatever happens, and the forms shown from it."""
+
+import base64
+import hashlib
+import io
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from methods.ingest.image_check import ImageRejected
+from resources.images import store as image_store
+from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
+
+
+def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, format_name, **options)
+    return buffer.getvalue()
+
+
+def flat(
+    colour: object = "red", size: tuple[int, int] = (40, 20), mode: str = "RGB"
+) -> Image.Image:
+    return Image.new(mode, size, colour)
+
+
+def shown(url: str) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+
+
+def files(store: ImageStore) -> list[Path]:
+    return [path for path in store.root.rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.mark.parametrize(
+    ("format_name", "mime", "extension"),
+    [
+        ("JPEG", "image/jpeg", "jpg"),
+        ("PNG", "image/png", "png"),
+        ("WEBP", "image/webp", "webp"),
+        ("GIF", "image/gif", "gif"),
+    ],
+)
+def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, mime, extension):
+    data = encoded(flat(), format_name)
+    digest = hashlib.sha256(data).hexdigest()
+    path = f"{digest[:2]}/{digest}.{extension}"
+    assert store.put(data) == StoredImage(digest, path, mime, 40, 20, len(data))
+    assert store.path(digest) == store.root / path
+    assert store.read(digest) == data
+    assert files(store) == [store.root / path]
+
+
+def test_putting_again_changes_nothing(store):
+    data = encoded(flat())
+    first = store.put(data)
+    before = store.path(first.image_id).stat()
+    assert store.put(data) == first
+    after = store.path(first.image_id).stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_a_file_that_lost_bytes_is_put_right(store):
+    data = encoded(flat())
+    image_id = store.put(data).image_id
+    store.path(image_id).write_bytes(data[:10])
+    store.put(data)
+    assert store.read(image_id) == data
+
+
+def test_what_is_no_image_is_not_stored(store):
+    with pytest.raises(ImageRejected, match="not_an_image"):
+        store.put(b"<html></html>")
+    assert not store.root.exists()
+
+
+def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
+    def full(descriptor: int) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        store.put(encoded(flat()))
+    assert files(store) == []
+
+
+@pytest.mark.parametrize("image_id", ["0" * 64, "", "../../etc/passwd", "a" * 63 + "/", "A" * 64])
+def test_an_id_that_is_not_there_or_is_none(store, image_id):
+    for use in (store.path, store.read, store.thumbnail, lambda id_: store.jpeg_base64(id_, 64)):
+        with pytest.raises(ImageNotStored):
+            use(image_id)
+
+
+def _put_all(root: Path) -> list[StoredImage]:
+    store = ImageStore(root)
+    return [store.put(encoded(flat((shade, 0, 0)))) for shade in range(20)]
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [lambda: ThreadPoolExecutor(8), lambda: ProcessPoolExecutor(4, get_context("spawn"))],
+    ids=["threads", "processes"],
+)
+def test_many_writers_of_the_same_images_all_succeed(store, executor):
+    with executor() as pool:
+        results = list(pool.map(_put_all, [store.root] * 8))
+    assert all(result == results[0] for result in results)
+    assert len(files(store)) == 20
+    for stored in results[0]:
+        assert hashlib.sha256(store.read(stored.image_id)).hexdigest() == stored.image_id
+
+
+def test_a_thumbnail_is_a_small_jpeg_made_once(store):
+    image_id = store.put(encoded(flat(size=(400, 200)))).image_id
+    thumbnail = store.thumbnail(image_id)
+    image = Image.open(io.BytesIO(thumbnail))
+    assert (image.format, image.size) == ("JPEG", (96, 48))
+    store.path(image_id).unlink()
+    assert store.thumbnail(image_id) is thumbnail
+    with pytest.raises(ImageNotStored):
+        store.thumbnail(image_id, side=32)
+
+
+@pytest.mark.parametrize("format_name", ["PNG", "JPEG"])
+def test_a_fitting_rgb_image_is_shown_byte_for_byte(store, format_name):
+    data = encoded(flat(), format_name)
+    url = store.jpeg_base64(store.put(data).image_id, 40)
+    assert url == f"data:image/{format_name.lower()};base64,{base64.b64encode(data).decode()}"
+
+
+def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
+    large = store.put(encoded(flat(size=(400, 200)))).image_id
+    url = store.jpeg_base64(large, 100)
+    assert url.startswith("data:image/jpeg;base64,")
+    assert shown(url).size == (100, 50)
+    small = store.put(encoded(flat(mode="L", colour=9))).image_id
+    assert shown(store.jpeg_base64(small, 1000)).size == (40, 20)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (encoded(flat((255, 0, 0), size=(40, 20)), "WEBP", lossless=True), (255, 0, 0)),
+        (encoded(flat((255, 0, 0)).quantize(), "GIF"), (255, 0, 0)),
+        (encoded(flat((255, 0, 0, 0), mode="RGBA")), (255, 255, 255)),
+        (encoded(flat((0, 0, 255, 128), mode="RGBA")), (127, 127, 255)),
+        (encoded(flat((255, 0, 0)), transparency=(255, 0, 0)), (255, 255, 255)),
+        (encoded(flat(100, mode="L")), (100, 100, 100)),
+        (encoded(flat(1, mode="1")), (255, 255, 255)),
+        (encoded(flat(0x8000, mode="I;16")), (128, 128, 128)),
+        (encoded(flat((0, 255, 255, 0), mode="CMYK"), "JPEG"), (255, 0, 0)),
+    ],
+    ids=["webp", "gif", "clear", "half", "keyed", "grey", "one bit", "16 bit", "cmyk"],
+)
+def test_every_kind_of_pixel_is_shown_as_rgb_on_white(store, data, expected):
+    image = shown(store.jpeg_base64(store.put(data).image_id, 64))
+    assert (image.format, image.mode) == ("JPEG", "RGB")
+    assert image.getpixel((10, 10)) == pytest.approx(expected, abs=6)
+
+
+def test_a_photo_lying_on_its_side_is_shown_upright(store):
+    image = flat("black", size=(40, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6
+    image_id = store.put(encoded(image, "JPEG", exif=exif)).image_id
+    assert shown(store.jpeg_base64(image_id, 64)).size == (20, 40)
+    assert Image.open(io.BytesIO(store.thumbnail(image_id, 10))).size == (5, 10)
+
+
+def test_the_same_image_is_shown_as_the_same_bytes_every_time(store):
+    image_id = store.put(encoded(Image.effect_noise((300, 300), 50))).image_id
+    assert store.jpeg_base64(image_id, 100) == ImageStore(store.root).jpeg_base64(image_id, 100)
+
+
+def test_the_cache_drops_what_was_used_longest_ago():
+    cache: _Cache[str] = _Cache(max_bytes=10)
+    made: list[str] = []
+
+    def get(key: str, value: str) -> str:
+        def make() -> str:
+            made.append(key)
+            return value
+
+        return cache.get(key, make)
+
+    get("a", "aaaa")
+    get("b", "bbbb")
+    get("a", "aaaa")
+    get("c", "cccc")
+    assert made == ["a", "b", "c"]
+    get("a", "aaaa")
+    get("b", "bbbb")
+    assert made == ["a", "b", "c", "b"]
+    assert get("big", "x" * 11) == "x" * 11
+    get("big", "x" * 11)
+    assert made[-2:] == ["big", "big"]
+
+
+# Asked for by many at once
+
+
+def all_at_once(n: int, ask: Callable[[int], object]) -> list:
+    """What `ask` gives each of `n` threads that call it at the same moment, or raises for it."""
+    barrier = threading.Barrier(n)
+
+    def one(number: int) -> object:
+        barrier.wait(30)
+        try:
+            return ask(number)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(one, range(n)))
+
+
+@pytest.fixture
+def encoder(monkeypatch):
+    """Stands before the real encoder: counts its calls, takes its time, breaks when it is told to."""
+
+    encode = image_store._data_url
+
+    class Encoder:
+        def __init__(self) -> None:
+            self.calls: list[int] = []
+            self.take_time: Callable[[], object] = lambda: time.sleep(0.2)
+            self.broken = False
+
+        def __call__(self, data: bytes, max_side: int) -> str:
+            self.calls.append(max_side)
+            self.take_time()
+            if self.broken:
+                raise OSError("broken data stream")
+            return encode(data, max_side)
+
+    before = Encoder()
+    monkeypatch.setattr(image_store, "_data_url", before)
+    return before
+
+
+def test_an_image_that_many_ask_for_at_once_is_encoded_once(store, encoder):
+    image_id = store.put(encoded(flat(size=(400, 200)))).image_id
+
+    urls = all_at_once(16, lambda _: store.jpeg_base64(image_id, 100))
+
+    assert encoder.calls == [100]
+    assert len({id(url) for url in urls}) == 1 and shown(urls[0]).size == (100, 50)
+
+
+def test_another_image_or_another_size_does_not_wait_for_it(store, encoder):
+    red, blue = (store.put(encoded(flat(colour))).image_id for colour in ("red", "blue"))
+    # All three are being encoded at one time, or nobody comes past this.
+    together = threading.Barrier(3)
+    encoder.take_time = lambda: together.wait(30)
+    asked = [(red, 64), (blue, 64), (red, 32)]
+
+    urls = all_at_once(3, lambda number: store.jpeg_base64(*asked[number]))
+
+    assert sorted(encoder.calls) == [32, 64, 64] and len(set(urls)) == 3
+
+
+def test_an_error_of_the_encoder_reaches_all_who_wait_and_it_is_tried_again_next_time(
+    store, encoder
+):
+    image_id = store.put(encoded(flat())).image_id
+    encoder.broken = True
+
+    errors = all_at_once(16, lambda _: store.jpeg_base64(image_id, 64))
+
+    assert [str(error) for error in errors] == ["broken data stream"] * 16
+    assert encoder.calls == [64]
+
+    encoder.broken = False
+    assert store.jpeg_base64(image_id, 64).startswith("data:image/png;base64,")
+    assert encoder.calls == [64, 64]
+
+
+def test_an_image_too_large_for_the_cache_reaches_all_who_wait_all_the_same(
+    tmp_path, encoder, monkeypatch
+):
+    monkeypatch.setattr(image_store, "DATA_URL_CACHE_BYTES", 10)
+    store = ImageStore(tmp_path)
+    image_id = store.put(encoded(flat())).image_id
+
+    urls = all_at_once(8, lambda _: store.jpeg_base64(image_id, 64))
+
+    assert encoder.calls == [64]
+    assert len(set(urls)) == 1 and shown(urls[0]).size == (40, 20)

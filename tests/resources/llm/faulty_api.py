@@ -1,0 +1,273 @@
+"""A provider on its bad days: answers chat completions late, wrongly or not at all, by a seeded draw.
+
+What belongs here: the ways an OpenAI-compatible API fails, how often and how late, and the record of
+what every request was sent and what the provider had worked for. What does not: what a caller ought
+to make of it (`test_gateway_faults.py`). It runs in a process of its own and costs so little that it
+is never what a caller waits for. What becomes of the n-th attempt of a request is drawn from the
+seed, the request's text and n alone, whatever else arrives in between: `Weather.plan` says it before.
+"""
+
+import asyncio
+import hashlib
+import json
+import math
+import random
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from email.utils import formatdate
+from itertools import count
+
+from resources.home import REPO_ROOT
+from tests.resources.llm.openai_double import Api, answer_to
+
+# In thousandths of all attempts where three in ten fail. Those that a caller waits long for are few.
+MIX = {
+    "429": 40,
+    "429 seconds": 20,
+    "429 date": 1,
+    "500": 50,
+    "502 html": 30,
+    "503 seconds": 30,
+    "408": 20,
+    "reset": 30,
+    "reset in body": 20,
+    "silence": 5,
+    "trickle": 4,
+    "truncated": 15,
+    "html": 10,
+    "no choices": 15,
+    "not utf-8": 10,
+}
+ANSWERED, FILTERED, REJECTED, ABANDONED = "answered", "filtered", "rejected", "abandoned"
+DELIVERED = {ANSWERED, FILTERED}
+"""The provider worked, and all of what it made was sent."""
+LOST = {"reset in body", "silence", "trickle", "truncated", "no choices", "not utf-8", ABANDONED}
+"""The provider worked, and what it made was lost on the way; `abandoned`: the caller left first."""
+
+Latency = tuple[str, float] | tuple[str, float, float]
+
+
+@dataclass(frozen=True)
+class Weather:
+    """What there is to suffer: the share of attempts that fail, in which ways, how late all come.
+
+    `latency` is in milliseconds: ("constant", a), ("uniform", a, b) or ("lognormal", median, sigma).
+    `rejected` and `filtered` are shares of requests, which meet the same end whenever they are asked.
+    `passes_after` attempts nothing fails any more; with `only`, other texts suffer nothing.
+    """
+
+    share: float = 0.3
+    mix: dict[str, int] = field(default_factory=lambda: dict(MIX))
+    latency: Latency = ("lognormal", 3.0, 1.0)
+    rejected: float = 0.0
+    filtered: float = 0.0
+    retry_after: tuple[float, float] = (0.005, 0.03)
+    passes_after: int | None = None
+    only: tuple[str, ...] = ()
+    seed: int = 0
+
+    def draw(self, text: str, attempt: int) -> tuple[str, float, random.Random]:
+        """How this attempt, 1 being the first, will end, after how many seconds; more to draw from."""
+        rng = random.Random(f"{self.seed}/{attempt}/{text}")
+        seconds = milliseconds(self.latency, rng) / 1000
+        passed = self.passes_after is not None and attempt > self.passes_after
+        if passed or (self.only and text not in self.only) or rng.random() >= self.share:
+            return self.lot(text), seconds, rng
+        return rng.choices(list(self.mix), list(self.mix.values()))[0], seconds, rng
+
+    def lot(self, text: str) -> str:
+        """What a request comes to once nothing fails: always the same."""
+        drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64
+        if drawn < self.rejected:
+            return REJECTED
+        return FILTERED if drawn < self.rejected + self.filtered else ANSWERED
+
+    def plan(self, text: str) -> list[str]:
+        """Every end this request meets, if it is asked until nothing fails and never again."""
+        ends: list[str] = []
+        for attempt in count(1):
+            ends.append(self.draw(text, attempt)[0])
+            if ends[-1] not in self.mix:
+                break
+        return ends
+
+
+def milliseconds(latency: Latency, rng: random.Random) -> float:
+    """One draw of a latency."""
+    kind, *by = latency
+    if kind == "lognormal":
+        median, sigma = by
+        return median * math.exp(rng.gauss(0, sigma))
+    return rng.uniform(by[0], by[-1])
+
+
+@dataclass(frozen=True)
+class Record:
+    """By text, how each attempt ended, in the order they arrived."""
+
+    ends: dict[str, list[str]]
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """How many attempts ended in each way."""
+        return Counter(end for ends in self.ends.values() for end in ends)
+
+    def charged(self, text: str) -> tuple[int, int]:
+        """How often the provider worked for a request: and delivered it, and had it lost."""
+        ends = self.ends.get(text, [])
+        return sum(end in DELIVERED for end in ends), sum(end in LOST for end in ends)
+
+
+class FaultyApi:
+    """The API in a process of its own while its block is entered; `url` is its base URL."""
+
+    def __init__(self, weather: Weather):
+        command = [
+            sys.executable,
+            "-m",
+            "tests.resources.llm.faulty_api",
+            json.dumps(asdict(weather)),
+        ]
+        self._process = subprocess.Popen(
+            command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout
+        self.url = self._process.stdout.readline().strip()
+
+    def record(self) -> Record:
+        """What it was asked until now, and how that ended."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write("record\n")
+        self._process.stdin.flush()
+        return Record(json.loads(self._process.stdout.readline()))
+
+    def __enter__(self) -> "FaultyApi":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.communicate(timeout=10)  # it ends with its standard input
+
+
+class _Faulty(Api):
+    def __init__(self, weather: Weather):
+        super().__init__((0, 0))
+        self._weather = weather
+        self.ends: dict[str, list[str]] = {}
+
+    def reply(self, head: str, body: bytes, transport: asyncio.Transport) -> None:
+        content = json.loads(body)["messages"][-1]["content"]
+        if not isinstance(content, str):
+            content = "".join(part.get("text", "") for part in content)
+        ends = self.ends.setdefault(content, [])
+        ends.append("under way")
+        end, seconds, rng = self._weather.draw(content, len(ends))
+
+        def come(place: int = len(ends) - 1) -> None:
+            here = not transport.is_closing()
+            ends[place] = end if here or end in self._weather.mix else ABANDONED
+            if here:
+                self._come(end, content, transport, rng)
+
+        asyncio.get_running_loop().call_later(seconds, come)
+
+    def _come(self, end: str, text: str, transport: asyncio.Transport, rng: random.Random) -> None:
+        if end == "silence":
+            return
+        if end in ("reset", "reset in body"):
+            whole = _completion(text)
+            if end == "reset in body":
+                transport.write(_http(200, whole[: len(whole) // 2], length=len(whole)))
+            # Not in the same breath, or what was sent would never be seen.
+            asyncio.get_running_loop().call_later(0.003, _reset, transport)
+        elif end == "trickle":
+            transport.write(_http(200, b"", length=1_000_000))
+            _trickle(transport)
+        else:
+            transport.write(self._whole(end, text, rng))
+
+    def _whole(self, end: str, text: str, rng: random.Random) -> bytes:
+        """A reply that comes to its end, good or bad."""
+        seconds = f"Retry-After: {rng.uniform(*self._weather.retry_after):.3f}"
+        # Whole seconds: less than one away, or long past.
+        date = f"Retry-After: {formatdate(time.time() + rng.choice([-9, 1]), usegmt=True)}"
+        page, html = b"<html><h1>Our gateway is having a nap.</h1></html>", "text/html"
+        replies = {
+            ANSWERED: lambda: _http(200, _completion(text)),
+            FILTERED: lambda: _http(200, _completion(text, "content_filter")),
+            REJECTED: lambda: _http(400, _error("This cannot be asked.")),
+            "429": lambda: _http(429, _error("Too many.")),
+            "429 seconds": lambda: _http(429, _error("Too many."), seconds),
+            "429 date": lambda: _http(429, _error("Too many."), date),
+            "500": lambda: _http(500, _error("It broke.")),
+            "502 html": lambda: _http(502, page, kind=html),
+            "503 seconds": lambda: _http(503, _error("Overloaded."), seconds),
+            "408": lambda: _http(408, _error("You were slow.")),
+            "truncated": lambda: _http(200, _completion(text)[:-40]),
+            "html": lambda: _http(200, page, kind=html),
+            "no choices": lambda: _http(200, _completion(text, choices=0)),
+            "not utf-8": lambda: _http(200, _completion(text).replace(b"assistant", b"assist\xe9")),
+        }
+        return replies[end]()
+
+
+def _completion(text: str, finish: str = "stop", choices: int = 1) -> bytes:
+    answer = answer_to(text)
+    message = {"role": "assistant", "content": answer}
+    used = {"prompt_tokens": len(text), "completion_tokens": len(answer)}
+    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "faulty"}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    used["total_tokens"] = sum(used.values())
+    return json.dumps({**body, "choices": [choice] * choices, "usage": used}).encode()
+
+
+def _error(message: str) -> bytes:
+    return json.dumps({"error": {"message": message, "type": "bad_day", "code": None}}).encode()
+
+
+def _http(
+    status: int,
+    body: bytes,
+    *headers: str,
+    kind: str = "application/json",
+    length: int | None = None,
+) -> bytes:
+    length = len(body) if length is None else length
+    lines = [
+        f"HTTP/1.1 {status} So It Is",
+        f"Content-Type: {kind}",
+        f"Content-Length: {length}",
+        *headers,
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def _reset(transport: asyncio.Transport) -> None:
+    if not transport.is_closing():
+        # Without lingering, the caller's kernel is told of a reset, not of a polite end.
+        lingering = struct.pack("ii", 1, 0)
+        transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, lingering
+        )
+        transport.abort()
+
+
+def _trickle(transport: asyncio.Transport) -> None:
+    if not transport.is_closing():
+        transport.write(b" ")
+        asyncio.get_running_loop().call_later(0.05, _trickle, transport)
+
+
+async def _serve(weather: Weather) -> None:
+    api = _Faulty(weather)
+    print(await api.listen(), flush=True)
+    while await asyncio.to_thread(sys.stdin.readline):
+        print(json.dumps(api.ends), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Weather(**json.loads(sys.argv[1]))))

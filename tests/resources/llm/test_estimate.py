@@ -1,0 +1,205 @@
+"""What a request may come to, worked by hand, and a highest cost that no bill can pass."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from methods.prompts.messages import Image, Message, Text
+from resources.home import REPO_ROOT
+from resources.llm.estimate import (
+    estimated_tokens,
+    highest_cost,
+    image_tokens,
+    prompt_tokens,
+    text_tokens,
+)
+from resources.llm.registry import ModelSpec, load_registry
+from resources.llm.request import ChatRequest
+
+RED, BLUE = "a" * 64, "b" * 64
+
+
+def asked_of(**entry: object) -> ModelSpec:
+    """A model at $2 a million tokens asked and $8 answered."""
+    price = {"prompt": 2.0, "completion": 8.0}
+    return ModelSpec.model_validate(
+        {"name": "m", "provider": "openai", "model": "m", "price": price, **entry}
+    )
+
+
+def request(*messages: Message, **more: object) -> ChatRequest:
+    return ChatRequest("m", messages, "test/estimate@1", **more)  # type: ignore[arg-type]
+
+
+# Tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a" * 4001, 1001)]
+)
+def test_four_characters_are_a_token_and_what_is_left_is_one_more(text, tokens):
+    assert text_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("max_side", "tokens"),
+    [
+        # 85, and 170 for each tile of 512: as many along the long side, up to 2,048, as along the
+        # short one, which is never more than 768 and so never more than two.
+        (64, 255),  # 1 * 1
+        (512, 255),  # 1 * 1
+        (513, 765),  # 2 * 2
+        (768, 765),  # 2 * 2
+        (1024, 765),  # 2 * 2
+        (1025, 1105),  # 3 * 2
+        (1536, 1105),  # 3 * 2
+        (1537, 1445),  # 4 * 2
+        (2048, 1445),  # 4 * 2
+        (8000, 1445),  # shrunk to 2,048
+    ],
+)
+@pytest.mark.parametrize("detail", ["auto", "high"])
+def test_an_image_is_a_token_base_and_its_tiles(max_side, tokens, detail):
+    assert image_tokens(asked_of(max_side=max_side, detail=detail)) == tokens
+
+
+@pytest.mark.parametrize("max_side", [64, 1024, 8000])
+def test_in_low_detail_an_image_is_the_base_however_large(max_side):
+    assert image_tokens(asked_of(max_side=max_side, detail="low")) == 85
+
+
+def test_an_image_counts_what_its_models_entry_says():
+    mini = asked_of(image_tokens={"base": 2833, "tile": 5667})
+
+    # 2,833 and four tiles of 5,667 at 1,024 pixels.
+    assert image_tokens(mini) == 25_501
+    assert image_tokens(mini.model_copy(update={"detail": "low"})) == 2833
+    asked = request(Message("user", (Image(RED), Image(BLUE))), params={"max_tokens": 1})
+    assert prompt_tokens(asked, mini) == 51_002
+    assert highest_cost(asked, mini) == pytest.approx((51_002 + 8) * 2e-6 + 8e-6)
+
+
+def tokens_of(width: int, height: int) -> int:
+    """What OpenAI says an image of this size is: into a square of 2,048, its short side to 768."""
+    shrink = min(1, 2048 / max(width, height))
+    shrink *= min(1, 768 / (shrink * min(width, height)))
+    # Rounded as a size in pixels is, not as a fraction of one that stands for another tile.
+    tiles = [math.ceil(round(side * shrink, 6) / 512) for side in (width, height)]
+    return 85 + 170 * tiles[0] * tiles[1]
+
+
+@settings(deadline=None)
+@given(st.integers(64, 4000), st.floats(0.01, 1), st.floats(0.01, 1))
+def test_no_image_of_the_size_that_is_sent_has_more(max_side, wide, high):
+    width, height = math.ceil(max_side * wide), math.ceil(max_side * high)
+
+    assert tokens_of(width, height) <= image_tokens(asked_of(max_side=max_side))
+
+
+def test_a_prompt_is_its_texts_and_its_images():
+    asked = request(
+        Message.of("system", "Be brief."),  # 9 characters
+        Message("user", (Image(RED), Text("Which is où?"), Image(BLUE))),  # 12
+    )
+
+    # 21 characters are 6 tokens; two images of 765.
+    assert prompt_tokens(asked, asked_of()) == 6 + 2 * 765
+    assert prompt_tokens(asked, asked_of(detail="low")) == 6 + 2 * 85
+    # And 500 of a usual answer, or as many as it may have.
+    assert estimated_tokens(asked, asked_of()) == 6 + 2 * 765 + 500
+    short = replace(asked, params={"max_tokens": 20})
+    assert estimated_tokens(short, asked_of()) == 6 + 2 * 765 + 20
+
+
+# Dollars
+
+
+def test_the_highest_cost_is_a_token_a_byte_and_the_longest_answer():
+    asked = request(Message.of("user", "Où 字?"), params={"max_tokens": 100})
+
+    # O, ù (2), space, 字 (3), ? are 8 bytes, the message 8 more: 16 * $2 + 100 * $8.
+    assert highest_cost(asked, asked_of()) == pytest.approx(832e-6)
+
+
+def test_an_answer_without_a_limit_is_taken_for_as_long_as_answers_get():
+    asked = request(Message.of("user", "Why?"))
+
+    # 4 + 8 asked, 4,096 answered.
+    assert highest_cost(asked, asked_of()) == pytest.approx((12 * 2 + 4096 * 8) / 1e6)
+
+
+def test_every_message_image_and_schema_adds_to_it():
+    schema = {"type": "object"}  # {"type":"object"}: 17 characters
+    asked = request(
+        Message.of("system", "Brief."),  # 6 + 8
+        Message("user", (Image(RED), Image(BLUE), Text("Which?"))),  # 6 + 8 + 2 * 765
+        params={"max_tokens": 1},
+        schema=schema,
+    )
+
+    assert highest_cost(asked, asked_of()) == pytest.approx((14 + 14 + 1530 + 17) * 2e-6 + 8e-6)
+
+
+@pytest.mark.parametrize(("part", "cost"), [(0.5, 416e-6), (0.25, 208e-6), (1, 832e-6), (0, 0)])
+def test_in_a_batch_it_is_its_part_of_that(part, cost):
+    asked = request(Message.of("user", "Où 字?"), params={"max_tokens": 100})
+    spec = asked_of(price={"prompt": 2.0, "completion": 8.0, "batch": part})
+
+    assert highest_cost(asked, spec, "batch") == pytest.approx(cost)
+    assert highest_cost(asked, spec) == highest_cost(asked, spec, "live") == pytest.approx(832e-6)
+
+
+texts = st.text(
+    st.characters(exclude_categories=[]), max_size=30
+)  # half characters too, as a page may hold them
+parts = st.lists(texts.map(Text) | st.sampled_from([Image(RED), Image(BLUE)]), max_size=4)
+messages = st.lists(parts.map(lambda each: Message("user", tuple(each))), min_size=1, max_size=4)
+specs = st.builds(
+    lambda detail, side: asked_of(detail=detail, max_side=side),
+    st.sampled_from(["auto", "low", "high"]),
+    st.integers(64, 4000),
+)
+
+
+@settings(deadline=None)
+@given(messages, specs, st.integers(1, 5000))
+def test_no_tokenizer_of_bytes_can_make_a_call_dearer_than_the_highest_cost(
+    drawn, spec, max_tokens
+):
+    asked = request(*drawn, params={"max_tokens": max_tokens})
+    n_bytes = sum(
+        len(part.text.encode("utf-8", "replace"))
+        for message in drawn
+        for part in message.parts
+        if isinstance(part, Text)
+    )
+    n_prompt = n_bytes + len(asked.image_ids) * image_tokens(spec)
+
+    assert highest_cost(asked, spec) >= spec.cost(n_prompt, max_tokens)
+    assert highest_cost(asked, spec, "batch") >= spec.cost(n_prompt, max_tokens, "batch")
+
+
+@settings(deadline=None)
+@given(messages, specs, st.integers(1, 5000))
+def test_the_highest_cost_is_never_below_the_likely_one(drawn, spec, max_tokens):
+    asked = request(*drawn, params={"max_tokens": max_tokens})
+
+    assert highest_cost(asked, spec) >= spec.cost(prompt_tokens(asked, spec), max_tokens)
+
+
+def test_a_schema_counts_by_its_bytes_as_well():
+    asked = request(Message.of("user", "?"), params={"max_tokens": 1}, schema={"title": "字" * 100})
+
+    # 300 bytes of title, and the rest.
+    assert highest_cost(asked, asked_of()) >= asked_of().cost(1 + 300, 1)
+
+
+def test_an_image_costs_what_its_model_counts_for_it():
+    # gpt-4o-mini counts 2,833 for an image and 5,667 for each tile, 25,501 at 1,024 pixels.
+    mini = load_registry(REPO_ROOT / "models.yaml").model("gpt-4o-mini")
+    asked = request(Message("user", (Image(RED),)), params={"max_tokens": 1})
+
+    assert highest_cost(asked, mini) >= mini.cost(2833 + 4 * 5667, 1)

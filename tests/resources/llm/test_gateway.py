@@ -1,0 +1,884 @@
+"""The gateway: asked once, durable before used, and a bad day of the provider loses nothing."""
+
+import asyncio
+import base64
+import email.utils
+import io
+import json
+import logging
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx2
+import openai
+import pytest
+from PIL import Image as Picture
+from tenacity import Future, RetryCallState, wait_none
+
+from methods.prompts.messages import Image, Message, Text
+from resources.home import REPO_ROOT
+from resources.images.store import ImageStore
+from resources.llm import attempt, errors, session, usage
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.registry import ModelSpec, RegistryError, load_registry
+from resources.llm.request import ChatRequest, Completion, Failure, request_key
+from resources.llm.session import AuthError
+from resources.offline.process import OfflineServer
+
+SPEC = ModelSpec(name="careful", provider="openai", model="offline-careful")
+KEY = "sk-secret-4f9a1c7e2b8d"
+MODELS = """
+profiles:
+  paid: {{writer: careful, judge: careful, evaluate: [careful]}}
+  offline: {{writer: stand-in, judge: stand-in, evaluate: [stand-in]}}
+models:
+  careful:
+    provider: openai
+    model: offline-careful
+    base_url: {url}
+    api_key_env: PAID_KEY
+    max_images: 2
+    price: {{prompt: 1000000, completion: 10}}
+    concurrency: {concurrency}
+  other:
+    provider: openai
+    model: offline-careless
+    base_url: {url}
+    api_key_env: PAID_KEY
+  nowhere: {{provider: openai, base_url: "http://127.0.0.1:9/v1"}}
+  stand-in: {{provider: offline, model: offline-careful}}
+"""
+
+
+def make_gateway(folder, url: str, concurrency: int = 8, profile: str = "paid") -> Gateway:
+    """A gateway whose provider is the server at `url`, everything else under `folder`."""
+    path = folder / "models.yaml"
+    path.write_text(MODELS.format(url=url, concurrency=concurrency))
+    images = ImageStore(folder / "images")
+    return Gateway(load_registry(path), profile, Ledger(folder / "ledger.sqlite"), images)
+
+
+def question(number: int = 0, model: str = "careful") -> ChatRequest:
+    """A question; `number` makes it another one."""
+    return ChatRequest(
+        model=model,
+        messages=(Message.of("user", f"Question {number}: which way is north?"),),
+        prompt_version="test/question@12345678",
+        params={"temperature": 0.0},
+    )
+
+
+def questions(n: int) -> list[ChatRequest]:
+    return [question(number) for number in range(n)]
+
+
+class Api:
+    """The offline server, seen as a paid API whose bad days are made to order."""
+
+    def __init__(self, server: OfflineServer):
+        self.url = server.base_url
+        self._http = httpx2.Client(base_url=self.url.removesuffix("/v1"), trust_env=False)
+        self.queued = 0
+
+    def stats(self) -> dict:
+        return self._http.get("/stats").json()
+
+    def calls(self) -> int:
+        return self.stats()["calls"]
+
+    def fail(self, kind: str = "status", count: int = 1, **fault) -> None:
+        """The next `count` calls suffer a fault."""
+        body = {"kind": kind, "count": count, **fault}
+        self._http.post("/faults", json=body).raise_for_status()
+        self.queued += count
+
+
+@pytest.fixture(scope="module")
+def server():
+    with OfflineServer() as running:
+        yield running
+
+
+@pytest.fixture
+def api(server):
+    seen = Api(server)
+    before = seen.stats()["faults"]
+    yield seen
+    assert seen.stats()["faults"] - before == seen.queued, "every fault was to be suffered"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """A key, and no waiting but what a server asks for."""
+    monkeypatch.setenv("PAID_KEY", KEY)
+    monkeypatch.setattr(errors, "_backoff", wait_none())
+
+
+@pytest.fixture
+def gateway(tmp_path, api) -> Gateway:
+    return make_gateway(tmp_path, api.url)
+
+
+def kept(gateway: Gateway) -> dict[str, str]:
+    """Key -> answer, as a connection of nobody's reads it from the file."""
+    with closing(sqlite3.connect(gateway.ledger.path)) as other:
+        return dict(other.execute("SELECT key, response FROM calls"))
+
+
+# Asked once
+
+
+def test_answers_come_in_the_order_of_their_questions_each_under_its_key(gateway):
+    outcomes, _ = gateway.ask("dialogue.answers", questions(20))
+
+    assert [outcome.key for outcome in outcomes] == [
+        request_key(each.canonical(SPEC)) for each in questions(20)
+    ]
+    assert all(isinstance(outcome, Completion) and outcome.text for outcome in outcomes)
+    assert {outcome.key: outcome.text for outcome in outcomes} == kept(gateway)
+
+
+def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway):
+    async def ask_and_look(session, request):
+        outcome = await session.complete(request)
+        return outcome.text, kept(gateway).get(outcome.key)
+
+    results, _ = gateway.map("s", questions(10), ask_and_look)
+
+    assert len(results) == 10
+    assert all(handed_out == on_disk is not None for handed_out, on_disk in results)
+
+
+def test_an_answer_that_cannot_be_kept_is_not_handed_out(gateway):
+    with closing(sqlite3.connect(gateway.ledger.path)) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON calls BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+
+    with pytest.raises((ExceptionGroup, sqlite3.Error)) as caught:
+        gateway.ask("s", questions(1))
+
+    assert "full" in repr(caught.value)
+
+
+def test_what_was_answered_is_never_asked_again(gateway, api, tmp_path):
+    first, _ = gateway.ask("s", questions(5))
+    before = api.calls()
+
+    again, counted = make_gateway(tmp_path, api.url).ask("another stage", questions(5))
+
+    assert api.calls() == before
+    assert [outcome.text for outcome in again] == [outcome.text for outcome in first]
+    assert all(outcome.cached for outcome in again) and not any(o.cached for o in first)
+    assert (counted.calls, counted.cache_hits, counted.cost_usd) == (0, 5, 0)
+
+
+def test_the_same_question_ten_times_at_once_is_sent_once(gateway, api):
+    before = api.calls()
+
+    outcomes, counted = gateway.ask("s", [question(7)] * 10)
+
+    assert api.calls() - before == 1
+    assert len({outcome.text for outcome in outcomes}) == 1
+    assert (counted.calls, counted.cache_hits) == (1, 9)
+    assert sorted(outcome.cached for outcome in outcomes) == [False] + [True] * 9
+
+
+def test_the_same_question_ten_times_at_once_fails_once(gateway, api):
+    before = api.calls()
+    api.fail(status=400)
+
+    outcomes, counted = gateway.ask("s", [question(7)] * 10)
+
+    assert api.calls() - before == 1
+    assert {outcome.kind for outcome in outcomes} == {"bad_request"}
+    assert counted.failures == {"bad_request": 10}
+
+
+def test_work_of_several_calls_builds_on_each_answer(gateway):
+    async def converse(session, request):
+        first = await session.complete(request)
+        history = (*request.messages, Message.of("assistant", first.text), question(99).messages[0])
+        second = await session.complete(ChatRequest("careful", history, request.prompt_version))
+        return first.key, second.key
+
+    results, counted = gateway.map("s", questions(3), converse)
+
+    assert {key for keys in results for key in keys} == kept(gateway).keys()
+    assert (len(kept(gateway)), counted.calls) == (6, 6)
+
+
+def test_nothing_asked_is_nothing_sent(gateway, api):
+    before = api.calls()
+
+    outcomes, counted = gateway.ask("s", [])
+
+    assert (outcomes, counted.outcomes, api.calls()) == ([], 0, before)
+
+
+def test_an_asker_killed_in_the_middle_goes_on_where_it_was(tmp_path):
+    script = """
+        import sys
+        from pathlib import Path
+        from tests.resources.llm.test_gateway import make_gateway, questions
+
+        make_gateway(Path(sys.argv[1]), sys.argv[2], concurrency=2).ask("s", questions(40))
+    """
+    with OfflineServer(latency_ms=40) as server:
+        api = Api(server)
+        command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), api.url]
+        with subprocess.Popen(command, cwd=REPO_ROOT) as asker:
+            while api.calls() < 20 and asker.poll() is None:
+                time.sleep(0.01)
+            os.kill(asker.pid, signal.SIGKILL)
+
+        outcomes, counted = make_gateway(tmp_path, api.url).ask("s", questions(40))
+
+        assert all(isinstance(outcome, Completion) for outcome in outcomes)
+        assert counted.cache_hits + counted.calls == 40
+        assert counted.cache_hits >= 14, "only what was under way may be lost"
+        assert api.calls() <= 40 + 6
+
+
+# No more at once than the model's entry says
+
+
+def test_no_more_calls_are_in_flight_than_the_entry_says(tmp_path):
+    with OfflineServer(latency_ms=100) as server:
+        api = Api(server)
+
+        make_gateway(tmp_path, api.url, concurrency=3).ask("s", questions(12))
+
+        assert api.calls() == 12
+        assert 1 < api.stats()["max_in_flight"] <= 3
+
+
+def test_a_retry_keeps_its_place_so_that_a_bad_day_means_no_more_calls_at_once(tmp_path):
+    with OfflineServer(latency_ms=50) as server:
+        api = Api(server)
+        api.fail(status=503, count=8)
+
+        outcomes, _ = make_gateway(tmp_path, api.url, concurrency=2).ask("s", questions(8))
+
+        assert all(isinstance(outcome, Completion) for outcome in outcomes)
+        assert api.calls() == 16
+        assert api.stats()["max_in_flight"] <= 2
+
+
+# What is worth another try
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 408},
+        {"status": 409},
+        {"status": 429},
+        {"status": 500},
+        {"status": 503},
+        {"kind": "truncated_json"},
+        {"kind": "empty_choices"},
+        {"kind": "reset"},
+    ],
+    ids=lambda fault: str(fault.get("status") or fault["kind"]),
+)
+def test_a_passing_trouble_is_tried_again_until_it_passes(gateway, api, fault):
+    before = api.calls()
+    api.fail(**fault, count=2)
+
+    (outcome,), counted = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+    assert api.calls() - before == 3
+    (call,) = gateway.ledger
+    assert call.attempts == 3
+    assert (counted.calls, counted.failures) == (1, {})
+
+
+def test_an_answer_that_does_not_come_in_time_is_asked_for_again(gateway, api, monkeypatch):
+    monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.5)
+    api.fail("timeout")
+
+    (outcome,), _ = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+
+
+def test_retry_after_in_seconds_is_waited_for(gateway, api):
+    api.fail(status=429, retry_after="0.7")
+    begun = time.monotonic()
+
+    (outcome,), _ = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+    assert time.monotonic() - begun > 0.65
+
+
+def test_retry_after_as_a_date_is_waited_for(gateway, api):
+    # HTTP dates have whole seconds: this one is at least one, at most two away.
+    then = int(time.time()) + 2
+    api.fail(status=503, retry_after=email.utils.formatdate(then, usegmt=True))
+
+    (outcome,), _ = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+    assert time.time() > then - 0.05
+
+
+@pytest.mark.parametrize("value", ["soon", "Thu, 01 Jan 1970 00:00:00 GMT", "-5", ""])
+def test_a_retry_after_that_says_nothing_is_not_waited_for(gateway, api, value):
+    api.fail(status=429, retry_after=value)
+
+    (outcome,), _ = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+
+
+@pytest.mark.parametrize("value", ["86400", "Fri, 31 Dec 2100 00:00:00 GMT", "inf"])
+def test_no_server_can_park_a_run(gateway, api, monkeypatch, value):
+    monkeypatch.setattr(errors, "MAX_WAIT", 0.2)
+    api.fail(status=429, retry_after=value)
+
+    (outcome,), _ = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ({"status": 429}, "rate_limited"),
+        ({"status": 500}, "server_error"),
+        ({"kind": "truncated_json"}, "bad_response"),
+        ({"kind": "empty_choices"}, "bad_response"),
+        ({"kind": "reset"}, "unreachable"),
+        ({"kind": "timeout"}, "timeout"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_trouble_that_stays_is_a_typed_failure_and_is_asked_again_next_time(
+    gateway, api, monkeypatch, fault, kind
+):
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 3)
+    if kind == "timeout":
+        monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.3)
+    before = api.calls()
+    api.fail(**fault, count=3)
+
+    (outcome,), counted = gateway.ask("s", [question()])
+
+    assert isinstance(outcome, Failure) and (outcome.kind, bool(outcome.detail)) == (kind, True)
+    assert "\n" not in outcome.detail
+    assert api.calls() - before == 3
+    assert counted.failures == {kind: 1} and kept(gateway) == {}
+
+    monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 30)
+    (outcome,), _ = gateway.ask("s", [question()])
+    assert isinstance(outcome, Completion) and not outcome.cached
+
+
+def test_a_server_that_is_not_there_is_a_failure_not_a_crash(gateway, monkeypatch):
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
+
+    (outcome,), _ = gateway.ask("s", [question(model="nowhere")])
+
+    assert isinstance(outcome, Failure) and outcome.kind == "unreachable"
+
+
+# What is not
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ({"status": 400}, "bad_request"),
+        ({"status": 404}, "bad_request"),
+        ({"status": 422}, "bad_request"),
+        ({"status": 413}, "too_long"),
+        ({"kind": "content_filter"}, "refused"),
+    ],
+    ids=["400", "404", "422", "413", "content filter"],
+)
+def test_what_would_fail_again_is_not_tried_again_and_stops_nothing(gateway, api, fault, kind):
+    before = api.calls()
+    api.fail(**fault)
+
+    (first,), _ = gateway.ask("s", [question(0)])
+    others, _ = gateway.ask("s", questions(3)[1:])
+
+    assert isinstance(first, Failure) and first.kind == kind and first.detail
+    assert api.calls() - before == 3
+    assert all(isinstance(outcome, Completion) for outcome in others)
+    assert first.key not in kept(gateway)
+
+    (again,), _ = gateway.ask("s", [question(0)])
+    assert isinstance(again, Completion) and not again.cached
+
+
+def test_too_many_images_are_told_without_a_call(gateway, api):
+    before = api.calls()
+    parts = tuple(Image(f"{number:064x}") for number in range(3))
+
+    (outcome,), _ = gateway.ask("s", [ChatRequest("careful", (Message("user", parts),), "p@1")])
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.detail) == ("too_long", "3 images, careful takes 2.")
+    assert api.calls() == before
+
+
+# A key that is not accepted
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_stops_the_run_at_once(tmp_path, api, status):
+    gateway = make_gateway(tmp_path, api.url, concurrency=1)
+    before = api.calls()
+    api.fail(status=status)
+
+    with pytest.raises(AuthError, match=f"^careful: .*{status}"):
+        gateway.ask("s", questions(40))
+
+    assert api.calls() - before <= 3
+
+
+def test_what_was_answered_before_the_key_was_refused_is_kept(gateway, api):
+    async def answered_then_refused(session, request):
+        answered = await session.complete(request)
+        api.fail(status=401)
+        await session.complete(question(99))
+        return answered
+
+    with pytest.raises(AuthError):
+        gateway.map("s", [question(0)], answered_then_refused)
+
+    before = api.calls()
+    (outcome,), _ = gateway.ask("s", [question(0)])
+    assert outcome.cached and api.calls() == before
+
+
+def test_answers_on_their_way_to_the_disk_when_the_key_is_refused_are_kept(gateway, api):
+    answered = threading.Event()
+    writer = sqlite3.connect(gateway.ledger.path, isolation_level=None, check_same_thread=False)
+
+    async def work(session, request):
+        if request.model == "other":
+            while api.stats()["by_model"].get("offline-careful", 0) < before + 3:
+                await asyncio.sleep(0.01)
+            # By now the answers have come, and wait for the ledger, which somebody else holds.
+            await asyncio.sleep(0.3)
+            answered.set()
+        return await session.complete(request)
+
+    def let_go():
+        answered.wait(30)
+        time.sleep(0.3)
+        writer.execute("ROLLBACK")
+
+    before = api.stats()["by_model"].get("offline-careful", 0)
+    api.fail(status=401, model="offline-careless")
+    writer.execute("BEGIN IMMEDIATE")
+    holder = threading.Thread(target=let_go)
+    holder.start()
+    with pytest.raises(AuthError):
+        gateway.map("s", [question(0, "other"), *questions(3)], work)
+    holder.join()
+    writer.close()
+
+    assert kept(gateway).keys() == {request_key(each.canonical(SPEC)) for each in questions(3)}
+
+
+@pytest.mark.parametrize("profile", ["paid", "free"])
+def test_a_missing_key_or_profile_is_told_before_anything_is_asked(
+    tmp_path, api, monkeypatch, profile
+):
+    monkeypatch.delenv("PAID_KEY")
+
+    with pytest.raises(RegistryError, match="PAID_KEY|no profile 'free'"):
+        make_gateway(tmp_path, api.url, profile=profile)
+
+
+# What goes over the wire, and what a stranger may send back
+
+
+class Stranger(ThreadingHTTPServer):
+    """A real HTTP server that keeps what it is sent and answers with whatever it was given."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.server.received.append(json.loads(body))
+            self.server.keys.append(self.headers["Authorization"])
+            status, kind, data = self.server.reply
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        self.received, self.keys = [], []
+        self.answers(content="Fine.")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def replies(self, data: bytes, status: int = 200, kind: str = "application/json") -> None:
+        self.reply = (status, kind, data)
+
+    def refuses(self, message: str, status: int, **fields) -> None:
+        self.replies(json.dumps({"error": {"message": message, **fields}}).encode(), status)
+
+    def answers(self, finish_reason: str | None = "stop", **message) -> None:
+        choice = {"index": 0, "finish_reason": finish_reason}
+        choice["message"] = {"role": "assistant", **message}
+        tokens = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
+        self.replies(json.dumps({**body, "choices": [choice], "usage": tokens}).encode())
+
+
+@pytest.fixture
+def stranger():
+    with Stranger() as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def strange(tmp_path, stranger, monkeypatch) -> Gateway:
+    """A gateway whose provider is the stranger."""
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
+    return make_gateway(tmp_path, stranger.url)
+
+
+def stored_images(gateway: Gateway) -> list[str]:
+    ids = []
+    for colour in ("red", "blue"):
+        buffer = io.BytesIO()
+        Picture.new("RGB", (30, 20), colour).save(buffer, "PNG")
+        ids.append(gateway.images.put(buffer.getvalue()).image_id)
+    return ids
+
+
+def test_text_and_images_go_out_in_the_order_they_are_given(strange, stranger):
+    red, blue = stored_images(strange)
+    parts = (Text("First"), Image(blue), Text("then"), Text("again"), Image(red), Text("Which?"))
+    messages = (Message.of("system", "Role: expert."), Message("user", parts))
+
+    strange.ask("s", [ChatRequest("careful", messages, "p@1", {"temperature": 0.5})])
+
+    (body,) = stranger.received
+    assert (body["model"], body["temperature"]) == ("offline-careful", 0.5)
+    system, user = body["messages"]
+    assert system == {"role": "system", "content": "Role: expert."}
+    assert [part.get("text") for part in user["content"]] == [
+        "First", None, "then", "again", None, "Which?",
+    ]  # fmt: skip
+    sent = [part["image_url"]["url"] for part in user["content"] if part["type"] == "image_url"]
+    assert [base64.b64decode(url.removeprefix("data:image/png;base64,")) for url in sent] == [
+        strange.images.read(blue),
+        strange.images.read(red),
+    ]
+
+
+def test_the_ledger_holds_no_image_data_and_no_key(strange, stranger, tmp_path):
+    red, blue = stored_images(strange)
+    message = Message("user", (Text("Which?"), Image(red), Image(blue)))
+
+    strange.ask("s", [ChatRequest("careful", (message,), "p@1")])
+
+    assert stranger.keys == [f"Bearer {KEY}"], "the key is sent, and only sent"
+    data = b"".join(path.read_bytes() for path in tmp_path.glob("ledger.sqlite*"))
+    (call,) = strange.ledger
+    for secret in (KEY, "base64", base64.b64encode(strange.images.read(red)).decode()[:40]):
+        assert secret.encode() not in data
+        assert secret not in repr(call)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (b"<html>Our gateway is having a nap.</html>", "text/html"),
+        (b"", "application/json"),
+        (b"null", "application/json"),
+        (b"[]", "application/json"),
+        (b'"yes"', "application/json"),
+        (b"{}", "application/json"),
+        (b"\xff\xfe\xff", "application/json"),
+        (
+            b'{"choices": [{"index": 0}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}',
+            "application/json",
+        ),
+        (b'{"choices": [{"message": {"content": 7}}]}', "application/json"),
+        (b'{"choices": [{"message": "x"}], "usage": {}}', "application/json"),
+    ],
+    ids=["html", "empty", "null", "list", "string", "object", "bytes", "bare", "number", "flat"],
+)
+def test_a_reply_that_is_no_completion_is_tried_again_and_stops_nothing(strange, stranger, reply):
+    data, kind = reply
+    stranger.replies(data, kind=kind)
+
+    outcomes, counted = strange.ask("s", questions(2))
+
+    assert {(type(each), each.kind) for each in outcomes} == {(Failure, "bad_response")}
+    assert len(stranger.received) == 4 and counted.failures == {"bad_response": 2}
+    assert kept(strange) == {}
+
+
+@pytest.mark.parametrize("usage", [b"", b', "usage": {}', b', "usage": {"prompt_tokens": "many"}'])
+def test_an_answer_whose_tokens_nobody_counted_is_kept_with_an_estimate(strange, stranger, usage):
+    # Asked again, a server that does not count would not count again, and be paid again.
+    stranger.replies(b'{"choices": [{"message": {"content": "North, I think."}}]' + usage + b"}")
+
+    (outcome,), _ = strange.ask("s", [question(0)])
+
+    assert isinstance(outcome, Completion) and len(stranger.received) == 1
+    # Four characters a token, rounded up: "Question 0: which way is north?" has 31, the answer 15.
+    assert (outcome.prompt_tokens, outcome.completion_tokens) == (8, 4)
+    assert kept(strange) == {outcome.key: "North, I think."}
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_an_empty_answer_is_a_failure(strange, stranger, content):
+    stranger.answers(content=content, finish_reason="length")
+
+    (outcome,), _ = strange.ask("s", [question()])
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.detail) == ("bad_response", "Empty answer, finished by length.")
+
+
+def test_a_refusal_in_the_providers_own_field_is_a_refusal(strange, stranger):
+    stranger.answers(content=None, refusal="I will not.")
+
+    (outcome,), _ = strange.ask("s", [question()])
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.detail) == ("refused", "I will not.")
+    assert len(stranger.received) == 1
+
+
+def test_an_answer_cut_short_is_an_answer_and_says_so(strange, stranger):
+    stranger.answers(content="It is", finish_reason="length")
+
+    (outcome,), _ = strange.ask("s", [question()])
+
+    assert isinstance(outcome, Completion)
+    assert (outcome.text, outcome.finish_reason) == ("It is", "length")
+
+
+def test_an_answer_that_does_not_say_how_it_ended_is_kept_all_the_same(strange, stranger):
+    stranger.answers(content="Fine.", finish_reason=None)
+
+    (outcome,), _ = strange.ask("s", [question()])
+
+    assert isinstance(outcome, Completion) and outcome.finish_reason == "unknown"
+    assert kept(strange) == {outcome.key: "Fine."}
+
+
+def test_half_a_character_in_an_answer_does_not_cost_the_others_theirs(strange, stranger):
+    stranger.answers(content="broken \ud83d off, NUL \x00, whole \U0001f600")
+
+    outcomes, _ = strange.ask("s", questions(3))
+
+    assert {outcome.text for outcome in outcomes} == {"broken ? off, NUL \x00, whole \U0001f600"}
+    assert kept(strange) == {outcome.key: outcome.text for outcome in outcomes}
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind", "n_calls"),
+    [
+        (400, "context_length_exceeded", "too_long", 1),
+        (400, "content_filter", "refused", 1),
+        (429, "rate_limit_exceeded", "rate_limited", 2),
+    ],
+)
+def test_the_providers_code_says_more_than_its_status(
+    strange, stranger, status, code, kind, n_calls
+):
+    stranger.refuses("No.", status, code=code)
+
+    (outcome,), _ = strange.ask("s", [question()])
+
+    assert isinstance(outcome, Failure) and outcome.kind == kind
+    assert len(stranger.received) == n_calls
+
+
+def test_an_exhausted_account_stops_the_run_as_a_refused_key_does(strange, stranger):
+    stranger.refuses("You exceeded your quota.", 429, code="insufficient_quota")
+
+    with pytest.raises(AuthError, match="quota"):
+        strange.ask("s", questions(300))
+
+    assert len(stranger.received) <= 8, "those that were in flight with the first"
+
+
+@pytest.mark.parametrize("filler", [0, 250, 255, 260, 265, 270])
+def test_a_key_that_an_error_quotes_is_in_no_failure_and_no_log(strange, stranger, caplog, filler):
+    caplog.set_level(logging.DEBUG)
+    stranger.refuses(f"{'x' * filler} wrong: {KEY}", 400)
+
+    (failure,), _ = strange.ask("s", [question()])
+
+    assert isinstance(failure, Failure) and failure.kind == "bad_request"
+    # Not even a part of it, where the sentence is cut.
+    assert KEY[:8] not in failure.detail + caplog.text
+    assert caplog.text, "the client's own log is what is looked through"
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_a_key_that_an_error_quotes_is_in_no_exception(strange, stranger, caplog, status):
+    caplog.set_level(logging.DEBUG)
+    stranger.refuses(f"Incorrect API key provided: {KEY}.", status)
+
+    if status == 401:
+        with pytest.raises(AuthError) as caught:
+            strange.ask("s", [question()])
+        said = f"{caught.value}{caught.value.__cause__}"
+    else:
+        (failure,), _ = strange.ask("s", [question()])
+        said = failure.detail
+
+    assert "***" in said and KEY not in said + caplog.text
+    assert kept(strange) == {}
+
+
+# What it came to
+
+
+def test_usage_counts_calls_hits_losses_tokens_and_dollars(gateway, api):
+    gateway.ask("s", [question(0)])
+    api.fail(status=400)
+
+    (lost,), first = gateway.ask("s", [question(9)])
+    outcomes, counted = gateway.ask("s", [*questions(3), question(2)])
+
+    assert isinstance(lost, Failure) and first.failures == {"bad_request": 1}
+    assert (counted.calls, counted.cache_hits, counted.outcomes) == (2, 2, 4)
+    new = [outcomes[1], outcomes[2]]
+    assert counted.prompt_tokens == sum(each.prompt_tokens for each in new) > 0
+    assert counted.completion_tokens == sum(each.completion_tokens for each in new) > 0
+    # A dollar a token asked, and a thousandth of a cent a token answered.
+    expected = counted.prompt_tokens + counted.completion_tokens * 0.00001
+    assert counted.cost_usd == pytest.approx(expected)
+    spent = [call.cost_usd for call in gateway.ledger]
+    assert sum(spent) == pytest.approx(expected + outcomes[0].cost_usd)
+
+
+def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway):
+    gateway.ask("dialogue.answers", [question()])
+
+    (call,) = gateway.ledger
+    assert (call.provider, call.model, call.stage) == (
+        "openai",
+        "offline-careful",
+        "dialogue.answers",
+    )
+    assert call.request == question().canonical(SPEC)
+    assert (call.prompt_version, call.finish_reason) == ("test/question@12345678", "stop")
+    assert call.attempts == 1 and call.seconds >= 0 and call.created_at.endswith("+00:00")
+
+
+def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway, api, monkeypatch):
+    gateway.ask("s", [question(0)])
+    api.fail(status=400, model="offline-careless")
+    moments: list[usage.Moment] = []
+    requests = [*questions(3), question(0, "other")]
+
+    gateway.ask("dialogue.answers", requests, moments.append)
+    assert moments == [], "quicker than PROGRESS_SECONDS"
+
+    monkeypatch.setattr(usage, "PROGRESS_SECONDS", 0)
+    api.fail(status=400, model="offline-careless")
+    gateway.ask("dialogue.answers", requests, moments.append)
+    lines = [moment.line() for moment in moments]
+    assert [line.split(" done")[0] for line in lines] == [
+        f"dialogue.answers: {number}/4" for number in range(1, 5)
+    ]
+    assert "0 calls, 3 from the ledger, 1 failed" in lines[-1]
+    assert lines[-1].endswith(" tokens, $0.0000, about 0 s left")
+
+
+# The embedded default
+
+
+def test_the_offline_server_starts_when_it_is_needed_whatever_proxy_is_set_and_stops(
+    tmp_path, monkeypatch
+):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy", "PAID_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    gateway = make_gateway(tmp_path, "http://127.0.0.1:9/v1", profile="offline")
+    assert gateway.offline.pid is None
+
+    (outcome,), _ = gateway.ask("s", [question(model="stand-in")])
+    pid = gateway.offline.pid
+    gateway.ask("s", [question(1, "stand-in")])
+
+    assert isinstance(outcome, Completion)
+    assert pid is not None and gateway.offline.pid == pid
+    assert {(call.provider, call.model) for call in gateway.ledger} == {
+        ("offline", "offline-careful")
+    }
+    gateway.close()
+    gateway.close()
+    assert gateway.offline.pid is None
+
+
+# The errors by themselves
+
+
+def error_of(status: int, **headers) -> openai.APIStatusError:
+    request = httpx2.Request("POST", "http://x/v1")
+    response = httpx2.Response(status, headers=headers, request=request)
+    return openai.APIStatusError("No.", response=response, body=None)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("7", 7), ("0.25", 0.25), ("0", 0), ("-3", 0), (" 2 ", 2)]
+)
+def test_seconds_of_retry_after(value, seconds):
+    assert errors.retry_after(error_of(429, **{"retry-after": value})) == seconds
+
+
+def test_a_date_of_retry_after_counts_from_now_in_any_zone():
+    then = time.time() + 100
+    date = email.utils.formatdate(then, localtime=True)
+
+    assert errors.retry_after(error_of(429, **{"retry-after": date})) == pytest.approx(100, abs=5)
+
+
+@pytest.mark.parametrize("value", ["soon", "", "Thursday", "Fri, 31 Dec 99999 23:59:59 GMT"])
+def test_what_is_neither_is_none(value):
+    assert errors.retry_after(error_of(429, **{"retry-after": value})) is None
+
+
+def test_without_being_told_the_waits_are_drawn_and_grow(monkeypatch):
+    monkeypatch.undo()
+
+    def waits(attempt: int) -> list[float]:
+        state = RetryCallState(None, None, (), {})
+        state.attempt_number = attempt
+        state.outcome = Future.construct(attempt, error_of(500), True)
+        return [errors.wait_seconds(state) for _ in range(200)]
+
+    assert len(set(waits(3))) > 1, "or all who failed at once come back at once"
+    assert max(waits(1)) <= 0.5 < max(waits(5)) <= 30
+    assert max(waits(50)) <= 30

@@ -1,0 +1,539 @@
+"""The gateway in batch mode: handed over once, looked after across restarts, taken in once."""
+
+import asyncio
+import json
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm import batches
+from resources.llm.batch_results import results
+from resources.llm.batch_state import BatchState, Item, Lost
+from resources.llm.batches import BatchError, look_after_all
+from resources.llm.budget import BudgetReached
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Call, Ledger
+from resources.llm.registry import ModelSpec, RegistryError, load_registry
+from resources.llm.request import ChatRequest, Completion, Failure
+from resources.llm.session import AuthError, WaitingForBatch, Waits
+from resources.offline.process import OfflineServer
+
+REGISTRY = """
+profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
+models:
+  m:
+    provider: openai
+    model: offline-careful
+    base_url: {url}
+    mode: {mode}
+    price: {{prompt: 1, completion: 2}}
+"""
+
+
+class Api:
+    """The offline server as a provider of batches: what it was asked from now on, its bad days."""
+
+    def __init__(self, server: OfflineServer):
+        self.url = server.base_url
+        self._http = httpx2.Client(base_url=self.url.removesuffix("/v1"), trust_env=False)
+        self._before = self._stats()
+        self._batches_before = {batch["id"] for batch in self._list()}
+
+    def counts(self) -> tuple[int, int]:
+        """Requests answered live, and in batches."""
+        stats = self._stats()
+        return tuple(stats[name] - self._before[name] for name in ("calls", "batched"))
+
+    def batches(self) -> list[dict]:
+        """The newest first."""
+        return [batch for batch in self._list() if batch["id"] not in self._batches_before]
+
+    def _stats(self) -> dict:
+        return self._http.get("/stats").json()
+
+    def _list(self) -> list[dict]:
+        return self._http.get("/v1/batches?limit=100").json()["data"]
+
+    def lines(self, batch: dict) -> list[dict]:
+        """What was handed over in a batch."""
+        content = self._http.get(f"/v1/files/{batch['input_file_id']}/content").text
+        return [json.loads(line) for line in content.splitlines()]
+
+    def sizes(self) -> list[int]:
+        """How many requests each batch was handed over with, the newest first."""
+        return [len(self.lines(batch)) for batch in self.batches()]
+
+    def cancel(self, batch: dict) -> None:
+        self._http.post(f"/v1/batches/{batch['id']}/cancel").raise_for_status()
+
+    def fail(self, kind: str, **fault) -> None:
+        self._http.post("/faults", json={"kind": kind, **fault}).raise_for_status()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with OfflineServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def slow_server():
+    """Its batches take a second and a half."""
+    with OfflineServer(batch_seconds=1.5) as running:
+        yield running
+
+
+@pytest.fixture
+def api(server):
+    return Api(server)
+
+
+@pytest.fixture
+def slow(slow_server):
+    return Api(slow_server)
+
+
+def make_gateway(
+    folder: Path, api: Api, mode: str = "batch", url: str = "", budget: float | None = None
+) -> Gateway:
+    """A gateway as each run makes its own, over one ledger."""
+    path = folder / "models.yaml"
+    path.write_text(REGISTRY.format(url=url or api.url, mode=mode))
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(load_registry(path), "p", ledger, images, run="run-1", budget_usd=budget)
+
+
+def questions(n: int) -> list[ChatRequest]:
+    return [
+        ChatRequest("m", (Message.of("user", f"Question {i}?"),), "q@1", {"temperature": 0.0})
+        for i in range(n)
+    ]
+
+
+def ledger_of(folder: Path) -> Ledger:
+    return Ledger(folder / "ledger.sqlite")
+
+
+def state(folder: Path) -> BatchState:
+    return BatchState(ledger_of(folder))
+
+
+def asked_until_done(folder: Path, api: Api, n: int, runs: int = 5) -> tuple[list, list[int]]:
+    """Runs of the same stage until one comes to its end: its outcomes, how many waited each time."""
+    waited = []
+    for _ in range(runs):
+        try:
+            return make_gateway(folder, api).ask("s", questions(n))[0], waited
+        except WaitingForBatch as error:
+            waited.append(int(str(error).split(" with ")[1].split()[0]))
+    raise AssertionError(f"still waiting after {runs} runs: {waited}")
+
+
+# Handed over once
+
+
+def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tmp_path, api):
+    with pytest.raises(WaitingForBatch, match=r"^s waits for batches with 5 of its pieces of work"):
+        make_gateway(tmp_path, api).ask("s", questions(5))
+
+    (batch,) = api.batches()
+    assert {line["body"]["messages"][0]["content"] for line in api.lines(batch)} == {
+        f"Question {number}?" for number in range(5)
+    }
+    assert api.counts()[0] == 0, "nothing is asked live"
+    (kept,) = state(tmp_path).batches(still_open=True)
+    assert (kept.model, kept.remote_id, kept.n_requests) == ("m", batch["id"], 5)
+    assert {item.run for item in state(tmp_path).waiting(kept.batch).values()} == {"run-1"}
+
+
+def test_the_next_run_takes_in_what_has_come_back_and_the_one_after_it_asks_nothing(tmp_path, api):
+    outcomes, waited = asked_until_done(tmp_path, api, 5)
+
+    assert waited == [5]
+    live, _ = make_gateway(tmp_path, api, "live").ask("s", questions(5))
+    assert [outcome.text for outcome in outcomes] == [outcome.text for outcome in live]
+    assert all(outcome.cached for outcome in [*outcomes, *live])
+    assert api.counts() == (0, 5)
+    assert state(tmp_path).batches(still_open=True) == []
+
+
+def test_answers_out_of_a_batch_are_those_a_live_call_gets_at_its_part_of_the_price(tmp_path, api):
+    (tmp_path / "live").mkdir()
+    in_batch, _ = asked_until_done(tmp_path, api, 4)
+    live, usage = make_gateway(tmp_path / "live", api, "live").ask("s", questions(4))
+
+    assert [each.text for each in in_batch] == [each.text for each in live]
+    assert [each.key for each in in_batch] == [each.key for each in live], "one ledger for both"
+    # Half the price, which is what `price.batch` is by default.
+    assert sum(each.cost_usd for each in in_batch) == pytest.approx(usage.cost_usd / 2)
+    assert {(call.via, call.run, call.stage) for call in Ledger(tmp_path / "ledger.sqlite")} == {
+        ("batch", "run-1", "s")
+    }
+
+
+def test_live_and_batch_mix_and_no_request_is_paid_for_twice(tmp_path, slow):
+    make_gateway(tmp_path, slow, "live").ask("s", questions(3))
+    with pytest.raises(WaitingForBatch, match="with 4 of"):
+        make_gateway(tmp_path, slow, "batch").ask("s", questions(7))
+
+    # What is in the batch is not asked live meanwhile; what is in none is.
+    with pytest.raises(WaitingForBatch, match="with 4 of"):
+        make_gateway(tmp_path, slow, "live").ask("s", questions(9))
+
+    assert slow.counts() == (5, 0)
+    assert len(slow.batches()) == 1
+
+
+def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
+    async def converse(session, request):
+        first = await session.complete(request)
+        more = (*request.messages, Message.of("assistant", first.text), request.messages[0])
+        return (await session.complete(ChatRequest("m", more, "q@1"))).text
+
+    for _ in range(2):
+        with pytest.raises(WaitingForBatch, match="with 3 of"):
+            make_gateway(tmp_path, api).map("s", questions(3), converse)
+    results, _ = make_gateway(tmp_path, api).map("s", questions(3), converse)
+
+    assert len(results) == 3 and all(results)
+    assert api.counts() == (0, 6) and len(api.batches()) == 2, "a batch a turn, not one a dialogue"
+
+
+def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch(tmp_path, api):
+    both_want_it = threading.Barrier(2)
+
+    async def want(session, request):
+        try:
+            return await session.complete(request)
+        finally:
+            await asyncio.to_thread(both_want_it.wait, 30)
+
+    def run(gateway: Gateway) -> None:
+        with pytest.raises(WaitingForBatch):
+            gateway.map("s", questions(1), want)
+
+    gateways = [make_gateway(tmp_path, api), make_gateway(tmp_path, api)]
+    gateways[1].run = "run-2"
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(run, gateways))
+
+    assert len(api.batches()) == 1
+    assert look_after_all(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite")) == []
+    assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
+
+
+def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wait(tmp_path, api):
+    other, run = make_gateway(tmp_path, api, "live"), make_gateway(tmp_path, api)
+
+    async def want(session, request):
+        try:
+            return await session.complete(request)
+        except Waits:
+            await asyncio.to_thread(other.ask, "s", [request])
+            raise
+
+    try:
+        run.map("s", questions(1), want)
+    except WaitingForBatch:
+        # It is told that it is run again.
+        assert state(tmp_path).ready_runs() == ["run-1"]
+
+
+def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkeypatch, caplog):
+    monkeypatch.setattr(batches, "_LOOK_SECONDS", 0.3)
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, api).ask("s", questions(1))
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        registry = make_gateway(tmp_path, api, url=url).registry
+        said = look_after_all(registry, Ledger(tmp_path / "ledger.sqlite"))
+
+    assert said == ["A provider took too long to say how its batches are."]
+    assert caplog.text == ""
+
+
+def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch):
+    monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, api).ask("s", questions(10))
+    assert sorted(api.sizes()) == [2, 4, 4]
+
+    line = len(json.dumps(api.lines(api.batches()[0])[0]))
+    monkeypatch.setattr(batches, "MOST_BYTES", 3 * (line + 5))
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, api).ask("s", questions(17))
+    assert sorted(api.sizes()[:3]) == [1, 3, 3]
+
+
+def test_the_same_request_twice_is_one_line(tmp_path, api):
+    with pytest.raises(WaitingForBatch, match="with 3 of"):
+        make_gateway(tmp_path, api).ask("s", questions(1) * 3)
+
+    assert api.sizes() == [1]
+
+
+def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
+    with pytest.raises(BudgetReached):
+        make_gateway(tmp_path, api, budget=0.000001).ask("s", questions(3))
+
+    assert api.batches() == []
+
+
+# Restarts, losses and an end to resubmission
+
+
+def test_a_batch_that_is_still_in_work_is_waited_for_and_not_sent_again(tmp_path, slow):
+    for _ in range(3):
+        with pytest.raises(WaitingForBatch):
+            make_gateway(tmp_path, slow).ask("s", questions(2))
+
+    assert len(slow.batches()) == 1
+    assert state(tmp_path).batches()[0].status in ("validating", "in_progress")
+
+
+def test_only_what_expired_is_handed_over_again(tmp_path, api):
+    api.fail("batch_expire", count=2)
+
+    outcomes, waited = asked_until_done(tmp_path, api, 5)
+
+    assert waited == [5, 2]
+    assert sorted(api.sizes()) == [2, 5]
+    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+    assert api.counts() == (0, 5), "no request is answered twice"
+
+
+def test_only_what_failed_for_a_while_is_handed_over_again(tmp_path, api):
+    api.fail("batch_item_status", status=500, count=2)
+
+    outcomes, waited = asked_until_done(tmp_path, api, 5)
+
+    assert waited == [5, 2]
+    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+
+
+def test_what_would_fail_again_is_a_typed_failure_once_told_and_asked_anew_after_that(
+    tmp_path, api
+):
+    api.fail("batch_item_status", status=400, count=1)
+
+    outcomes, waited = asked_until_done(tmp_path, api, 3)
+
+    assert waited == [3]
+    (failure,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    assert failure.kind == "bad_request" and failure.detail
+    with pytest.raises(WaitingForBatch, match="with 1 of"):
+        make_gateway(tmp_path, api).ask("s", questions(3))
+
+
+def test_resubmission_has_an_end(tmp_path, api):
+    for _ in range(3):
+        api.fail("batch_expire", count=2)
+
+    outcomes, waited = asked_until_done(tmp_path, api, 2, runs=8)
+
+    assert waited == [2, 2, 2], "three batches, and no fourth"
+    assert {outcome.kind for outcome in outcomes} == {"expired"}
+
+
+def test_a_batch_refused_as_a_whole_is_a_failure_of_each_request(tmp_path, api):
+    api.fail("batch_fail")
+
+    outcomes, waited = asked_until_done(tmp_path, api, 2)
+
+    assert waited == [2]
+    assert {outcome.kind for outcome in outcomes} == {"bad_request"}
+    assert "failed" in outcomes[0].detail
+
+
+def test_a_batch_its_provider_forgot_is_handed_over_again(tmp_path, api):
+    api.fail("batch_lost")
+
+    outcomes, waited = asked_until_done(tmp_path, api, 2)
+
+    assert waited == [2, 2]
+    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+
+
+def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_account(tmp_path, api):
+    api.fail("content_filter")
+
+    outcomes, waited = asked_until_done(tmp_path, api, 2)
+
+    assert waited == [2]
+    (refused,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    assert refused.kind == "refused"
+    (charge,) = Ledger(tmp_path / "ledger.sqlite").charges()
+    assert (charge.key, charge.via) == (refused.key, "batch")
+
+
+def test_a_batch_whose_creation_was_cut_short_is_found_again_and_not_sent_twice(
+    tmp_path, api, monkeypatch
+):
+    def die(*_):
+        raise KeyboardInterrupt
+
+    # Killed between the provider's yes and writing it down.
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchState, "submitted", die)
+        with pytest.raises(KeyboardInterrupt):
+            make_gateway(tmp_path, api).ask("s", questions(3))
+    assert state(tmp_path).batches(still_open=True)[0].remote_id is None
+
+    outcomes, waited = asked_until_done(tmp_path, api, 3)
+
+    assert waited == [] and len(outcomes) == 3
+    assert len(api.batches()) == 1 and api.counts() == (0, 3)
+
+
+def test_a_batch_that_was_written_down_and_never_sent_is_sent(tmp_path, api, monkeypatch):
+    def die(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batches.Batches, "_create", die)
+        with pytest.raises(KeyboardInterrupt):
+            make_gateway(tmp_path, api).ask("s", questions(3))
+
+    outcomes, waited = asked_until_done(tmp_path, api, 3)
+
+    assert waited == [3] and len(outcomes) == 3
+    assert len(api.batches()) == 1
+
+
+def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, api, monkeypatch):
+    monkeypatch.setattr(batches, "_RESULTS_AT_ONCE", 2)
+    api.fail("content_filter")
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, api).ask("s", questions(6))
+    kept, calls = BatchState.take_in, []
+
+    def die_at_the_third(self, batch, results):
+        calls.append(batch)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        kept(self, batch, results)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchState, "take_in", die_at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            make_gateway(tmp_path, api).ask("s", questions(6))
+
+    outcomes, _ = make_gateway(tmp_path, api).ask("s", questions(6))
+
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Completion"] * 5 + [
+        "Failure"
+    ]
+    assert (len(ledger), len(ledger.charges())) == (5, 1)
+    assert api.counts() == (0, 6)
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"], ids=ascii)
+def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
+    reply = {
+        "choices": [{"message": {"content": f"first{separator}second"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 2},
+    }
+    row = {"custom_id": "k", "response": {"status_code": 200, "body": reply}, "error": None}
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+    # As JSON that is not escaped, which is how some providers write it.
+    line = json.dumps(row, ensure_ascii=False).encode()
+
+    (call,) = results(line.split(b"\n"), {"k": item}, spec)
+
+    assert isinstance(call, Call) and call.response == f"first{separator}second"
+
+
+def test_garbage_in_a_file_costs_nobody_else_its_answer():
+    spec = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    lines = [
+        b"", b"{", b"null", b"[" * 200_000, b'{"custom_id": "k"}', b'{"custom_id": "else"}',
+        b'{"custom_id": "k", "response": {"status_code": 200, "body": "yes"}}',
+        b'{"custom_id": "k", "response": {"status_code": 200, "body": {"choices": [{"message": '
+        b'{"content": "fine"}}], "usage": {"prompt_tokens": 1e99, "completion_tokens": 1}}}}',
+    ]  # fmt: skip
+
+    read = results(lines, {"k": item}, spec)
+
+    assert [type(each) for each in read] == [Lost, Call]
+
+
+def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
+    monkeypatch.setenv("BATCH_KEY", "sk-very-secret-1234")
+    entry = {"name": "m", "provider": "openai", "model": "m", "api_key_env": "BATCH_KEY"}
+    spec = ModelSpec.model_validate(entry)
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+    body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
+    row = {"custom_id": "k", "response": {"status_code": 400, "body": body}}
+
+    (lost,) = results([json.dumps(row).encode()], {"k": item}, spec)
+
+    assert isinstance(lost, Lost) and lost.detail == "bad header: Bearer ***"
+
+
+def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, slow).ask("s", questions(3))
+    slow.cancel(slow.batches()[0])
+    assert look_after_all(load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path)) == []
+
+    outcomes, _ = make_gateway(tmp_path, slow, "live").ask("s", questions(3))
+
+    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+    assert len(slow.batches()) == 1 and state(tmp_path).ready_runs() == []
+
+
+def test_what_was_answered_meanwhile_is_not_handed_over(tmp_path, api):
+    make_gateway(tmp_path, api, "live").ask("s", questions(1))
+    (call,) = ledger_of(tmp_path)
+    items = [Item(call.key, "", 0, "", None, None, "s", "r", "q@1", call.request)]
+
+    assert state(tmp_path).hand_over("b", "m", items) == set()
+
+
+# Said in a sentence
+
+
+def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api):
+    with pytest.raises(BatchError, match="^A batch for m could not be uploaded: "):
+        make_gateway(tmp_path, api, url=api.url + "/nothing").ask("s", questions(2))
+
+    assert state(tmp_path).batches() == []
+    with pytest.raises(WaitingForBatch, match="with 2 of"):
+        make_gateway(tmp_path, api).ask("s", questions(2))
+
+
+def test_a_server_that_is_away_is_a_sentence_and_the_batch_still_waits(tmp_path, slow):
+    with pytest.raises(WaitingForBatch):
+        make_gateway(tmp_path, slow).ask("s", questions(2))
+
+    with pytest.raises(BatchError, match="^A batch of m could not be looked after: "):
+        make_gateway(tmp_path, slow, url="http://127.0.0.1:9/v1").ask("s", questions(2))
+
+    assert len(state(tmp_path).batches(still_open=True)) == 1
+
+
+def test_a_runs_own_offline_server_takes_no_batches(tmp_path):
+    path = tmp_path / "models.yaml"
+    path.write_text(
+        "profiles: {p: {writer: m, judge: m, evaluate: [m]}}\n"
+        "models: {m: {provider: offline, mode: batch}}\n"
+    )
+    with pytest.raises(RegistryError, match="make offline-server"):
+        load_registry(path)
+
+
+@pytest.mark.parametrize("error", [AuthError, BatchError, BudgetReached, WaitingForBatch])
+def test_what_stops_a_stage_is_a_sentence_for_people(error):
+    from assets.common.tables import PLAIN_ERRORS
+
+    assert issubclass(error, PLAIN_ERRORS)

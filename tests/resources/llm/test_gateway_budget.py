@@ -1,0 +1,159 @@
+"""The gateway on a budget: it stops before it passes it, and what was answered is kept."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm import budget as module
+from resources.llm import errors, limits
+from resources.llm.budget import BudgetReached
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Completion
+from tests.resources.llm.faulty_api import ANSWERED, FaultyApi, Weather
+from tests.resources.llm.openai_double import Api, answer_to, serving
+
+# A dollar a token, and the stand-in counts characters: 12 asked, and 12 + 18 answered are $42. At most
+# a call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
+TEXTS = [f"Question {number:02}?" for number in range(10)]
+COST, MOST = 42, 70
+MODELS = """
+profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
+models:
+  it:
+    provider: openai
+    base_url: "{url}"
+    concurrency: 8
+    price: {{prompt: 1000000, completion: 1000000}}
+"""
+
+
+def requests(texts: list[str]) -> list[ChatRequest]:
+    return [
+        ChatRequest("it", (Message.of("user", text),), "test/budget@1", {"max_tokens": 50})
+        for text in texts
+    ]
+
+
+def make_gateway(folder: Path, url: str, run: str = "", budget: float | None = None) -> Gateway:
+    """A gateway as each run makes its own, over one ledger."""
+    path = folder / "models.yaml"
+    path.write_text(MODELS.format(url=url))
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(load_registry(path), "p", ledger, images, run, budget)
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    """What the API was asked, in the order it came."""
+    return []
+
+
+@pytest.fixture
+def url(heard: list[str]) -> Iterator[str]:
+    with serving(Api((5, 10), lambda _key, text: heard.append(text))) as address:
+        yield address
+
+
+def spent(folder: Path) -> dict[str, float]:
+    """Dollars in the ledger by the run that paid them."""
+    costs: dict[str, float] = {}
+    for call in Ledger(folder / "ledger.sqlite"):
+        costs[call.run] = costs.get(call.run, 0) + call.cost_usd
+    return costs
+
+
+def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest(
+    tmp_path, url, heard
+):
+    assert [len(text) + len(answer_to(text)) for text in TEXTS] == [COST] * 10
+    # Of $200, two of $70 are set aside; a third fits when the first has cost 42, a fourth when the
+    # third has: 3 * 42 + 70 = 196. Then 4 * 42 + 70 = 238.
+    with pytest.raises(BudgetReached, match=r"has spent \$168\.0000 .* may cost \$70\.0000"):
+        make_gateway(tmp_path, url, "poor", budget=200).ask("s", requests(TEXTS))
+
+    assert spent(tmp_path) == {"poor": 4 * COST}
+    kept = {call.response for call in Ledger(tmp_path / "ledger.sqlite")}
+    assert kept == {answer_to(text) for text in heard}, "all that was sent was answered and kept"
+
+    outcomes, usage = make_gateway(tmp_path, url, "rich", budget=1000).ask("s", requests(TEXTS))
+
+    assert [outcome.text for outcome in outcomes] == [answer_to(text) for text in TEXTS]
+    assert (usage.calls, usage.cache_hits, usage.cost_usd) == (6, 4, 6 * COST)
+    assert spent(tmp_path) == {"poor": 4 * COST, "rich": 6 * COST}
+    assert sorted(heard) == TEXTS
+
+
+def test_the_stages_of_a_run_share_its_budget(tmp_path, url, heard):
+    gateway = make_gateway(tmp_path, url, "run", budget=200)
+    gateway.ask("one", requests(TEXTS[:3]))
+
+    # 3 * 42 + 70 = 196 leaves room for one, and no second.
+    with pytest.raises(BudgetReached):
+        gateway.ask("two", requests(TEXTS[3:]))
+
+    assert spent(tmp_path) == {"run": 4 * COST} and len(heard) == 4
+
+
+def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, heard):
+    async def fall(session, request):
+        if request is not None:
+            await session.complete(request)
+        while len(heard) < stage:
+            await asyncio.sleep(0.001)
+        raise ZeroDivisionError  # as a key does that is refused
+
+    with serving(Api((500, 500), lambda _key, text: heard.append(text))) as slow:
+        gateway = make_gateway(tmp_path, slow, budget=100)
+        for stage in (1, 2, 3):
+            with pytest.raises((ZeroDivisionError, BudgetReached)):
+                gateway.map("s", [*requests(TEXTS[stage : stage + 1]), None], fall)
+
+    # Each was sent, and is answered and billed whether anybody still waits or not: 42 and 42, and the
+    # third, 84 + 70 = 154, was not to go.
+    assert len(heard) * COST <= 100
+
+
+def test_what_is_in_the_ledger_costs_no_budget(tmp_path, url):
+    make_gateway(tmp_path, url).ask("s", requests(TEXTS))
+
+    outcomes, usage = make_gateway(tmp_path, url, budget=0).ask("s", requests(TEXTS))
+
+    assert len(outcomes) == usage.cache_hits == 10
+
+
+@pytest.fixture
+def stubborn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits between tries, and no server is given up."""
+    monkeypatch.setattr(errors, "_backoff", lambda state: 0.0)
+    monkeypatch.setattr(limits, "BREAK_AFTER", 10**6)
+
+
+def test_where_everything_fails_it_is_not_all_asked_six_times(tmp_path, stubborn, monkeypatch):
+    monkeypatch.setattr(module, "FREE_RETRIES", 5)
+    texts = [f"Question {number:02}?" for number in range(30)]
+    with FaultyApi(Weather(share=1.0, mix={"500": 1}, latency=("constant", 1))) as api:
+        _, usage = make_gateway(tmp_path, api.url).ask("s", requests(texts))
+        ends = api.record().ends
+
+    assert usage.failures == {"server_error": 30}
+    # Each once, a retry for each and five more: 65, where six each would be 180.
+    assert ends.keys() == set(texts)
+    assert sum(map(len, ends.values())) == 30 * 2 + 5
+
+
+def test_a_retry_for_each_request_is_there_however_many_fail(tmp_path, stubborn, monkeypatch):
+    monkeypatch.setattr(module, "FREE_RETRIES", 0)
+    texts = [f"Question {number:02}?" for number in range(30)]
+    failing_once = Weather(share=1.0, mix={"500": 1}, passes_after=1, latency=("constant", 1))
+    with FaultyApi(failing_once) as api:
+        outcomes, _ = make_gateway(tmp_path, api.url).ask("s", requests(texts))
+        ends = api.record().ends
+
+    assert all(isinstance(outcome, Completion) for outcome in outcomes)
+    assert ends == {text: ["500", ANSWERED] for text in texts}

@@ -1,0 +1,378 @@
+"""The gateway on a provider's bad days: everything is answered right, and nothing is paid for twice.
+
+The provider is `faulty_api`, which draws what becomes of an attempt from the request and the attempt's
+number alone. So what a caller that does everything right sends is known before, attempt by attempt,
+and the record of what arrived is compared with that.
+"""
+
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm import attempt, errors, session
+from resources.llm.budget import BudgetReached
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Charge, Ledger
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+from resources.llm.usage import Usage
+from tests.resources.llm.faulty_api import (
+    ABANDONED,
+    ANSWERED,
+    DELIVERED,
+    FILTERED,
+    LOST,
+    MIX,
+    REJECTED,
+    FaultyApi,
+    Latency,
+    Record,
+    Weather,
+    milliseconds,
+)
+from tests.resources.llm.openai_double import answer_to
+
+MODELS = """
+profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
+models:
+  it:
+    provider: openai
+    base_url: "{url}"
+    concurrency: {concurrency}
+    price: {{prompt: 1000000, completion: 1000000}}
+"""
+
+
+def make_gateway(
+    folder: Path, url: str, concurrency: int = 8, budget_usd: float | None = None
+) -> Gateway:
+    """A gateway whose provider is the server at `url`, everything else under `folder`."""
+    path = folder / "models.yaml"
+    path.write_text(MODELS.format(url=url, concurrency=concurrency))
+    images = ImageStore(folder / "images")
+    ledger = Ledger(folder / "ledger.sqlite")
+    return Gateway(load_registry(path), "p", ledger, images, budget_usd=budget_usd)
+
+
+def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:
+    """The outcome of each text, and the usage."""
+    requests = [
+        ChatRequest("it", (Message.of("user", text),), "test/fault@1", params) for text in texts
+    ]
+    outcomes, usage = gateway.ask("stage", requests)
+    return dict(zip(texts, outcomes, strict=True)), usage
+
+
+def answers_in(ledger: Ledger) -> dict[str, str]:
+    """Question -> answer, as the ledger has them."""
+    return {call.request["messages"][0]["parts"][0]: call.response for call in ledger}  # type: ignore[index]
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "_backoff", lambda state: 0.0)
+
+
+# Thousands of requests, three attempts in ten failing
+
+N = 5000
+TEXTS = [f"Question {number}: which way is north?" for number in range(N)]
+BAD_DAY = Weather(share=0.3, rejected=0.01, filtered=0.01, seed=1)
+CONCURRENCY = 64
+
+
+@dataclass(frozen=True)
+class Day:
+    """What 5,000 requests were told, what arrived at the provider by then, and what was kept."""
+
+    outcomes: dict[str, Outcome]
+    usage: Usage
+    record: Record
+    answers: dict[str, str]
+    charges: list[Charge]
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Day, Day]]:
+    """Everything asked, and asked again on the same ledger."""
+    folder = tmp_path_factory.mktemp("days")
+
+    def live() -> Day:
+        gateway, begun = make_gateway(folder, api.url, CONCURRENCY), time.monotonic()
+        outcomes, usage = ask(gateway, TEXTS)
+        seconds, kept = time.monotonic() - begun, gateway.ledger
+        return Day(outcomes, usage, api.record(), answers_in(kept), kept.charges(), seconds)
+
+    with pytest.MonkeyPatch.context() as patch, FaultyApi(BAD_DAY) as api:
+        # 0.3 ** 16 of the requests, one in 200 million, would fail so often.
+        patch.setattr(session, "MAX_ATTEMPTS", 16)
+        # Far above what 64 side by side take on two cores, 0.2 s, so that none of these is early.
+        patch.setattr(attempt, "ATTEMPT_SECONDS", 2.0)
+        patch.setattr(errors, "_backoff", lambda state: random.uniform(0, 0.02))
+        yield live(), live()
+
+
+@pytest.fixture
+def day(days: tuple[Day, Day]) -> Day:
+    return days[0]
+
+
+def lot(text: str) -> str:
+    return BAD_DAY.lot(text)
+
+
+def price_of(text: str) -> int:
+    """Dollars that the provider's work on a request costs: one a token, and it counts characters."""
+    return len(text) + len(answer_to(text))
+
+
+def test_the_day_is_as_bad_as_it_is_meant_to_be() -> None:
+    ends = [BAD_DAY.plan(text) for text in TEXTS]
+    # Of an attempt's failing three times in ten: 1 / 0.7 attempts a request, 7,143 for 5,000. Their
+    # variance is 0.3 / 0.7**2 = 0.612 a request, so the sum's deviation is sqrt(5000 * 0.612) = 55.
+    assert sum(map(len, ends)) == pytest.approx(7143, abs=3 * 55)
+    assert {end for each in ends for end in each} == {ANSWERED, FILTERED, REJECTED, *MIX}
+    # A hundredth of 5,000 is 50 each, give or take 3 * sqrt(50) = 21.
+    for permanent in (REJECTED, FILTERED):
+        assert sum(each[-1] == permanent for each in ends) == pytest.approx(50, abs=21)
+
+
+def test_every_request_has_its_right_answer_or_the_failure_that_is_its_own(day: Day) -> None:
+    told = {
+        text: outcome.text if isinstance(outcome, Completion) else outcome.kind
+        for text, outcome in day.outcomes.items()
+    }
+    right = {
+        text: {ANSWERED: answer_to(text), FILTERED: "refused", REJECTED: "bad_request"}[lot(text)]
+        for text in TEXTS
+    }
+
+    assert len(told) == N and told == right
+
+
+def test_a_request_is_sent_once_and_once_more_for_each_of_its_faults(day: Day) -> None:
+    # The whole of it: no attempt too many, none too few, none after the answer, none given up early.
+    sent = day.record.ends
+    other = {text: sent.get(text) for text in TEXTS if sent.get(text) != BAD_DAY.plan(text)}
+
+    assert other == {} and len(sent) == N
+    # None of the 5,000 is asked more than nine times: 0.3 ** 9 of them, 0.1, would be.
+    assert max(map(len, sent.values())) == 9
+
+
+def test_no_charge_is_made_twice_but_where_the_provider_lost_what_it_had_made(day: Day) -> None:
+    for text in TEXTS:
+        delivered, lost = day.record.charged(text)
+        assert delivered == (0 if lot(text) == REJECTED else 1)
+        assert lost == sum(end in LOST for end in BAD_DAY.plan(text))
+    # What such a day costs: of 1,000 attempts 20 are reset in the body, 5 silent, 4 trickle, 15
+    # truncated, 15 without choices, 10 not UTF-8: 69, so 7,143 * 0.069 = 493 answers are paid for and
+    # lost, with a deviation of sqrt(7143 * 0.069 * 0.931) = 21.
+    all_lost = sum(day.record.charged(text)[1] for text in TEXTS)
+    assert all_lost == pytest.approx(493, abs=3 * 21)
+
+
+def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld(day: Day) -> None:
+    assert day.answers == {text: answer_to(text) for text in TEXTS if lot(text) == ANSWERED}
+    assert sorted(charge.key for charge in day.charges) == sorted(
+        day.outcomes[text].key for text in TEXTS if lot(text) == FILTERED
+    )
+
+
+def test_what_it_came_to_is_counted_once_a_request(day: Day) -> None:
+    answered = [text for text in TEXTS if lot(text) == ANSWERED]
+
+    assert (day.usage.calls, day.usage.cache_hits) == (len(answered), 0)
+    assert day.usage.failures == {
+        "refused": sum(lot(text) == FILTERED for text in TEXTS),
+        "bad_request": sum(lot(text) == REJECTED for text in TEXTS),
+    }
+    # What the filter withheld was paid for like what it let through.
+    assert day.usage.cost_usd == sum(price_of(text) for text in TEXTS if lot(text) != REJECTED)
+
+
+def test_asked_again_nothing_that_was_answered_is_sent(days: tuple[Day, Day]) -> None:
+    first, again = days
+    before, after = first.record.ends, again.record.ends
+
+    assert {text for text in TEXTS if after[text] != before[text]} == {
+        text for text in TEXTS if lot(text) != ANSWERED
+    }
+    assert (again.usage.calls, again.usage.cache_hits) == (0, first.usage.calls)
+    assert again.usage.failures == first.usage.failures
+    assert again.answers == first.answers
+    assert {text for text, each in again.outcomes.items() if getattr(each, "cached", False)} == {
+        text for text in TEXTS if lot(text) == ANSWERED
+    }
+
+
+def test_it_is_done_in_bearable_time(day: Day) -> None:
+    # 18 s on two cores, of which the machine may have less to give.
+    assert day.seconds < 120
+
+
+# One kind of fault at a time
+
+BAD = "Question 0: which way is bad?"
+GOOD = [f"Question {number}: which way is good?" for number in range(1, 7)]
+KINDS = {
+    "429": "rate_limited",
+    "429 seconds": "rate_limited",
+    "429 date": "rate_limited",
+    "500": "server_error",
+    "502 html": "server_error",
+    "503 seconds": "server_error",
+    "408": "timeout",
+    "reset": "unreachable",
+    "reset in body": "unreachable",
+    "silence": "timeout",
+    "trickle": "timeout",
+    "truncated": "bad_response",
+    "html": "bad_response",
+    "no choices": "bad_response",
+    "not utf-8": "bad_response",
+}
+"""What a request is lost to when every attempt fails in this way."""
+
+
+def nothing_but(kind: str, **more: object) -> Weather:
+    """Weather in which one request suffers this, and always."""
+    calm: dict[str, object] = {"share": 1.0, "mix": {kind: 1}, "only": (BAD,)}
+    return Weather(**{**calm, "latency": ("constant", 2), **more})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.7)
+
+
+def test_every_kind_of_fault_is_tried_here() -> None:
+    assert KINDS.keys() == MIX.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_that_never_ends_is_a_typed_failure_and_stops_no_other_request(
+    tmp_path: Path, impatient: None, kind: str
+) -> None:
+    with FaultyApi(nothing_but(kind)) as api:
+        # Two side by side, so that the good ones come past the bad one.
+        gateway, begun = make_gateway(tmp_path, api.url, concurrency=2), time.monotonic()
+        outcomes, usage = ask(gateway, [BAD, *GOOD])
+        seconds, ends = time.monotonic() - begun, api.record().ends
+
+    failure = outcomes[BAD]
+    assert isinstance(failure, Failure) and failure.kind == KINDS[kind] and failure.detail
+    assert ends == {BAD: [kind, kind], **{text: [ANSWERED] for text in GOOD}}
+    assert answers_in(gateway.ledger) == {text: answer_to(text) for text in GOOD}
+    assert usage.failures == {KINDS[kind]: 1}
+    # Two attempts of 0.7 s at most, a date less than a second away, and what the client takes.
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_that_passes_costs_one_more_attempt(
+    tmp_path: Path, impatient: None, kind: str
+) -> None:
+    with FaultyApi(nothing_but(kind, passes_after=1)) as api:
+        gateway = make_gateway(tmp_path, api.url)
+        outcomes, _ = ask(gateway, [BAD])
+        record = api.record()
+
+    outcome = outcomes[BAD]
+    assert isinstance(outcome, Completion) and outcome.text == answer_to(BAD)
+    assert record.ends == {BAD: [kind, ANSWERED]}
+    assert record.charged(BAD) == (1, 1 if kind in LOST else 0)
+    (call,) = gateway.ledger
+    assert call.attempts == 2
+
+
+@pytest.mark.parametrize(("lot", "kind"), [(REJECTED, "bad_request"), (FILTERED, "refused")])
+def test_what_would_end_the_same_is_sent_once(tmp_path: Path, lot: str, kind: str) -> None:
+    with FaultyApi(Weather(share=0.0, **{lot: 1.0})) as api:  # type: ignore[arg-type]
+        outcomes, _ = ask(make_gateway(tmp_path, api.url), [BAD, *GOOD])
+        record = api.record()
+
+    assert {getattr(outcome, "kind", None) for outcome in outcomes.values()} == {kind}
+    assert record.ends == {text: [lot] for text in (BAD, *GOOD)}
+    assert record.charged(BAD) == (1 if lot in DELIVERED else 0, 0)
+
+
+def test_an_answer_that_comes_after_the_attempts_time_is_asked_for_again(
+    tmp_path: Path, impatient: None
+) -> None:
+    # The provider takes a second, an attempt may take 0.7: it works twice, and twice for nothing.
+    with FaultyApi(Weather(share=0.0, latency=("constant", 1000))) as api:
+        outcomes, _ = ask(make_gateway(tmp_path, api.url), [BAD])
+        time.sleep(1.1)
+        record = api.record()
+
+    assert getattr(outcomes[BAD], "kind", None) == "timeout"
+    assert record.ends == {BAD: ["abandoned", "abandoned"]}
+    assert record.charged(BAD) == (0, 2)
+
+
+def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(tmp_path: Path) -> None:
+    # A server that starts again: 128 connections are gone at once, and then all is well.
+    with FaultyApi(
+        Weather(share=1.0, mix={"reset": 1}, passes_after=1, latency=("constant", 100))
+    ) as api:
+        begun = time.monotonic()
+        outcomes, _ = ask(make_gateway(tmp_path, api.url, concurrency=128), TEXTS[:128])
+        seconds = time.monotonic() - begun
+        ends = api.record().ends
+
+    assert all(isinstance(outcome, Completion) for outcome in outcomes.values())
+    assert ends == {text: ["reset", ANSWERED] for text in TEXTS[:128]}
+    # One first pause, of a second, not one for every ten that fell together.
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("kind", sorted(LOST - {ABANDONED}))
+def test_what_is_lost_counts_against_the_budget(tmp_path: Path, impatient: None, kind: str) -> None:
+    # Each time the provider works is 31 characters asked and 49 answered, $80. Of $640 an attempt sets
+    # 31 + 8 + 100 = $139 aside, the most it may cost: four are under way. Twenty would be $1,600.
+    asked = TEXTS[:10]
+    with FaultyApi(Weather(share=1.0, mix={kind: 1}, latency=("constant", 2))) as api:
+        gateway = make_gateway(tmp_path, api.url, budget_usd=640)
+        with pytest.raises(BudgetReached):
+            ask(gateway, asked, max_tokens=100)
+        record = api.record()
+
+    charged = sum(sum(record.charged(text)) * price_of(text) for text in asked)
+    assert 0 < charged <= 640
+
+
+# How late answers come
+
+
+@pytest.mark.parametrize(
+    ("latency", "mean", "median", "most_of_99_in_100"),
+    [
+        (("constant", 5.0), 5.0, 5.0, 5.0),
+        # Between 2 and 8: half way, and 2 + 0.99 * 6.
+        (("uniform", 2.0, 8.0), 5.0, 5.0, 7.94),
+        # e to a normal of deviation 1: mean 3 * e**0.5 = 4.946, 99 in 100 below 3 * e**2.326 = 30.7.
+        (("lognormal", 3.0, 1.0), 4.946, 3.0, 30.7),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_latencies_are_what_they_are_called(
+    latency: Latency, mean: float, median: float, most_of_99_in_100: float
+) -> None:
+    rng = random.Random(0)
+    drawn = [milliseconds(latency, rng) for _ in range(20_000)]
+
+    # A lognormal's 99th hundredth is the least sure: deviation sqrt(0.01 * 0.99 / 20000) / density =
+    # 0.0007 / 0.00087 = 0.81, under 3 %.
+    assert statistics.fmean(drawn) == pytest.approx(mean, rel=0.03)
+    assert statistics.median(drawn) == pytest.approx(median, rel=0.03)
+    assert statistics.quantiles(drawn, n=100)[-1] == pytest.approx(most_of_99_in_100, rel=0.08)

@@ -1,0 +1,113 @@
+"""The gateway among others: whoever asks the same over one ledger at once, it is sent once."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Outcome
+from resources.llm.usage import Usage
+from tests.resources.llm.openai_double import Api, answer_to, serving
+from tests.resources.llm.test_flights import start, together
+
+MODELS = """
+profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
+models: {{it: {{provider: openai, base_url: "{url}", concurrency: 8}}}}
+"""
+TEXTS = [f"Question {number}: which way is north?" for number in range(20)]
+ASKER = """
+    import json, sys
+    from pathlib import Path
+    import openai, aiohttp
+    import resources.llm.errors
+    from tests.resources.llm.test_gateway_flights import ask
+
+    print("ready", flush=True)
+    sys.stdin.readline()
+    outcomes, usage = ask(Path(sys.argv[1]), sys.argv[2])
+    print(json.dumps([[each.text for each in outcomes], usage.calls, usage.cache_hits]))
+"""
+
+
+def ask(folder: Path, url: str) -> tuple[list[Outcome], Usage]:
+    """What a run of its own gets that asks everything, over the one ledger in `folder`."""
+    models = folder / f"models-{os.getpid()}-{threading.get_ident()}.yaml"
+    models.write_text(MODELS.format(url=url))
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    requests = [ChatRequest("it", (Message.of("user", text),), "test/flight@1") for text in TEXTS]
+    return Gateway(load_registry(models), "p", ledger, images).ask("s", requests)
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    """What the API was asked, in the order it came."""
+    return []
+
+
+@pytest.fixture
+def url(heard: list[str]) -> Iterator[str]:
+    """The API, slow enough for the second to come before the first has its answers."""
+    with serving(Api((150, 200), lambda _key, text: heard.append(text))) as address:
+        yield address
+
+
+def test_two_processes_that_ask_the_same_at_once_send_it_once_and_both_have_all_answers(
+    tmp_path, url, heard
+):
+    with start(ASKER, tmp_path, url) as one, start(ASKER, tmp_path, url) as other:
+        together([one, other])
+        told = [json.loads(asker.stdout.readline()) for asker in (one, other)]
+
+    assert sorted(heard) == sorted(TEXTS)
+    assert [answers for answers, _, _ in told] == [[answer_to(text) for text in TEXTS]] * 2
+    # Each answer was paid for by one of them and found by the other.
+    assert sum(calls for _, calls, _ in told) == sum(hits for _, _, hits in told) == 20
+
+
+def test_three_gateways_in_threads_of_one_process_send_it_once_too(tmp_path, url, heard):
+    barrier = threading.Barrier(3)
+
+    def one(_number: int) -> tuple[list[Outcome], Usage]:
+        barrier.wait()
+        return ask(tmp_path, url)
+
+    with ThreadPoolExecutor(3) as pool:
+        told = list(pool.map(one, range(3)))
+
+    assert sorted(heard) == sorted(TEXTS)
+    for outcomes, _ in told:
+        assert [outcome.text for outcome in outcomes] == [answer_to(text) for text in TEXTS]
+    assert sum(usage.calls for _, usage in told) == 20
+    assert sum(usage.cache_hits for _, usage in told) == 40
+
+
+def test_who_waits_for_an_asker_that_is_killed_asks_what_that_left_open(tmp_path, url, heard):
+    with start(ASKER, tmp_path, url) as killed, ThreadPoolExecutor(1) as pool:
+        together([killed])
+        until(lambda: len(heard) >= 8)
+        waits = pool.submit(ask, tmp_path, url)
+        time.sleep(0.1)
+        killed.kill()
+        before = list(heard)
+        outcomes, _ = waits.result(60)
+
+    assert len(set(before)) == len(before), "nothing is sent beside who is at it"
+    assert [outcome.text for outcome in outcomes] == [answer_to(text) for text in TEXTS]
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until something is true, half a minute at most."""
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)

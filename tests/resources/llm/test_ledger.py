@@ -1,0 +1,296 @@
+"""The ledger: what was answered once is there for good, whoever asked and whatever happens next."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from filelock import FileLock
+
+from methods.prompts.messages import Image, Message, Text
+from resources.home import REPO_ROOT
+from resources.llm.ledger import Call, Ledger
+from resources.llm.registry import ModelSpec
+from resources.llm.request import ChatRequest, Completion, request_key
+
+
+def call(number: int = 0, **changes) -> Call:
+    """One answered call about one picture; `number` makes it another question."""
+    request = ChatRequest(
+        model="careful",
+        messages=(Message("user", (Image("a" * 64), Text(f"Question {number}, où 字?"))),),
+        prompt_version="mmdu/answers@12345678",
+        params={"temperature": 0.0},
+    ).canonical(ModelSpec(name="careful", provider="openai", model="gpt"))
+    fields = {
+        "key": request_key(request),
+        "provider": "openai",
+        "model": "gpt",
+        "prompt_version": "mmdu/answers@12345678",
+        "stage": "dialogue.answers",
+        "run": "run-1",
+        "via": "live",
+        "request": request,
+        "response": f"Answer {number}: “here” 字 \x00 …",
+        "finish_reason": "stop",
+        "prompt_tokens": 1000 + number,
+        "completion_tokens": 10,
+        "cost_usd": 0.0025,
+        "seconds": 1.5,
+        "attempts": 2,
+        "created_at": "2026-01-01T00:00:00.000+00:00",
+    }
+    return Call(**fields | changes)
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    return Ledger(tmp_path / "not" / "there" / "ledger.sqlite")
+
+
+def file_bytes(ledger: Ledger) -> bytes:
+    """Every byte of every file the ledger has written."""
+    return b"".join(path.read_bytes() for path in ledger.path.parent.iterdir())
+
+
+def in_order(calls: list[Call]) -> list[Call]:
+    """Calls in the order the ledger tells them."""
+    return sorted(calls, key=lambda each: each.key)
+
+
+def answers(calls: list[Call]) -> dict[str, Completion]:
+    """What the ledger finds where these calls are in it."""
+    return {each.key: each.completion(cached=True) for each in calls}
+
+
+# Adding and finding
+
+
+def test_a_call_comes_back_as_it_was_added(ledger):
+    ledger.add([call(0), call(1)])
+
+    assert list(ledger) == list(Ledger(ledger.path)) == in_order([call(0), call(1)])
+    assert ledger.find([call(1).key]) == answers([call(1)])
+    assert Ledger(ledger.path).find([call(0).key, call(1).key]) == answers([call(0), call(1)])
+
+
+def test_what_was_not_asked_is_not_found(ledger):
+    assert ledger.find([call(0).key]) == {} and ledger.find([]) == {}
+
+    ledger.add([call(0)])
+
+    assert ledger.find([call(1).key]) == {} and ledger.find([]) == {}
+
+
+def test_any_number_of_keys_can_be_looked_up_at_once(ledger):
+    calls = [call(number) for number in range(1203)]
+    ledger.add(calls)
+
+    found = ledger.find([each.key for each in calls] + [call(9999).key])
+
+    assert found == answers(calls)
+
+
+def test_the_first_answer_stands(ledger):
+    ledger.add([call(0)])
+
+    ledger.add([call(0, response="another answer", cost_usd=9.0), call(1)])
+    ledger.add([call(2), call(2, response="another answer")])
+
+    assert list(ledger) == in_order([call(number) for number in range(3)])
+    # What the others cost is in the account all the same.
+    assert [(each.key, each.cost_usd) for each in ledger.charges()] == [
+        (call(0).key, 9.0),
+        (call(2).key, 0.0025),
+    ]
+
+
+def test_every_call_is_there_once_in_the_order_of_the_keys(ledger):
+    assert list(ledger) == [] and len(ledger) == 0
+    calls = [call(number) for number in range(20)]
+
+    ledger.add(calls)
+
+    assert list(ledger) == in_order(calls)
+    assert len(ledger) == 20
+
+
+def test_what_is_added_meanwhile_does_not_disturb_who_reads_through(ledger):
+    ledger.add([call(number) for number in range(20)])
+
+    seen = 0
+    for each in ledger:
+        ledger.add([call(100 + seen, response=each.response)])
+        seen += 1
+
+    assert seen == 20 and len(ledger) == 40
+
+
+def test_the_asker_sees_the_answer_its_cost_and_where_it_came_from():
+    assert call(0).completion(cached=True) == Completion(
+        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, cached=True
+    )
+
+
+# Durable
+
+
+def test_an_answer_outlives_its_writer_killed_right_after_add(ledger):
+    script = """
+        import sys, time
+        from resources.llm.ledger import Ledger
+        from tests.resources.llm.test_ledger import call
+
+        Ledger(sys.argv[1]).add([call(0), call(1)])
+        print("added", flush=True)
+        time.sleep(60)
+    """
+    with start(script, ledger.path, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout.readline() == "added\n"
+        os.kill(writer.pid, signal.SIGKILL)
+
+    assert list(Ledger(ledger.path)) == in_order([call(0), call(1)])
+
+
+def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
+    script = """
+        import itertools, sys
+        from resources.llm.ledger import Ledger
+        from tests.resources.llm.test_ledger import call
+
+        ledger = Ledger(sys.argv[1])
+        for start in itertools.count(0, 500):
+            ledger.add([call(number) for number in range(start, start + 500)])
+            print("added", flush=True)
+    """
+    with start(script, ledger.path, stdout=subprocess.PIPE) as writer:
+        for _ in range(3):
+            assert writer.stdout.readline() == "added\n"
+        time.sleep(0.02)
+        os.kill(writer.pid, signal.SIGKILL)
+
+    numbers = sorted(each.prompt_tokens - 1000 for each in ledger)
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) >= 1500 and len(numbers) % 500 == 0
+
+
+def test_commits_are_flushed_and_readers_do_not_wait_for_writers(ledger):
+    with ledger._alone() as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert ledger.find([call(0).key]) == {}
+
+
+@pytest.mark.parametrize("column", ["finish_reason", "response", "model", "created_at"])
+def test_a_call_that_lacks_a_value_is_refused_aloud_and_none_of_its_batch_is_kept(ledger, column):
+    with pytest.raises(sqlite3.IntegrityError, match=column):
+        ledger.add([call(0), call(1, **{column: None})])
+
+    assert len(ledger) == 0
+
+
+def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
+    ledger.add([call(0)])
+    script = """
+        import resource, sqlite3, sys
+        from resources.llm.ledger import Ledger
+        from tests.resources.llm.test_ledger import call
+
+        ledger = Ledger(sys.argv[1])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        try:
+            ledger.add([call(number) for number in range(1, 1000)])
+        except sqlite3.Error:
+            print("refused", flush=True)
+    """
+    with start(script, ledger.path, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout.read() == "refused\n"
+
+    assert list(ledger) == [call(0)]
+
+
+# Many at once
+
+
+ARRIVALS = 5
+"""New ledgers that several processes come to at once."""
+
+
+def _arrive_and_add(folder, first, barrier):
+    for number in range(ARRIVALS):
+        barrier.wait()
+        Ledger(folder / f"{number}" / "ledger.sqlite").add([call(first)])
+    ledger = Ledger(folder / "ledger.sqlite")
+    for start in range(first, first + 100, 10):
+        ledger.add([call(number) for number in range(start, start + 10)])
+        assert call(start).key in ledger.find([call(start).key])
+
+
+def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
+    spawn = multiprocessing.get_context("spawn")
+    barrier = spawn.Barrier(4)
+    # Neighbours share half their calls, so that the same answer also arrives twice.
+    writers = [
+        spawn.Process(target=_arrive_and_add, args=(tmp_path, first, barrier))
+        for first in (0, 50, 100, 150)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert sorted(each.prompt_tokens - 1000 for each in ledger) == list(range(250))
+    for number in range(ARRIVALS):
+        assert len(Ledger(tmp_path / f"{number}" / "ledger.sqlite")) == 4
+
+
+def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    made = threading.Thread(target=Ledger, args=(path,))
+
+    with FileLock(f"{path}.lock"):
+        made.start()
+        made.join(0.3)
+        assert made.is_alive() and not path.exists()
+
+    made.join(30)
+    assert not made.is_alive() and path.exists()
+
+
+# What is not in it
+
+
+def test_images_are_in_the_file_by_their_hash_alone(ledger):
+    ledger.add([call(0)])
+
+    (kept,) = ledger
+    assert kept.request["messages"][0]["parts"][0] == {"image": "a" * 64}
+    assert b"base64" not in file_bytes(ledger)
+    assert "base64" not in str(kept.request)
+
+
+def test_requests_are_packed_since_pages_repeat_in_them(ledger):
+    longs = [{"messages": [f"{number}: " + "the same page " * 5000]} for number in range(20)]
+
+    ledger.add([call(number, request=long) for number, long in enumerate(longs)])
+
+    assert sorted(str(each.request) for each in ledger) == sorted(map(str, longs))
+    # 20 requests of 70,000 characters are 1.4 MB as they are said.
+    assert len(file_bytes(ledger)) < 200_000
+
+
+def start(script, *arguments, **options) -> subprocess.Popen:
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.Popen(command, cwd=REPO_ROOT, text=True, **options)

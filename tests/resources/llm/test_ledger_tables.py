@@ -1,0 +1,185 @@
+"""The ledger's tables: charges stand beside calls, and every thread and process has a connection."""
+
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from resources.llm.ledger import Charge, Ledger
+from resources.llm.request import Completion
+from tests.resources.llm.test_ledger import call, in_order, start
+
+
+def charge(number: int, **changes: object) -> Charge:
+    """What the request of `call(number)` cost without an answer."""
+    fields = {name: getattr(call(number), name) for name in Charge._fields}
+    return Charge(**{**fields, "finish_reason": "content_filter", **changes})
+
+
+def query(path: Path, text: str) -> list[tuple[object, ...]]:
+    """Rows as a connection of nobody's reads them from the file."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(text).fetchall()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+# Charges
+
+
+def test_a_charge_is_kept_beside_the_calls_and_answers_nobody(path):
+    ledger = Ledger(path)
+
+    ledger.add([call(0), charge(1), charge(0)])
+
+    assert list(ledger) == [call(0)] and len(ledger) == 1
+    assert ledger.charges() == Ledger(path).charges() == [charge(1), charge(0)]
+    assert ledger.find([charge(1).key]) == {}
+    assert ledger.find([call(0).key])[call(0).key].text == call(0).response
+
+
+def test_what_was_charged_twice_is_there_twice(path):
+    ledger = Ledger(path)
+
+    ledger.add([charge(1), charge(1)])
+    ledger.add([charge(1, cost_usd=0.5)])
+
+    assert ledger.charges() == [charge(1), charge(1), charge(1, cost_usd=0.5)]
+    assert query(path, "SELECT status, sum(cost_usd) FROM accounts GROUP BY 1") == [("lost", 0.505)]
+
+
+def test_a_request_that_was_charged_for_nothing_may_be_answered_yet(path):
+    ledger = Ledger(path)
+    ledger.add([charge(0)])
+
+    ledger.add([call(0)])
+
+    assert ledger.find([call(0).key])[call(0).key] == Completion(
+        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, cached=True
+    )
+    assert ledger.charges() == [charge(0)]
+
+
+def test_a_second_answer_is_not_kept_but_was_paid_for(path):
+    ledger = Ledger(path)
+
+    ledger.add([call(0), call(0, response="another answer", run="run-2", cost_usd=0.25)])
+
+    assert list(ledger) == [call(0)]
+    assert ledger.charges() == [charge(0, finish_reason="stop", run="run-2", cost_usd=0.25)]
+
+
+def test_what_runs_have_paid_is_for_answers_and_for_none(path):
+    ledger = Ledger(path)
+    ledger.add(
+        [
+            call(0, run="a", cost_usd=0.5),
+            call(1, run="a", cost_usd=0.25),
+            charge(1, run="a", cost_usd=1.0),
+            charge(2, run="b", cost_usd=2.0),
+            call(3, run="c", cost_usd=4.0),
+        ]
+    )
+
+    assert ledger.cost_of(["a"]) == 1.75
+    assert ledger.cost_of(["b", "a"]) == 3.75
+    assert ledger.cost_of(["nobody"]) == ledger.cost_of([]) == 0
+
+
+@pytest.mark.parametrize("lacking", [call(1, model=None), charge(1, model=None)])
+def test_calls_and_charges_that_come_together_are_kept_together_or_not_at_all(path, lacking):
+    ledger = Ledger(path)
+
+    with pytest.raises(sqlite3.IntegrityError, match="model"):
+        ledger.add([call(0), charge(0), lacking])
+
+    assert list(ledger) == [] and ledger.charges() == []
+
+
+def test_the_mean_answer_is_that_of_a_stage_and_a_model(path):
+    ledger = Ledger(path)
+    assert ledger.mean_completion("dialogue.answers", "gpt") is None
+    ledger.add(
+        [
+            call(0, completion_tokens=10),
+            call(1, completion_tokens=25),
+            call(2, completion_tokens=1000, stage="dialogue.questions"),
+            call(3, completion_tokens=2000, model="mini"),
+            charge(4, completion_tokens=3000),
+        ]
+    )
+
+    assert ledger.mean_completion("dialogue.answers", "gpt") == 17.5
+    assert ledger.mean_completion("dialogue.answers", "mini") == 2000
+    assert ledger.mean_completion("dialogue.questions", "mini") is None
+
+
+# Connections
+
+
+def elsewhere(do: Callable[[], object]) -> object:
+    """What `do` gives in a thread of its own."""
+    told: list[object] = []
+    thread = threading.Thread(target=lambda: told.append(do()))
+    thread.start()
+    thread.join(30)
+    return told[0]
+
+
+def test_a_thread_keeps_its_connection_and_another_has_another(path):
+    ledger = Ledger(path)
+
+    mine = ledger.connection
+
+    assert ledger.connection is mine
+    assert elsewhere(lambda: ledger.connection is mine) is False
+    assert elsewhere(lambda: ledger.connection is ledger.connection) is True
+
+
+def test_closing_closes_this_threads_connection_alone_and_the_next_use_opens_another(path):
+    ledger = Ledger(path)
+    mine = ledger.connection
+
+    elsewhere(lambda: (ledger.connection, ledger.close()))
+    assert ledger.connection is mine and mine.execute("SELECT 1").fetchone() == (1,)
+
+    ledger.close()
+    ledger.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        mine.execute("SELECT 1")
+    ledger.add([call(0)])
+    assert list(ledger) == [call(0)] and ledger.connection is not mine
+
+
+def test_a_child_process_does_not_go_on_with_its_parents_connection(path):
+    script = """
+        import os, sys
+        from pathlib import Path
+        from resources.llm.ledger import Ledger
+        from tests.resources.llm.test_ledger import call
+
+        ledger = Ledger(Path(sys.argv[1]))
+        ledger.add([call(0)])
+        inherited = ledger.connection
+        child = os.fork()
+        if child == 0:
+            ledger.close()  # is not the parent's
+            inherited.execute("SELECT 1")
+            ledger.add([call(1)])
+            os._exit(0 if ledger.connection is not inherited and len(ledger) == 2 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert ledger.connection is inherited
+        ledger.add([call(2)])
+        print(len(ledger))
+    """
+    with start(script, path, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout.read() == "3\n"
+
+    assert list(Ledger(path)) == in_order([call(0), call(1), call(2)])

@@ -1,0 +1,177 @@
+"""A reply that cannot be read is asked for again, twice at most, and each asking is kept."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from methods.prompts.parsing import ParseError, numbered_schema, parse_numbered
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.reading import Reading, complete_and_read
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest
+
+MODELS = """
+profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
+models: {{m: {{provider: openai, base_url: "{url}", structured_output: {structured}}}}}
+"""
+REQUEST = ChatRequest(
+    "m", (Message.of("user", "Ask two questions."),), "test/q@1", schema=numbered_schema("Q", 2)
+)
+
+
+class Writer(ThreadingHTTPServer):
+    """A server that gives the replies it was told to, one after another, and keeps what it is sent."""
+
+    class Handler(BaseHTTPRequestHandler):
+        server: "Writer"
+
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.server.received.append(sent)
+            reply = self.server.replies[
+                min(len(self.server.received), len(self.server.replies)) - 1
+            ]
+            choice = {"index": 0, "message": {"content": reply}, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 10, "completion_tokens": 5}
+            data = json.dumps({"choices": [choice], "usage": usage}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        self.received: list[dict] = []
+        self.replies = ["Q1: Why?\nQ2: How?"]
+
+
+@pytest.fixture
+def writer() -> Iterator[Writer]:
+    with Writer() as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+Ask = Callable[..., Reading[list[str]]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, writer: Writer) -> Ask:
+    def asked(structured: bool = False) -> Reading[list[str]]:
+        models = tmp_path / "models.yaml"
+        url = f"http://127.0.0.1:{writer.server_address[1]}/v1"
+        models.write_text(MODELS.format(url=url, structured=str(structured).lower()))
+        gateway = Gateway(
+            load_registry(models), "p", Ledger(tmp_path / "ledger.sqlite"), ImageStore(tmp_path)
+        )
+
+        async def read(session, request):
+            return await complete_and_read(
+                session, request, lambda reply: parse_numbered(reply, "Q", 2)
+            )
+
+        (reading,), _ = gateway.map("s", [REQUEST], read)
+        return reading
+
+    return asked
+
+
+def calls(tmp_path: Path) -> dict[str, str]:
+    """Prompt version -> key of every call in the ledger, in the order they were made."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    return {call.prompt_version: call.key for call in ledger}
+
+
+def test_a_reply_that_can_be_read_is_asked_for_once(ask, writer, tmp_path):
+    reading = ask()
+
+    assert (reading.value, reading.loss) == (["Why?", "How?"], None)
+    assert list(calls(tmp_path).items()) == [("test/q@1", reading.key)]
+    assert len(writer.received) == 1
+
+
+def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, writer, tmp_path):
+    writer.replies = ["Q1: Why?", "Q1: Why?\nQ2: How?"]
+
+    reading = ask()
+
+    assert reading.value == ["Why?", "How?"]
+    first, second = writer.received
+    assert second["messages"][:2] == [
+        *first["messages"],
+        {"role": "assistant", "content": "Q1: Why?"},
+    ]
+    assert second["messages"][2]["role"] == "user"
+    assert "Expected Q1 to Q2, the reply has Q1." in second["messages"][2]["content"]
+    # A row of its own, and what was read names the call that it was read from.
+    kept = calls(tmp_path)
+    (repaired,) = kept.keys() - {"test/q@1"}
+    assert repaired.startswith("test/q@1+repair@") and kept[repaired] == reading.key
+
+
+def test_after_two_repair_turns_it_is_lost_and_all_three_calls_are_kept(ask, writer, tmp_path):
+    writer.replies = ["no", "no again", "never"]
+
+    reading = ask()
+
+    assert reading.value is None and reading.loss is not None
+    assert reading.loss[0] == "wrong_numbering"
+    assert [len(sent["messages"]) for sent in writer.received] == [1, 3, 5]
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert {call.response for call in ledger} == {"no", "no again", "never"}
+    assert ledger.find([reading.key])[reading.key].text == "never"
+
+
+def test_what_was_repaired_once_is_never_asked_again(ask, writer):
+    writer.replies = ["no", "Q1: Why?\nQ2: How?"]
+    first = ask()
+
+    again = ask()
+
+    assert again == first and len(writer.received) == 2
+
+
+def test_a_call_that_fails_is_not_repaired(ask, writer):
+    writer.replies = [None]
+
+    reading = ask()
+
+    assert reading.loss == ("bad_response", "Empty answer, finished by stop.")
+    assert len(writer.received) == 1
+
+
+def test_an_endpoint_that_can_is_held_to_the_schema_and_its_json_is_read(ask, writer):
+    writer.replies = ['{"Q1": "Why?\\nQ7: a trap", "Q2": "How?"}']
+
+    reading = ask(structured=True)
+
+    assert reading.value == ["Why?\nQ7: a trap", "How?"]
+    (sent,) = writer.received
+    assert sent["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "schema": numbered_schema("Q", 2), "strict": True},
+    }
+
+
+def test_an_endpoint_that_cannot_is_not_given_it(ask, writer):
+    ask(structured=False)
+
+    assert "response_format" not in writer.received[0]
+
+
+@pytest.mark.parametrize("reply", ['{"Q1": "Why?"}', '{"Q2": "a", "Q1": "b"}', "{}", '{"Q1": ""'])
+def test_json_that_is_not_whole_or_not_in_order_is_no_reading(reply):
+    with pytest.raises(ParseError) as caught:
+        parse_numbered(reply, "Q", 2)
+    assert caught.value.reason == "wrong_numbering"

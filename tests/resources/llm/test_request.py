@@ -1,0 +1,172 @@
+"""A request's key: the same question is the same key, any other question another."""
+
+import base64
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.ids import canonical_json
+from methods.prompts.messages import Image, Message, Text
+from resources.llm.registry import ModelSpec
+from resources.llm.request import ChatRequest, request_key
+
+RED, BLUE = "a" * 64, "b" * 64
+REQUEST = ChatRequest(
+    model="careful",
+    messages=(
+        Message.of("system", "Role: expert."),
+        Message("user", (Text("Look:"), Image(RED), Text("and"), Image(BLUE), Text("Which?"))),
+    ),
+    prompt_version="mmdu/answers@12345678",
+    params={"temperature": 0.0, "max_tokens": 100},
+)
+
+
+def asked_of(**entry) -> ModelSpec:
+    """The entry of the model that is asked."""
+    return ModelSpec(**{"name": "careful", "provider": "openai", "model": "gpt"} | entry)
+
+
+def key(request: ChatRequest = REQUEST, **entry) -> str:
+    return request_key(request.canonical(asked_of(**entry)))
+
+
+def with_user_parts(*parts) -> ChatRequest:
+    return replace(REQUEST, messages=(REQUEST.messages[0], Message("user", parts)))
+
+
+def test_a_key_is_64_hex_digits_and_the_same_in_every_run():
+    assert key() == "2977a6f86194b4608ae5454e6d343f2589e108e29ebe0fd22fe0e0a01936dbb0"
+
+
+def test_the_same_question_made_again_has_the_same_key():
+    again = ChatRequest(
+        REQUEST.model,
+        tuple(Message(each.role, tuple(each.parts)) for each in REQUEST.messages),
+        REQUEST.prompt_version,
+        dict(REQUEST.params),
+    )
+
+    assert key(again) == key()
+
+
+@given(st.permutations(["temperature", "max_tokens", "seed", "top_p"]))
+def test_the_order_of_the_parameters_does_not_matter(order):
+    values = {"temperature": 0.5, "max_tokens": 7, "seed": 1, "top_p": 0.9}
+
+    assert key(replace(REQUEST, params={name: values[name] for name in order})) == key(
+        replace(REQUEST, params=values)
+    )
+
+
+def test_what_the_registry_calls_the_model_does_not_matter():
+    assert key(replace(REQUEST, model="another name for it")) == key()
+
+
+@pytest.mark.parametrize(
+    ("other", "entry"),
+    [
+        (REQUEST, {"model": "gpt-mini"}),
+        (REQUEST, {"provider": "offline"}),
+        (replace(REQUEST, prompt_version="mmdu/answers@87654321"), {}),
+        (replace(REQUEST, params={"temperature": 0.1, "max_tokens": 100}), {}),
+        (replace(REQUEST, params={"temperature": 0.0}), {}),
+        (replace(REQUEST, messages=REQUEST.messages[::-1]), {}),
+        (replace(REQUEST, messages=REQUEST.messages[1:]), {}),
+        (
+            replace(REQUEST, messages=(Message.of("user", "Role: expert."), REQUEST.messages[1])),
+            {},
+        ),
+        (with_user_parts(*REQUEST.messages[1].parts[:-1], Text("Where?")), {}),
+        (with_user_parts(*REQUEST.messages[1].parts[:3], Image(RED), Text("Which?")), {}),
+        (
+            with_user_parts(Text("Look:"), Image(BLUE), Text("and"), Image(RED), Text("Which?")),
+            {},
+        ),
+        (
+            with_user_parts(Image(RED), Text("Look:"), Text("and"), Image(BLUE), Text("Which?")),
+            {},
+        ),
+        (with_user_parts(Text("Look:"), Text(RED), Text("and"), Text(BLUE), Text("Which?")), {}),
+    ],
+    ids=[
+        "model",
+        "provider",
+        "prompt version",
+        "parameter's value",
+        "parameter less",
+        "order of messages",
+        "message less",
+        "role",
+        "text",
+        "image",
+        "order of images",
+        "place of an image",
+        "text that looks like an image",
+    ],
+)
+def test_another_question_has_another_key(other, entry):
+    assert key(other, **entry) != key()
+
+
+def test_the_size_of_images_is_part_of_the_question_where_there_are_images():
+    assert key(max_side=512) != key()
+    text_alone = with_user_parts(Text("Which?"))
+    assert key(text_alone, max_side=512) == key(text_alone)
+
+
+def test_the_detail_of_images_is_part_of_the_question_where_there_are_images():
+    assert len({key(), key(detail="low"), key(detail="high")}) == 3
+    text_alone = with_user_parts(Text("Which?"))
+    assert key(text_alone, detail="low") == key(text_alone)
+
+
+def test_a_schema_is_part_of_the_question_where_the_endpoint_is_held_to_it():
+    shaped = replace(REQUEST, schema={"type": "object"})
+
+    assert key(shaped, structured_output=True) != key(REQUEST, structured_output=True)
+    assert key(shaped) == key(), "an endpoint that is not given it is asked the same"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"mode": "batch"}, {"concurrency": 2}, {"price": {"prompt": 1}}, {"base_url": "http://x"}],
+    ids=str,
+)
+def test_how_and_at_what_price_it_is_asked_does_not_matter(entry):
+    assert key(**entry) == key()
+
+
+def test_a_canonical_request_holds_images_by_their_hash_and_survives_json():
+    canonical = REQUEST.canonical(asked_of())
+
+    assert canonical["messages"][1] == {
+        "role": "user",
+        "parts": ["Look:", {"image": RED}, "and", {"image": BLUE}, "Which?"],
+    }
+    back = json.loads(canonical_json(canonical))
+    assert back == canonical and request_key(back) == key()
+    assert "base64" not in canonical_json(canonical)
+
+
+def test_a_canonical_request_stays_small_however_large_its_images_are():
+    n_images = 50
+    many = with_user_parts(*[Image(f"{number:064x}") for number in range(n_images)])
+
+    text = canonical_json(many.canonical(asked_of()))
+
+    assert len(text) < n_images * 100 + 500
+    assert base64.b64encode(b"\xff\xd8\xff").decode() not in text, "how a JPEG would begin"
+
+
+def test_images_are_listed_in_the_order_they_are_given():
+    assert REQUEST.image_ids == [RED, BLUE]
+    assert with_user_parts(Image(BLUE), Image(RED), Image(BLUE)).image_ids == [BLUE, RED, BLUE]
+
+
+def test_a_parameter_that_json_cannot_say_is_refused():
+    with pytest.raises(ValueError):
+        key(replace(REQUEST, params={"temperature": float("nan")}))

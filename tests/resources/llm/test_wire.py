@@ -1,0 +1,122 @@
+"""What goes over the wire: a model is asked in the way that its entry says."""
+
+import base64
+import io
+
+import pytest
+from PIL import Image as Picture
+
+from methods.prompts.messages import Image, Message, Text
+from resources.images.store import ImageNotStored, ImageStore
+from resources.llm.registry import ModelSpec
+from resources.llm.request import ChatRequest
+from resources.llm.wire import wire_body
+
+SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
+
+
+def asked_of(**entry: object) -> ModelSpec:
+    return ModelSpec.model_validate(
+        {"name": "m", "provider": "openai", "model": "m-2026-01-01", **entry}
+    )
+
+
+@pytest.fixture
+def images(tmp_path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def photo(images) -> str:
+    """A picture of 3,000 by 1,500 in the store."""
+    buffer = io.BytesIO()
+    Picture.new("RGB", (3000, 1500), "red").save(buffer, "PNG")
+    return images.put(buffer.getvalue()).image_id
+
+
+def sent_images(request: ChatRequest, images: ImageStore, **entry: object) -> list[dict]:
+    """The pictures in a body, as the provider is given them."""
+    (message,) = wire_body(request, asked_of(**entry), images)["messages"]  # type: ignore[misc]
+    return [part["image_url"] for part in message["content"] if part["type"] == "image_url"]
+
+
+def size(picture: dict) -> tuple[int, int]:
+    return Picture.open(io.BytesIO(base64.b64decode(picture["url"].partition(",")[2]))).size
+
+
+def test_the_body_names_the_providers_model_and_holds_the_parameters(images):
+    request = ChatRequest("m", (Message.of("user", "Why?"),), "p@1", {"max_tokens": 7, "seed": 1})
+
+    assert wire_body(request, asked_of(), images) == {
+        "model": "m-2026-01-01",
+        "messages": [{"role": "user", "content": "Why?"}],
+        "max_tokens": 7,
+        "seed": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "detail"), [({}, "auto"), ({"detail": "low"}, "low"), ({"detail": "high"}, "high")]
+)
+def test_every_image_goes_in_the_detail_of_the_entry(images, photo, entry, detail):
+    request = ChatRequest("m", (Message("user", (Image(photo), Image(photo))),), "p@1")
+
+    assert [each["detail"] for each in sent_images(request, images, **entry)] == [detail] * 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [({}, (1024, 512)), ({"max_side": 100}, (100, 50)), ({"max_side": 4000}, (3000, 1500))],
+)
+@pytest.mark.parametrize("detail", ["low", "high"])
+def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(
+    images, photo, entry, expected, detail
+):
+    request = ChatRequest("m", (Message("user", (Image(photo),)),), "p@1")
+
+    (picture,) = sent_images(request, images, detail=detail, **entry)
+
+    assert size(picture) == expected
+
+
+def test_two_models_are_each_sent_the_size_of_their_own(images, photo):
+    request = ChatRequest("m", (Message("user", (Image(photo),)),), "p@1")
+
+    sizes = [size(*sent_images(request, images, max_side=side)) for side in (64, 200, 64)]
+
+    assert sizes == [(64, 32), (200, 100), (64, 32)]
+
+
+def test_a_message_of_texts_alone_is_one_string(images, photo):
+    messages = (
+        Message("system", (Text("Be "), Text("brief."))),
+        Message("user", (Text("Look: "), Image(photo))),
+    )
+
+    system, user = wire_body(ChatRequest("m", messages, "p@1"), asked_of(), images)["messages"]  # type: ignore[misc]
+
+    assert system == {"role": "system", "content": "Be brief."}
+    assert [part["type"] for part in user["content"]] == ["text", "image_url"]
+
+
+@pytest.mark.parametrize(
+    ("structured", "schema", "held"),
+    [(True, SCHEMA, True), (False, SCHEMA, False), (True, None, False)],
+)
+def test_only_an_endpoint_that_can_is_held_to_a_schema_where_there_is_one(
+    images, structured, schema, held
+):
+    request = ChatRequest("m", (Message.of("user", "Why?"),), "p@1", schema=schema)
+
+    body = wire_body(request, asked_of(structured_output=structured), images)
+
+    shape = {"name": "reply", "schema": SCHEMA, "strict": True}
+    form = {"type": "json_schema", "json_schema": shape}
+    assert body.get("response_format") == (form if held else None)
+
+
+def test_an_image_that_is_not_stored_is_told_not_left_out(images):
+    request = ChatRequest("m", (Message("user", (Image("0" * 64), Text("Which?"))),), "p@1")
+
+    with pytest.raises(ImageNotStored):
+        wire_body(request, asked_of(), images)

@@ -1,0 +1,210 @@
+"""The offline server as a process: the real client's round trip, errors, faults and its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import openai
+import pytest
+
+from resources.offline import process
+from resources.offline.process import ROOT, OfflineServer, OfflineServerError
+from tests.resources.offline.offline_drawings import chat_messages, draw
+
+HELLO = [{"role": "user", "content": "Hello"}]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OfflineServer]:
+    with OfflineServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def http(server: OfflineServer) -> Iterator[httpx2.Client]:
+    root = server.base_url.removesuffix("/v1")
+    with httpx2.Client(base_url=root, trust_env=False, timeout=10) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(server: OfflineServer) -> Iterator[openai.OpenAI]:
+    plain = httpx2.Client(trust_env=False)
+    with openai.OpenAI(
+        base_url=server.base_url, api_key="none", max_retries=0, timeout=10, http_client=plain
+    ) as found:
+        yield found
+
+
+def chat(client: openai.OpenAI, model: str = "offline-careful", **more):
+    return client.chat.completions.create(model=model, messages=HELLO, **more)
+
+
+def test_round_trip(client: openai.OpenAI) -> None:
+    messages = chat_messages([draw("red", "white", size=(600, 400))], "Describe <image-1>.")
+    raw = client.chat.completions.with_raw_response.create(
+        model="offline-careful", messages=messages
+    )
+    assert raw.headers["x-offline"] == "true"
+    first = raw.parse()
+    again = client.chat.completions.create(model="offline-careful", messages=messages)
+    assert first.model_dump() == again.model_dump()
+    assert first.id.startswith("chatcmpl-offline-") and first.model == "offline-careful"
+    choice = first.choices[0]
+    assert choice.finish_reason == "stop" and "white" in choice.message.content
+    assert first.usage.prompt_tokens > 85 + 170 * 2
+    assert first.usage.completion_tokens >= len(choice.message.content) // 4
+
+
+def test_models_and_health(client: openai.OpenAI, http: httpx2.Client) -> None:
+    assert "offline-judge" in {model.id for model in client.models.list()}
+    assert http.get("/health").json() == {"status": "ok", "offline": True}
+
+
+def test_answers_do_not_depend_on_the_order_of_calls(client: openai.OpenAI) -> None:
+    questions = [f"Question {number} about <image-1>?" for number in range(6)]
+    image = draw("blue", "yellow")
+
+    def ask(question: str) -> str:
+        messages = chat_messages([image], question)
+        answer = client.chat.completions.create(model="offline-careless", messages=messages)
+        return answer.choices[0].message.content
+
+    forward = {question: ask(question) for question in questions}
+    with ThreadPoolExecutor(4) as pool:
+        backward = dict(zip(questions[::-1], pool.map(ask, questions[::-1]), strict=True))
+    assert forward == backward
+
+
+def test_unknown_model_is_404(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError) as caught:
+        chat(client, "gpt-4o")
+    assert caught.value.code == "model_not_found"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"\xff",
+        b"[]",
+        b'{"model": "offline-writer"}',
+        b'{"model": "offline-writer", "messages": [{"role": "king", "content": "x"}]}',
+        b'{"model": "offline-writer", "messages": [{"role": "user", "content": 5}]}',
+        b'{"model": "offline-writer", "stream": true, "messages": []}',
+        b'{"model": "offline-writer", "messages": [{"role": "user", "content": '
+        b'[{"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}]}]}',
+    ],
+)
+def test_wrong_requests_are_400(http: httpx2.Client, body: bytes) -> None:
+    answer = http.post("/v1/chat/completions", content=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+def test_status_fault_hits_the_named_model_only(client: openai.OpenAI, http: httpx2.Client) -> None:
+    before = http.get("/stats").json()
+    fault = {"status": 429, "retry_after": "1", "count": 2, "model": "offline-careless"}
+    assert http.post("/faults", json=fault).status_code == 200
+    chat(client)
+    for _ in range(2):
+        with pytest.raises(openai.RateLimitError) as caught:
+            chat(client, "offline-careless")
+        assert caught.value.response.headers["retry-after"] == "1"
+    chat(client, "offline-careless")
+    after = http.get("/stats").json()
+    assert after["faults"] - before["faults"] == 2
+    assert after["calls"] - before["calls"] == 4
+    assert after["by_model"]["offline-careless"] >= 3 and after["max_in_flight"] >= 1
+
+
+def test_broken_answers(client: openai.OpenAI, http: httpx2.Client) -> None:
+    http.post("/faults", json={"kind": "empty_choices"})
+    assert chat(client).choices == []
+    http.post("/faults", json={"kind": "content_filter"})
+    choice = chat(client).choices[0]
+    assert (choice.finish_reason, choice.message.content) == ("content_filter", None)
+    http.post("/faults", json={"kind": "truncated_json"})
+    with pytest.raises(ValueError):
+        http.post("/v1/chat/completions", json={"model": "offline-judge", "messages": HELLO}).json()
+    assert chat(client).choices
+
+
+def test_broken_connections(client: openai.OpenAI, http: httpx2.Client) -> None:
+    http.post("/faults", json={"kind": "reset"})
+    with pytest.raises(openai.APIConnectionError):
+        chat(client)
+    http.post("/faults", json={"kind": "timeout"})
+    with pytest.raises(openai.APITimeoutError):
+        chat(client, timeout=0.3)
+    assert chat(client).choices
+
+
+@pytest.mark.parametrize("fault", [{"kind": "flood"}, {"status": 200}, {"count": 0}, {"x": 1}])
+def test_wrong_faults_are_400(http: httpx2.Client, fault: dict) -> None:
+    assert http.post("/faults", json=fault).status_code == 400
+
+
+def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
+    server = OfflineServer(latency_ms=150)
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: server.start(), range(4)))) == 1
+    root, pid = server.base_url.removesuffix("/v1"), server.pid
+    with httpx2.Client(base_url=root, trust_env=False) as http, ThreadPoolExecutor(4) as pool:
+        body = {"model": "offline-always-a", "messages": HELLO}
+        begun = time.monotonic()
+        list(pool.map(lambda _: http.post("/v1/chat/completions", json=body), range(4)))
+        assert 0.15 <= time.monotonic() - begun < 0.55
+        assert http.get("/stats").json()["max_in_flight"] >= 2
+    server.stop()
+    server.stop()
+    assert server.pid is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_failure_to_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process.sys, "executable", "/bin/false")
+    with pytest.raises(OfflineServerError, match="did not say where it listens") as caught:
+        OfflineServer().start()
+    assert "\n" not in str(caught.value)
+
+
+def test_server_exits_with_its_parent() -> None:
+    script = (
+        "from resources.offline.process import OfflineServer\n"
+        "import os, time\n"
+        "server = OfflineServer()\n"
+        "server.start()\n"
+        "print(server.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    killer = threading.Timer(30, parent.kill)
+    killer.start()
+    pid = int(parent.stdout.readline())
+    killer.cancel()
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 3
+    while _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,290 @@
+"""Pictures of the clustering: what they show is what was given, and hostile texts stay texts."""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import expect, sync_playwright
+
+from resources.images.store import ImageStore
+from resources.reports import cluster_page as page
+from resources.reports import fonts
+from resources.reports import word_cloud as words
+from resources.reports.cluster_layers import ALONE, OTHERS, PALETTE, Point, layers, size_bars
+from resources.reports.cluster_page import Clustering, map_figure, render_page
+from resources.reports.cluster_plots import map_png, sizes_png
+from resources.reports.word_cloud import category_cloud
+from tests.browser import FLAGS
+
+HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold</b> $\\frac{$ {{ 7 * 7 }}"
+FACTS = {"n_entries": 5, "n_groups": 1, "n_clusters": 1, "n_grouped": 4, "n_clustered": 3}
+
+
+def point(number: int = 0, **changed: Any) -> Point:
+    made = Point(
+        x=float(number),
+        y=float(-number),
+        title=f"Title {number}",
+        caption=f"Caption {number}",
+        image_id="",
+        group_id="g",
+        group_title="Owls",
+        cluster_id="c",
+        cluster_title="Barn owl",
+        cluster_size=3,
+        similarity=0.8125,
+        is_centre=number == 0,
+    )
+    return made._replace(**changed)
+
+
+LONER = {"group_id": None, "group_title": None, "cluster_id": None, "cluster_title": None}
+LONER |= {"cluster_size": None, "similarity": None, "is_centre": False}
+
+
+def clustering(points: list[Point], **changed: Any) -> Clustering:
+    return Clustering(FACTS, points, [3], [], [], None)._replace(**changed)
+
+
+def pair(**changed: Any) -> dict[str, Any]:
+    row = {"title_a": "Barn owl", "title_b": "Snowy owl", "size_a": 3, "size_b": 2}
+    row |= {"image_a": None, "image_b": None, "same_group": True, "mergeable": True}
+    return row | {"similarity": 0.91, "union_similarity": 0.82} | changed
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+def stored(store: ImageStore, colour: str) -> str:
+    buffer = io.BytesIO()
+    Image.new("RGB", (300, 200), colour).save(buffer, "PNG")
+    return store.put(buffer.getvalue()).image_id
+
+
+def colours_of(png: bytes) -> set[str]:
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    found = image.getcolors(maxcolors=2**24)
+    assert found is not None
+    return {"#{:02x}{:02x}{:02x}".format(*colour) for _, colour in found}  # type: ignore[str-format]
+
+
+# --- What is drawn -----------------------------------------------------------------------------------
+
+
+def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two() -> None:
+    # Group k has k + 1 entries: g13 is the largest, g0 and g1 are too many.
+    points = [
+        point(group_id=f"g{k:02}", group_title=f"Group {k}")
+        for k in range(14)
+        for _ in range(k + 1)
+    ]
+    made = layers([*points, point(**LONER)])
+    assert [layer.name for layer in made[:2]] == ["Group 13", "Group 12"]
+    assert [layer.colour for layer in made] == [*PALETTE, OTHERS, ALONE]
+    assert [(layer.name, len(layer.numbers)) for layer in made[-2:]] == [
+        ("2 smaller groups", 3),
+        ("in no group", 1),
+    ]
+    assert sorted(i for layer in made for i in layer.numbers) == list(range(len(points) + 1))
+
+
+def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars() -> None:
+    assert size_bars([]) == []
+    assert size_bars([2, 2, 5]) == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
+    # 21 to twice 20, 41 to twice 40.
+    assert size_bars([19, 21, 40, 41, 80])[-4:] == [
+        ("19", 1),
+        ("20", 0),
+        ("21–40", 2),
+        ("41–80", 2),
+    ]
+    assert size_bars([90]) == [("20", 0), ("21–40", 0), ("41–80", 0), ("81–160", 1)]
+
+
+def test_the_map_has_every_point_once_where_it_lies_under_its_groups_name() -> None:
+    points = [point(0), point(1), point(2, cluster_id=None), point(3, **LONER)]
+    data = json.loads(map_figure(points).to_json())["data"]
+    placed = {
+        number: (trace["x"][i], trace["y"][i], trace["marker"]["color"])
+        for trace in data
+        for i, number in enumerate(trace.get("customdata", []))
+    }
+    assert placed == {i: (i, -i, PALETTE[0] if i < 3 else ALONE) for i in range(4)}
+    assert [trace["name"] for trace in data if "name" in trace] == ["in no group (1)", "Owls (3)"]
+
+
+# --- Images for the UI -------------------------------------------------------------------------------
+
+
+def test_the_still_map_shows_groups_in_their_colours() -> None:
+    points = [point(number, is_centre=False) for number in range(4)]
+    points += [point(5, group_id="h", group_title=HOSTILE)]
+    shown = colours_of(map_png(points))
+    # The legend's dots are opaque.
+    assert {PALETTE[0], PALETTE[1]} <= shown
+    assert PALETTE[2] not in shown
+
+
+def test_stills_are_small_enough_to_stand_in_an_event() -> None:
+    many = [
+        point(group_id=f"g{i % 30}")._replace(x=(i * 37) % 101, y=(i * 53) % 97)
+        for i in range(10_000)
+    ]
+    assert len(map_png(many)) < 400_000
+    assert len(sizes_png([2, 3, 500])) < 60_000
+
+
+def test_the_cloud_is_the_same_each_time_and_shows_the_frequent() -> None:
+    counts = {"Owls": 40, "Birds of prey": 12, "Owls of Africa": 3}
+    first, again = category_cloud(counts), category_cloud(counts)
+    assert first and again and first.png == again.png
+    assert (first.n_shown, first.unreadable) == (3, [])
+    other = category_cloud({**counts, "Owls": 1})
+    assert other and other.png != first.png
+
+
+def test_names_too_long_for_the_cloud_are_cut_and_blank_ones_left_out() -> None:
+    cloud = category_cloud({"x" * 5000: 3, "  ": 9, "Owls": 1})
+    assert cloud and cloud.n_shown == 2
+    assert category_cloud({" ": 1}) is None and category_cloud({}) is None
+
+
+def test_words_that_no_font_draws_are_said_and_not_drawn_as_boxes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own_only = fonts._fonts()[:1]
+    monkeypatch.setattr(fonts, "_fonts", lambda: own_only)
+    cloud = category_cloud({"猫头鹰": 9, "Owls": 1})
+    assert cloud and cloud.unreadable == ["猫头鹰"] and cloud.n_shown == 1
+    assert category_cloud({"猫头鹰": 9}) is None
+
+
+def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    signs = {"own": frozenset(map(ord, "Owls")), "eastern": frozenset(map(ord, "Owls猫头鹰"))}
+    monkeypatch.setattr(fonts, "_fonts", lambda: ("own", "eastern"))
+    monkeypatch.setattr(fonts, "_signs", lambda path: signs[path])
+    assert fonts.font_for(["Owls", "Owl"]) == "own"
+    assert fonts.font_for(["Owls", "猫头鹰"]) == "eastern"
+    assert fonts.drawable("own", "Owl 猫") == "Owl ?"
+
+
+# --- The page ----------------------------------------------------------------------------------------
+
+
+def test_no_text_from_outside_can_end_a_script_or_begin_a_tag(store: ImageStore) -> None:
+    points = [point(0, title=HOSTILE, caption=HOSTILE, group_title=HOSTILE, cluster_title=HOSTILE)]
+    loose = {"title": HOSTILE, "group_title": HOSTILE, "image_id": None, "size": 2}
+    loose |= {"mean_similarity": 0.8, "min_similarity": 0.7, "nearest_similarity": None}
+    made = render_page(
+        clustering(points, near_pairs=[pair(title_a=HOSTILE)], loosest=[loose]), store
+    ).html
+    assert "<img src=x" not in made and "<b>bold" not in made
+    assert made.count("</script") == made.count("<script") == 6
+
+
+def test_the_page_loads_nothing_and_names_its_scripts(store: ImageStore) -> None:
+    made = render_page(clustering([point()]), store).html
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', made)
+    assert policy and "default-src 'none'" in policy[1] and "unsafe-eval" not in policy[1]
+    assert re.findall(r"script-src ('sha256-[^']+' ){2};", policy[1])
+    assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=[\"'](?!data:)", made)
+
+
+def test_the_first_points_have_thumbnails_and_the_page_says_so(
+    store: ImageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MAX_THUMBNAILS", 2)
+    red = stored(store, "red")
+    points = [point(0, image_id=red), point(1, image_id="gone"), point(2, image_id=red)]
+    made = render_page(clustering(points), store)
+    assert made.n_thumbnails == 1
+    found = re.search(r'id="thumbnails">(.*?)</script>', made.html)
+    assert found and [bool(each) for each in json.loads(found[1])] == [True, False]
+    assert "The first 2 have their picture" in made.html
+    assert "3 of 5 entries are drawn" in made.html
+
+
+def test_a_page_of_nothing_says_so(store: ImageStore) -> None:
+    nothing = Clustering(dict.fromkeys(FACTS, 0), [], [], [], [], None)
+    made = render_page(nothing, store).html
+    for said in (
+        "Nothing is on the map yet",
+        "There are no clusters",
+        "No category could be drawn",
+    ):
+        assert said in made
+
+
+def test_words_left_out_of_the_cloud_are_counted_on_the_page(store: ImageStore) -> None:
+    cloud = words.Cloud(b"png", 7, ["猫头鹰", "犬"])
+    assert "2 are left out" in render_page(clustering([point()], cloud=cloud), store).html
+
+
+# --- The page in a browser ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tab(chromium: str, tmp_path: Path) -> Iterator[Tab]:
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            str(tmp_path / "profile"), executable_path=chromium, args=FLAGS
+        )
+        yield context.new_page()
+        context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 800])
+def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
+    store: ImageStore, tab: Tab, tmp_path: Path, width: int
+) -> None:
+    hostile = {"title": HOSTILE, "caption": HOSTILE, "group_title": HOSTILE}
+    points = [
+        point(0, **hostile, image_id=stored(store, "red")),
+        point(1, **hostile),
+        point(2, **LONER),
+    ]
+    file = tmp_path / "page.html"
+    file.write_text(render_page(clustering(points, near_pairs=[pair(title_a=HOSTILE)]), store).html)
+    said: list[str] = []
+    asked: list[str] = []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.set_viewport_size({"width": width, "height": 900})
+
+    tab.goto(file.as_uri())
+    dots = tab.locator("#map .scatterlayer path.point")
+    expect(dots).to_have_count(3, timeout=30_000)
+    card = tab.locator("#card")
+    expect(card).to_be_hidden()
+    # The largest dot is the centre's, point 0, in the trace of its group.
+    box = dots.nth(1).bounding_box()
+    assert box
+    tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(card).to_be_visible()
+    assert card.locator(".title").text_content() == HOSTILE
+    assert card.locator("img").evaluate("image => image.naturalWidth") == page.THUMBNAIL_SIDE
+    inside = card.bounding_box()
+    assert inside and inside["y"] >= 0 and inside["y"] + inside["height"] <= 900
+    assert inside["x"] + inside["width"] <= width
+    assert tab.locator("td").first.text_content() == HOSTILE
+    # Plotly's legend knows some tags of its own: a name is not made of them.
+    assert "</script><img" in (tab.locator(".legendtext").first.text_content() or "")
+    assert tab.locator(".legendtext a, .legendtext b").count() == 0
+
+    assert tab.title() == "Clusters – vlm-loom"
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    # Plotly offers to send charts to its maker.
+    assert not [
+        b for b in tab.locator(".modebar-btn").all() if "hare" in str(b.get_attribute("data-title"))
+    ]
+    assert said == [] and [url for url in asked if not url.startswith(("data:", "file:"))] == []

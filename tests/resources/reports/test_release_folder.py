@@ -1,0 +1,201 @@
+"""A release's folder: whole or not at all, frozen, and able to stand by itself."""
+
+import csv
+import hashlib
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from PIL import Image
+
+from methods.mmdu.export import mmdu_record
+from resources.images.store import ImageNotStored, ImageStore
+from resources.reports.release_folder import ExportedFile, image_name, write_release
+
+ID = "mmdu-0123456789"
+CARD = {"release_id": ID, "n_items": 2, "provider": "offline", "note": "où 字"}
+
+
+@pytest.fixture
+def store(tmp_path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def release(store) -> dict:
+    """Two dialogues of three images, one of them in both."""
+    ids = []
+    for colour in ("red", "green", "blue"):
+        buffer = io.BytesIO()
+        Image.new("RGB", (20, 10), colour).save(buffer, "PNG" if colour == "red" else "JPEG")
+        ids.append(store.put(buffer.getvalue()).image_id)
+    shown = {"item-a": [ids[0], ids[1]], "item-b": [ids[1], ids[2]]}
+    images = [
+        {
+            "item_id": item_id,
+            "position": position,
+            "image_id": image_id,
+            "title": f'Page "{ids.index(image_id)}", où',
+            "page_url": f"https://en.wikipedia.org/wiki/{ids.index(image_id)}",
+            "attribution": None if image_id == ids[2] else "By A,\nof B",
+            "licence": None if image_id == ids[2] else "CC BY-SA 4.0",
+            "licence_url": None if image_id == ids[2] else "https://example.org/by-sa",
+            "artist": None if image_id == ids[2] else "A",
+        }
+        for item_id, image_ids in shown.items()
+        for position, image_id in enumerate(image_ids, start=1)
+    ]
+    records = [
+        mmdu_record(
+            item_id,
+            [image_name(store, image_id) for image_id in image_ids],
+            [("<ImageHere><ImageHere>Which is 字?", "Neither.")],
+        )
+        for item_id, image_ids in shown.items()
+    ]
+    return {"records": records, "images": images, "card": CARD, "store": store}
+
+
+def everything(root) -> dict[str, bytes]:
+    """Relative path -> content of every file under `root`, hidden ones too."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_path, release):
+    write_release(tmp_path / "releases", ID, **release)
+
+    folder = tmp_path / "releases" / ID
+    assert json.loads((folder / "dialogues.json").read_text()) == release["records"]
+    assert json.loads((folder / "card.json").read_text()) == CARD
+    assert "字" in (folder / "dialogues.json").read_text(), "readable as it is"
+    with (folder / "attribution.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["image"] for row in rows] == sorted(row["image"] for row in rows)
+    assert sorted(row["attribution"] for row in rows) == ["", "By A,\nof B", "By A,\nof B"]
+    assert sorted(row["licence"] for row in rows) == ["", "CC BY-SA 4.0", "CC BY-SA 4.0"]
+    assert {(row["licence_url"], row["artist"]) for row in rows} == {
+        ("", ""),
+        ("https://example.org/by-sa", "A"),
+    }
+    assert {row["image"] for row in rows} == {
+        f"images/{path.name}" for path in (folder / "images").iterdir()
+    }
+    assert {row["title"] for row in rows} == {f'Page "{number}", où' for number in range(3)}
+
+
+def test_every_image_that_the_json_names_is_in_the_folder_and_is_the_one_on_file(
+    tmp_path, release, store
+):
+    write_release(tmp_path / "releases", ID, **release)
+
+    folder = tmp_path / "releases" / ID
+    named = [path for record in release["records"] for path in record["image"]]
+    assert len(named) == 4 and len(set(named)) == 3
+    assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == set(named)
+    for image in release["images"]:
+        path = folder / image_name(store, image["image_id"])
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == image["image_id"]
+        assert Image.open(path).size == (20, 10)
+
+
+def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
+    files = write_release(tmp_path / "releases", ID, **release)
+
+    assert [file.path for file in files] == [
+        f"{ID}/{name}" for name in ("attribution.csv", "card.json", "dialogues.json")
+    ]
+    for file in files:
+        data = (tmp_path / "releases" / file.path).read_bytes()
+        assert file == ExportedFile(file.path, hashlib.sha256(data).hexdigest(), len(data))
+
+
+def test_written_twice_in_two_places_it_is_the_same_to_the_byte(tmp_path, release):
+    turned = {**release, "images": release["images"][::-1]}
+
+    assert write_release(tmp_path / "here", ID, **release) == write_release(
+        tmp_path / "there", ID, **turned
+    )
+
+    assert everything(tmp_path / "here") == everything(tmp_path / "there")
+
+
+def test_what_is_frozen_is_not_written_over(tmp_path, release):
+    root = tmp_path / "releases"
+    first = write_release(root, ID, **release)
+    before = everything(root)
+
+    second = write_release(root, ID, **{**release, "records": [], "card": {}, "images": []})
+
+    assert second == first
+    assert everything(root) == before
+
+
+def test_releases_stand_side_by_side(tmp_path, release):
+    root = tmp_path / "releases"
+    write_release(root, ID, **release)
+    write_release(root, "mmdu-9876543210", **{**release, "records": []})
+
+    assert sorted(path.name for path in root.iterdir()) == [ID, "mmdu-9876543210"]
+    assert json.loads((root / ID / "dialogues.json").read_text()) == release["records"]
+
+
+def test_an_image_that_is_not_on_file_leaves_nothing_behind(tmp_path, release, store):
+    root = tmp_path / "releases"
+    store.path(release["images"][-1]["image_id"]).unlink()
+
+    with pytest.raises(ImageNotStored):
+        write_release(root, ID, **release)
+
+    assert list(root.iterdir()) == []
+
+
+def test_a_record_that_json_cannot_say_leaves_nothing_behind(tmp_path, release):
+    root = tmp_path / "releases"
+
+    with pytest.raises(TypeError):
+        write_release(root, ID, **{**release, "records": [{"image": object()}]})
+
+    assert list(root.iterdir()) == []
+
+
+def test_a_failure_is_put_right_by_writing_again(tmp_path, release, store):
+    root = tmp_path / "releases"
+    lost = store.path(release["images"][-1]["image_id"])
+    data = lost.read_bytes()
+    lost.unlink()
+    with pytest.raises(ImageNotStored):
+        write_release(root, ID, **release)
+
+    store.put(data)
+
+    assert len(write_release(root, ID, **release)) == 3
+    assert len(list((root / ID / "images").iterdir())) == 3
+
+
+def test_a_place_that_cannot_be_written_is_said_to_be_so(tmp_path, release):
+    (tmp_path / "releases").write_text("a file where the folder should be")
+
+    with pytest.raises(FileExistsError):
+        write_release(tmp_path / "releases", ID, **release)
+
+
+def test_runs_that_write_the_same_release_at_once_all_find_it_whole(tmp_path, release):
+    root = tmp_path / "releases"
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: write_release(root, ID, **release), range(16)))
+
+    assert all(files == found[0] for files in found) and len(found[0]) == 3
+    assert [path.name for path in root.iterdir()] == [ID]
+    assert len(list((root / ID / "images").iterdir())) == 3
+
+
+def test_others_may_read_a_release(tmp_path, release):
+    write_release(tmp_path / "releases", ID, **release)
+
+    assert (tmp_path / "releases" / ID).stat().st_mode & 0o777 == 0o755

@@ -1,0 +1,102 @@
+"""Items for the review store, and people who work on them."""
+
+import random
+import sqlite3
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+
+from methods.ids import content_id
+from methods.review.decisions import Decision
+from resources.review.store import ReviewStore
+
+
+def item(number, *, version=0, kind="rewrite", **more):
+    """Item `number`; another version has another content."""
+    content = {"original": f"Question {number}?", "rewrite": f"Rewrite {number}.{version}"}
+    if kind == "reference":
+        content = {"image_ids": [], "question": f"Ask {number}", "reference": f"It is {version}"}
+    return {
+        "item_id": f"item-{number}",
+        "kind": kind,
+        "content": content,
+        "content_hash": content_id(content),
+        "image_ids": [],
+        **more,
+    }
+
+
+def queue(n, **more):
+    return [item(number, **more) for number in range(n)]
+
+
+def with_rules(path, rules):
+    """A store at `path` whose `review.yaml` is `rules`."""
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "review.yaml").write_text(rules)
+    return ReviewStore(path / "review.sqlite")
+
+
+def verdict(claim, annotator, verdict="accept", edits=None, **more):
+    """What somebody decides about what they have claimed."""
+    return Decision(
+        **{
+            "item_id": claim.item_id,
+            "content_hash": claim.content_hash,
+            "round": claim.round,
+            "reviewer": annotator,
+            "verdict": verdict,
+            "edits": edits,
+            "reason": "incomplete" if verdict == "reject" else None,
+            "note": None,
+            "seconds": None,
+            "decided_at": datetime.now(UTC).isoformat(),
+        }
+        | more
+    )
+
+
+def work(store, annotator, role="annotator", verdict_="accept", *, item_id=None, **more):
+    """Claim and decide; the item's id, None when there was nothing to claim."""
+    claim = store.claim(annotator, role, item_id=item_id)
+    if claim is None:
+        return None
+    store.decide(claim.token, verdict(claim, annotator, verdict_, **more))
+    return claim.item_id
+
+
+def rewritten(store, item_id, text):
+    """The item's content as it stands, with another rewrite."""
+    return store.course(item_id).item["content"] | {"rewrite": text}
+
+
+def status(store, item_id):
+    """What the kept standing says of an item."""
+    [found] = [each for each in store.page(limit=1000)[0] if each.item_id == item_id]
+    return found.status
+
+
+def kept(store):
+    """Everything that follows from the events, as it is kept."""
+    with closing(sqlite3.connect(store.path)) as connection:
+        return [
+            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
+            for table in ("standings", "bars")
+        ]
+
+
+def hold_all(path, annotator, item_ids, n_people):
+    """Ask for every item by name, when all are there to do so: the ids of those that were given."""
+    store = ReviewStore(path)
+    (path.parent / f"{annotator}.ready").touch()
+    while len(list(path.parent.glob("*.ready"))) < n_people:
+        time.sleep(0.001)
+    given = []
+    # Each in an order of their own: who comes second to the first item would come second to all. And
+    # with a pause: SQLite lets waiting writers sleep, and one that never rests overtakes them all.
+    random_ = random.Random(annotator)
+    for item_id in random_.sample(item_ids, len(item_ids)):
+        if store.claim(annotator, "annotator", item_id=item_id):
+            given.append(item_id)
+        time.sleep(random_.uniform(0, 0.01))
+    return given

@@ -1,0 +1,303 @@
+"""Who may review: what accounts, passwords, links and sessions keep to, whatever the way in."""
+
+import hashlib
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from resources.review import passwords
+from resources.review.accounts import (
+    IDLE_LASTS,
+    LINK_LASTS,
+    ROLES,
+    SESSION_LASTS,
+    Account,
+    AccountError,
+)
+from tests.resources.review.account_clock import RIGHT, WRONG, Clock, accounts_at, text_of
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def accounts(tmp_path, clock, monkeypatch):
+    return accounts_at(tmp_path, clock, monkeypatch)
+
+
+class TestAccounts:
+    def test_an_account_is_what_was_added(self, accounts):
+        assert accounts.add("Zoë", "expert") == Account("Zoë", "expert")
+        accounts.add("bob", "annotator", RIGHT)
+
+        assert accounts.get("zoë") == Account("Zoë", "expert")
+        assert accounts.get("nobody") is None
+        assert accounts.all() == [
+            Account("bob", "annotator", has_password=True),
+            Account("Zoë", "expert"),
+        ]
+
+    def test_each_role_may_what_those_before_it_may(self):
+        may = {role: [each for each in ROLES if Account("a", role).may(each)] for role in ROLES}
+
+        assert may == {
+            "annotator": ["annotator"],
+            "expert": ["annotator", "expert"],
+            "admin": ["annotator", "expert", "admin"],
+        }
+
+    def test_a_role_changes_for_who_is_signed_in(self, accounts):
+        accounts.add("bob", "admin")
+        token = accounts.begin_session("bob")
+        accounts.set_role("BOB", "annotator")
+
+        assert accounts.session(token) == Account("bob", "annotator")
+
+    def test_what_cannot_be_is_said_in_a_sentence(self, accounts):
+        accounts.add("bob", "annotator")
+
+        with pytest.raises(AccountError, match="There is an account 'bob' already"):
+            accounts.add("Bob", "expert")
+        with pytest.raises(AccountError, match="one of annotator, expert, admin: not 'boss'"):
+            accounts.add("eve", "boss")
+        with pytest.raises(AccountError, match="one of annotator, expert, admin: not 'boss'"):
+            accounts.set_role("bob", "boss")
+        with pytest.raises(AccountError, match="at least 10 characters"):
+            accounts.add("eve", "expert", "123456789")
+        with pytest.raises(AccountError, match="letters, digits"):
+            accounts.add("policy:accept", "expert")
+        for act in (accounts.disable, accounts.enable, accounts.link, accounts.begin_session):
+            with pytest.raises(AccountError, match="There is no account 'eve'"):
+                act("eve")
+        assert accounts.all() == [Account("bob", "annotator")]
+
+    @pytest.mark.parametrize("other", ["ZOE\u0308", "zo\u00eb"])
+    def test_names_that_look_alike_are_one(self, accounts, other):
+        accounts.add("Zo\u00eb", "annotator", RIGHT)
+
+        with pytest.raises(AccountError, match="There is an account 'Zo\u00eb' already"):
+            accounts.add(other, "annotator")
+        assert accounts.check(other, RIGHT).name == "Zo\u00eb"
+
+    def test_of_many_who_add_a_name_at_once_one_does(self, accounts):
+        def add(name):
+            try:
+                return accounts.add(name, "annotator")
+            except AccountError:
+                return None
+
+        with ThreadPoolExecutor(8) as pool:
+            added = list(pool.map(add, ["Alice", "alice", "ALICE", "aLICE"] * 4))
+
+        assert len([each for each in added if each]) == 1
+
+
+class TestPasswords:
+    def test_only_the_right_one_signs_in(self, accounts):
+        accounts.add("bob", "expert", RIGHT)
+
+        assert accounts.check("bob", RIGHT) == Account("bob", "expert", has_password=True)
+        assert accounts.check("bob", WRONG) is None
+        assert accounts.check("bob", "") is None
+
+    def test_a_password_is_the_same_from_any_keyboard(self, accounts):
+        accounts.add("bob", "expert", "na\u00efve password")
+
+        assert accounts.check("bob", "nai\u0308ve password")
+
+    def test_it_is_not_in_the_file(self, accounts):
+        accounts.add("bob", "expert", RIGHT)
+        accounts.check("bob", WRONG)
+        accounts.check(WRONG, RIGHT)
+
+        assert "horse" not in text_of(accounts)
+
+    def test_what_is_kept_names_its_own_cost(self, accounts, monkeypatch):
+        accounts.add("bob", "expert", RIGHT)
+        monkeypatch.setattr(passwords, "COST", passwords.Cost(n=32, r=2, p=2))
+        accounts.add("eve", "expert", RIGHT)
+
+        text = text_of(accounts)
+        assert "scrypt$16$1$1$" in text and "scrypt$32$2$2$" in text
+        assert accounts.check("bob", RIGHT) and accounts.check("eve", RIGHT)
+
+    def test_two_of_the_same_are_kept_differently(self):
+        assert passwords.hashed(RIGHT) != passwords.hashed(RIGHT)
+
+    def test_the_cost_is_one_that_owasp_recommends(self, monkeypatch):
+        monkeypatch.undo()
+        assert passwords.COST == (2**14, 8, 5)
+        assert passwords.matches(RIGHT, passwords.hashed(RIGHT))
+
+    def test_wrong_unknown_disabled_and_without_are_the_same_work(self, accounts, monkeypatch):
+        accounts.add("bob", "expert", RIGHT)
+        accounts.add("gone", "expert", RIGHT)
+        accounts.disable("gone")
+        accounts.add("linked", "expert")
+        work, scrypt = [], hashlib.scrypt
+
+        def noted(said, **cost):
+            work.append((said, cost["n"], cost["r"], cost["p"], cost["dklen"]))
+            return scrypt(said, **cost)
+
+        monkeypatch.setattr(hashlib, "scrypt", noted)
+        tries = [
+            ("bob", WRONG),
+            ("gone", RIGHT),
+            ("gone", WRONG),
+            ("linked", WRONG),
+            ("who", WRONG),
+        ]
+
+        assert [accounts.check(*each) for each in tries] == [None] * 5
+        assert work == [(password.encode(), 16, 1, 1, 32) for _, password in tries]
+
+    def test_what_is_no_text_is_nobody(self, accounts):
+        assert accounts.check("\ud800", "\udfff") is None
+        assert accounts.check("x" * 10_000, "\x00") is None
+
+
+class TestLinks:
+    def test_a_link_signs_in_once(self, accounts):
+        accounts.add("bob", "expert")
+        token = accounts.link("BOB")
+
+        assert accounts.invited(token) == accounts.invited(token) == Account("bob", "expert")
+        assert accounts.use_link(token) == Account("bob", "expert")
+        assert accounts.use_link(token) is None
+        assert accounts.invited(token) is None
+
+    def test_of_many_who_use_it_at_once_one_is_signed_in(self, accounts):
+        accounts.add("bob", "expert")
+        token, start = accounts.link("bob"), threading.Barrier(8)
+
+        def use(_):
+            start.wait()
+            return accounts.use_link(token)
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(each is not None for each in pool.map(use, range(8))) == 1
+
+    def test_it_expires(self, accounts, clock):
+        accounts.add("bob", "expert")
+        token = accounts.link("bob")
+        clock.now += LINK_LASTS - timedelta(seconds=1)
+        assert accounts.invited(token)
+        clock.pass_by(seconds=1)
+
+        assert accounts.invited(token) is None
+        assert accounts.use_link(token) is None
+
+    def test_only_its_hash_is_kept(self, accounts):
+        accounts.add("bob", "expert")
+        token = accounts.link("bob")
+
+        assert len(token) == 43  # 32 bytes in base64
+        assert token not in text_of(accounts)
+        assert hashlib.sha256(token.encode()).hexdigest() in text_of(accounts)
+        assert accounts.use_link(hashlib.sha256(token.encode()).hexdigest()) is None
+
+    def test_a_new_one_makes_the_old_one_void(self, accounts):
+        accounts.add("bob", "expert")
+        old, new = accounts.link("bob"), accounts.link("bob")
+
+        assert accounts.use_link(old) is None
+        assert accounts.use_link(new)
+
+    @pytest.mark.parametrize("change", ["disable", "set_password"])
+    def test_disabling_and_a_new_password_make_it_void(self, accounts, change):
+        accounts.add("bob", "expert")
+        token = accounts.link("bob")
+        getattr(accounts, change)("bob", *[RIGHT] * (change == "set_password"))
+        accounts.enable("bob")
+
+        assert accounts.use_link(token) is None
+
+    def test_who_is_disabled_gets_none(self, accounts):
+        accounts.add("bob", "expert")
+        accounts.disable("bob")
+
+        with pytest.raises(AccountError, match="no account 'bob' that may sign in"):
+            accounts.link("bob")
+
+
+class TestSessions:
+    @pytest.fixture
+    def token(self, accounts):
+        accounts.add("bob", "expert", RIGHT)
+        return accounts.begin_session("bob")
+
+    def test_a_token_is_who_is_signed_in(self, accounts, token):
+        assert accounts.session(token) == Account("bob", "expert", has_password=True)
+        assert accounts.session(token + "x") is None
+        assert accounts.begin_session("bob") != token
+
+    def test_only_its_hash_is_kept(self, accounts, token):
+        kept = hashlib.sha256(token.encode()).hexdigest()
+
+        assert len(token) == 43
+        assert token not in text_of(accounts) and kept in text_of(accounts)
+        assert accounts.session(kept) is None
+
+    def test_it_ends_some_days_after_it_began_however_busy(self, accounts, clock, token):
+        n_hours = SESSION_LASTS // timedelta(hours=1)
+        for _ in range(n_hours - 1):
+            clock.pass_by(hours=1)
+            assert accounts.session(token)
+        clock.pass_by(hours=1)
+
+        assert accounts.session(token) is None
+
+    def test_it_ends_when_idle(self, accounts, clock, token):
+        clock.now += IDLE_LASTS - timedelta(seconds=1)
+        assert accounts.session(token)
+        clock.now += IDLE_LASTS - timedelta(seconds=1)
+        assert accounts.session(token)
+        clock.now += IDLE_LASTS
+
+        assert accounts.session(token) is None
+
+    def test_old_ones_are_not_kept(self, accounts, clock, token):
+        clock.now += SESSION_LASTS
+        accounts.begin_session("bob")
+
+        assert text_of(accounts).count('INSERT INTO "sessions"') == 1
+
+    def test_signing_out_ends_this_one_alone(self, accounts, token):
+        other = accounts.begin_session("bob")
+        accounts.end_session(token)
+        accounts.end_session(token)
+
+        assert accounts.session(token) is None
+        assert accounts.session(other)
+
+    @pytest.mark.parametrize("change", ["disable", "set_password"])
+    def test_disabling_and_a_new_password_end_all_of_them(self, accounts, token, change):
+        accounts.add("eve", "expert")
+        hers = accounts.begin_session("eve")
+        getattr(accounts, change)("bob", *[WRONG] * (change == "set_password"))
+        accounts.enable("bob")
+
+        assert accounts.session(token) is None
+        assert accounts.session(hers)
+
+    def test_an_account_disabled_in_the_file_by_hand_is_signed_out(self, accounts, token):
+        link = accounts.link("bob")
+        with sqlite3.connect(accounts.path) as connection:
+            connection.execute("UPDATE accounts SET disabled_at = '2026-01-01'")
+
+        assert accounts.session(token) is None
+        assert accounts.invited(link) is accounts.use_link(link) is None
+
+    def test_who_is_disabled_begins_none(self, accounts, token):
+        accounts.disable("bob")
+
+        with pytest.raises(AccountError, match="may sign in"):
+            accounts.begin_session("bob")
+        accounts.enable("bob")
+        assert accounts.begin_session("bob")

@@ -1,0 +1,133 @@
+"""Many at once: no place is given twice, no decision is lost, and nobody is told to come back."""
+
+import multiprocessing
+import random
+import threading
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from methods.review.process import Rules
+from resources.review.items import Filters
+from resources.review.store import ReviewStore
+from tests.resources.review.review_queue import hold_all, kept, queue, verdict, with_rules
+
+THREADS = 20
+ITEMS = 5000
+SECONDS = 4.0
+PEOPLE = ["ann", "bob", "cat", "dan"]
+
+
+@pytest.mark.parametrize("annotators", [1, 2])
+def test_processes_get_each_place_once(tmp_path, annotators):
+    with_rules(tmp_path, f"default: {{annotators: {annotators}}}").offer(queue(150))
+    path, item_ids = tmp_path / "review.sqlite", [f"item-{number}" for number in range(150)]
+
+    with multiprocessing.get_context("spawn").Pool(len(PEOPLE)) as pool:
+        calls = [(path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
+        given = pool.starmap(hold_all, calls, chunksize=1)
+
+    holders = Counter(item_id for each in given for item_id in each)
+    assert holders == dict.fromkeys(item_ids, annotators)
+    assert sum(map(bool, given)) > annotators, "they were at it at the same time"
+
+
+def test_threads_get_each_place_once(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2}")
+    store.offer(queue(1))
+    start = threading.Barrier(THREADS)
+
+    def ask(number):
+        start.wait()
+        return store.claim(f"person-{number}", "annotator")
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        given = list(filter(None, pool.map(ask, range(THREADS))))
+
+    assert len(given) == 2
+    assert len({claim.token for claim in given}) == 2
+
+
+class Floor:
+    """Who holds what right now, as the holders themselves know it."""
+
+    def __init__(self, rules):
+        self.rules, self.turn = rules, threading.Lock()
+        self.holders = defaultdict(list)
+        self.doubles = []
+
+    @contextmanager
+    def held(self, claim, person):
+        place = (claim.item_id, claim.round)
+        with self.turn:
+            self.holders[place].append(person)
+            if len(self.holders[place]) > (self.rules.annotators if claim.round == 1 else 1):
+                self.doubles.append((place, list(self.holders[place])))
+        yield
+        with self.turn:
+            self.holders[place].remove(person)
+
+
+def test_twenty_threads_on_five_thousand_items(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}")
+    store.offer(queue(ITEMS))
+    floor, acknowledged = Floor(Rules(annotators=2)), []
+    end = time.monotonic() + SECONDS
+
+    def person(number):
+        random_ = random.Random(number)
+        name, role = f"person-{number}", "expert" if number % 5 == 0 else "annotator"
+        while time.monotonic() < end:
+            if number == 1:
+                store.page(Filters(annotator="person-2", text="7"), limit=20)
+            claim = store.claim(name, role)
+            if claim is None:
+                time.sleep(0.01)
+                continue
+            with floor.held(claim, name):
+                store.save_draft(claim.token, {"by": name})
+                assert store.renew(claim.token)
+                assert store.draft(claim.token) == {"by": name}
+                said = random_.choice(["accept", "accept", "reject", "skip", None])
+                # It is free from the moment that the store has it, which is before this thread knows.
+                if said is None:
+                    continue
+            if said is not None:
+                event_id = store.decide(claim.token, verdict(claim, name, said))
+                acknowledged.append((event_id, claim.item_id, name, said))
+        store.close()
+
+    def whole(number):
+        try:
+            person(number)
+        except Exception as error:  # whatever it is, it is what this test is about
+            return error
+        return None
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert [error for error in pool.map(whole, range(THREADS)) if error] == []
+
+    stored = [(e.event_id, e.item_id, e.reviewer, e.verdict) for e in store.decisions()]
+    assert sorted(acknowledged) == stored
+    assert floor.doubles == []
+    assert len(stored) > 5 * THREADS
+    people = Counter((e.item_id, e.round, e.reviewer) for e in store.decisions())
+    assert set(people.values()) == {1}, "nobody twice in a round"
+    before = kept(store)
+    store.rebuild()
+    assert kept(store) == before
+
+
+def test_every_commit_waits_for_the_disk(tmp_path):
+    store = ReviewStore(tmp_path / "review.sqlite")
+    pragmas = ("journal_mode", "synchronous", "busy_timeout")
+
+    connection = store._file.connection
+    assert [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas] == [
+        "wal",
+        2,  # FULL
+        60_000,
+    ]

@@ -1,0 +1,146 @@
+"""The review store keeps every event, once, in order, whoever writes and however many."""
+
+import multiprocessing
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from methods.review import Decision, source_hash_of
+from resources.review.store import ReviewStore
+
+
+def decision(number=0, **changes):
+    fields = {
+        "item_id": f"item-{number}",
+        "content_hash": "hash",
+        "round": 1,
+        "reviewer": "ann",
+        "verdict": "accept",
+        "edits": None,
+        "reason": None,
+        "note": None,
+        "seconds": None,
+        "decided_at": "2026-01-01T00:00:00+00:00",
+    }
+    return Decision(**fields | changes)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return ReviewStore(tmp_path / "not" / "there" / "review.sqlite")
+
+
+def test_decisions_come_back_as_they_went_in_with_their_place(store):
+    edits = {"turns": [{"question": "Où ?", "answer": "“Here” 字"}], "image_ids": []}
+    edited = decision(1, verdict="edit", edits=edits, note="n", seconds=2.5)
+
+    assert store.append([decision(0), edited]) == (2, 0)
+
+    first, second = store.decisions()
+    assert (first.event_id, second.event_id) == (1, 2)
+    assert replace(second, event_id=None, source_hash=None) == edited
+    assert second.source_hash == source_hash_of(edited)
+
+
+def test_decisions_of_some_items(store):
+    store.append(decision(number) for number in range(5))
+
+    assert [each.item_id for each in store.decisions(["item-3", "item-1"])] == ["item-1", "item-3"]
+    assert store.decisions([]) == []
+
+
+def test_what_is_known_is_not_added_again(store):
+    store.append([decision(0)])
+
+    assert store.append([decision(0), decision(1), decision(1)]) == (1, 2)
+    assert store.append(store.decisions()) == (0, 2)
+    assert len(store.decisions()) == 2
+
+
+def test_a_person_may_return_to_an_earlier_verdict(store):
+    later = [
+        decision(0, verdict="reject", reason="dull", decided_at="2026-01-02T00:00:00+00:00"),
+        decision(0, decided_at="2026-01-03T00:00:00+00:00"),
+    ]
+
+    assert store.append([decision(0), *later]) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        decision(1, round=3),
+        decision(1, verdict="fine"),
+        decision(1, verdict="reject"),
+        decision(1, verdict="edit"),
+        decision(1, reviewer="policy:accept"),
+    ],
+)
+def test_one_wrong_decision_and_none_is_stored(store, wrong):
+    with pytest.raises(sqlite3.IntegrityError):
+        store.append([decision(0), wrong])
+
+    assert store.decisions() == []
+    assert store.append([decision(0)]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE events SET verdict = 'reject'", "DELETE FROM events"]
+)
+def test_events_cannot_be_changed_or_deleted(store, statement):
+    store.append([decision(0)])
+
+    with (
+        closing(sqlite3.connect(store.path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="append-only"),
+    ):
+        connection.execute(statement)
+
+
+def test_events_cannot_be_replaced_by_an_insert(store):
+    store.append([decision(0)])
+    stored = store.decisions()
+    columns = "event_id, item_id, content_hash, round, reviewer, verdict, decided_at, source_hash"
+
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        for event_id, source_hash in [(1, "new"), (None, stored[0].source_hash)]:
+            connection.execute(
+                f"INSERT OR REPLACE INTO events ({columns}) "
+                "VALUES (?, 'x', 'x', 1, 'x', 'accept', 'x', ?)",
+                (event_id, source_hash),
+            )
+
+    assert store.decisions() == stored
+
+
+def test_the_file_is_a_write_ahead_log_with_a_connection_for_each_thread(store):
+    store.append([decision(0)])
+
+    with closing(sqlite3.connect(store.path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.close()
+    with closing(sqlite3.connect(store.path)) as connection:
+        # Exclusive locking succeeds only when nobody holds a connection.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+    assert len(store.decisions()) == 1
+
+
+def append_one_by_one(path, decisions):
+    return [ReviewStore(path).append([each]) for each in decisions]
+
+
+def test_processes_that_arrive_and_write_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "review.sqlite"
+    decisions = [decision(number) for number in range(4 * 25)]
+    parts = [(path, decisions[start::4]) for start in range(4)]
+
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        counts = pool.starmap(append_one_by_one, parts, chunksize=1)
+
+    assert counts == [[(1, 0)] * 25] * 4
+    stored = ReviewStore(path).decisions()
+    assert {each.item_id for each in stored} == {each.item_id for each in decisions}
+    assert [each.event_id for each in stored] == list(range(1, 101))

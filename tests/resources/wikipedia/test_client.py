@@ -1,0 +1,294 @@
+"""What is asked of Wikipedia and what comes of it, against a small one on the loopback address."""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from PIL import Image
+
+from methods.wikimedia import THUMBNAIL_WIDTHS, FileFacts, Missing, PageFacts, PageImage
+from resources.wikipedia import Wikipedia, WikipediaError
+from tests.resources.wikipedia.mediawiki_double import File, Limits, MediaWiki, Page, Use
+
+buffer = io.BytesIO()
+Image.new("RGB", (600, 400), "teal").save(buffer, "PNG")
+PICTURE = buffer.getvalue()
+ABOUT = {"LicenseShortName": "CC0", "Artist": "<b>Ada</b>", "Assessments": "featured"}
+
+
+@pytest.fixture
+def wiki() -> Iterator[MediaWiki]:
+    """One category, extract and file an answer: every list is continued, each at its own pace."""
+    pages = {
+        "Owl": Page(
+            "An owl is a bird.",
+            ["Birds", "Nocturnal animals", "Stubs"],
+            [
+                Use("File:Barn owl.png", "A barn owl", lead=True),
+                Use("File:Hoot.ogg", type="audio"),
+                Use("", type="formula"),
+                Use("File:Owl egg.png", section_id=3),
+            ],
+        ),
+        "Kite": Page("A kite is a bird or a toy.", ["Birds", "Toys"]),
+        "Stone": Page(),
+        "Owls": Page(redirect_to="Owl"),
+        "Owls at night": Page(redirect_to="Owls#Night"),
+        "Loop": Page(redirect_to="Loop again"),
+        "Loop again": Page(redirect_to="Loop"),
+    }
+    files = {
+        "File:Barn owl.png": File(PICTURE, ABOUT),
+        "File:Local.png": File(PICTURE, shared=False),
+        "File:Map é.svg": File(b"<svg/>", mime="image/svg+xml", width=30, height=20),
+    }
+    with MediaWiki(pages, files, hidden=["Stubs"], limits=Limits(1, 1, 1, 1)) as wiki:
+        wiki.languages["de"] = {"Eule": Page("Eulen sind Vögel.", ["Vögel"])}
+        yield wiki
+
+
+@pytest.fixture
+def wikipedia(wiki: MediaWiki, tmp_path: Path) -> Wikipedia:
+    return Wikipedia("me@example.org", api=wiki.api, folder=tmp_path / "kept", backoff=0.01)
+
+
+def test_who_asks_must_be_named(wiki, tmp_path):
+    for contact in (None, "", "somebody", "me@home", "me (me@example.org)", "é@example.org"):
+        with pytest.raises(WikipediaError, match="contact"):
+            Wikipedia(contact, api=wiki.api, folder=tmp_path)
+
+
+@pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/bot", "Me, me@x.org"])
+def test_every_request_names_who_asks_and_what_with(wiki, tmp_path, contact):
+    wikipedia = Wikipedia(contact, api=wiki.api, folder=tmp_path)
+    wikipedia.page_images("birds", "en", ["Owl"])
+    for request in wiki.requests:
+        expected = f"vlm-loom/0.1 ({contact}) httpx/{httpx.__version__}"
+        assert request.headers["user-agent"] == expected
+        assert request.headers["accept-encoding"] == "gzip"
+    api = [request for request in wiki.requests if request.path.endswith("/w/api.php")]
+    assert len(api) < len(wiki.requests)
+    for request in api:
+        assert request.parameters["maxlag"] == "5"
+        assert request.parameters["formatversion"] == "2"
+
+
+@pytest.mark.parametrize(
+    "api",
+    [
+        "https://en.wikipedia.org/w/api.php",
+        "https://{language}.wikipedia.org/",
+        "{language}.wikipedia.org/w/api.php",
+        "ftp://{language}.wikipedia.org/w/api.php",
+        "https://[{language}/w/api.php",
+        "https://{language}:port/w/api.php",
+    ],
+)
+def test_an_address_of_no_api_is_refused(tmp_path, api):
+    with pytest.raises(WikipediaError, match=r"like https://\{language\}.wikipedia.org"):
+        Wikipedia("me@example.org", api=api, folder=tmp_path)
+
+
+@pytest.mark.parametrize("language", ["", "EN", "en.evil.org/", "en/../de", "@x", "en\n"])
+def test_what_is_no_language_never_becomes_part_of_an_address(wiki, wikipedia, language):
+    with pytest.raises(WikipediaError, match="no language"):
+        wikipedia.pages("birds", language, ["Owl"])
+    assert not wiki.requests
+
+
+def test_the_facts_of_pages_through_all_continuations(wiki, wikipedia):
+    owl, kite = wiki.languages["en"]["Owl"], wiki.languages["en"]["Kite"]
+    assert wikipedia.pages("birds", "en", ["Kite", "Stone", "Owl"]) == {
+        "Kite": PageFacts(
+            asked="Kite",
+            language="en",
+            title="Kite",
+            page_id=kite.page_id,
+            revision=kite.revision,
+            url="https://en.wikipedia.org/wiki/Kite",
+            categories=("Birds", "Toys"),
+            extract="A kite is a bird or a toy.",
+        ),
+        "Stone": PageFacts(
+            asked="Stone",
+            language="en",
+            title="Stone",
+            page_id=wiki.languages["en"]["Stone"].page_id,
+            revision=wiki.languages["en"]["Stone"].revision,
+            url="https://en.wikipedia.org/wiki/Stone",
+            categories=(),
+            extract="",
+        ),
+        "Owl": PageFacts(
+            asked="Owl",
+            language="en",
+            title="Owl",
+            page_id=owl.page_id,
+            revision=owl.revision,
+            url="https://en.wikipedia.org/wiki/Owl",
+            categories=("Birds", "Nocturnal animals"),
+            extract="An owl is a bird.",
+        ),
+    }
+    continued = [
+        each.parameters["continue"] for each in wiki.requests if "continue" in each.parameters
+    ]
+    assert continued == ["||info", "||info", "||info|extracts"]
+
+
+def test_another_language_is_another_wiki(wiki, wikipedia):
+    facts = wikipedia.pages("birds", "de", ["eule"])["eule"]
+    assert (facts.language, facts.title, facts.categories) == ("de", "Eule", ("Vögel",))
+    assert {request.path for request in wiki.requests} == {"/de/w/api.php"}
+    with pytest.raises(WikipediaError, match="There is no MediaWiki API at .*/nl/w/api.php"):
+        wikipedia.pages("birds", "nl", ["Uil"])
+
+
+def test_answers_are_keyed_by_what_was_asked(wikipedia):
+    """Four ways to one page, and it is fetched in full once."""
+    asked = ["Owls at night", "owls", "Owl", "Owl#Food", "Owl"]
+    found = wikipedia.pages("birds", "en", asked)
+    assert list(found) == asked[:4]
+    assert {facts.title for facts in found.values()} == {"Owl"}
+    assert [facts.asked for facts in found.values()] == asked[:4]
+
+
+def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
+    found = wikipedia.pages("birds", "en", ["Roc", "a<b", "Loop", "fr:Hibou", "a|b", "", "Owl"])
+    reasons = {asked: each.reason for asked, each in found.items() if isinstance(each, Missing)}
+    assert reasons == {
+        "Roc": "missing",
+        "a<b": "invalid",
+        "Loop": "missing",
+        "fr:Hibou": "missing",
+        "a|b": "invalid",
+        "": "invalid",
+    }
+    assert isinstance(found["Owl"], PageFacts)
+    wiki.forget()
+    assert isinstance(wikipedia.pages("birds", "en", ["a|b"])["a|b"], Missing)
+    assert wikipedia.pages("birds", "en", []) == {}
+    assert not wiki.requests
+
+
+def test_a_page_deleted_while_it_is_asked_for_is_missing(wiki, wikipedia):
+    def delete(handler) -> bool:
+        del wiki.languages["en"]["Kite"]
+        return False
+
+    wiki.fail(delete, on="extracts")
+    found = wikipedia.pages("birds", "en", ["kite"])
+    assert found["kite"] == Missing("kite", "missing", "The wiki has no page of this title.")
+
+
+def test_fifty_titles_a_request(wiki, wikipedia):
+    wiki.content.limits = Limits()
+    wiki.languages["en"] |= {f"Bird {number}": Page() for number in range(120)}
+    told: list[tuple[int, int]] = []
+    titles = [f"Bird {number}" for number in range(120)]
+    found = wikipedia.pages("birds", "en", titles, lambda done, total: told.append((done, total)))
+    assert list(found) == titles
+    revisions = [each for each in wiki.requests if each.parameters["prop"] == "info"]
+    assert sorted(len(request.titles) for request in revisions) == [20, 50, 50]
+    assert told[-1] == (120, 120)
+    assert sorted(told) == told
+
+
+def test_many_long_titles_are_posted(wiki, wikipedia):
+    wiki.content.limits = Limits()
+    titles = [f"{'Ñandú ' * 20}{number}" for number in range(50)]
+    wiki.languages["en"] |= {title: Page() for title in titles}
+    assert len(wikipedia.pages("birds", "en", ["Owl", *titles])) == 51
+    assert {request.method for request in wiki.requests} == {"POST", "GET"}
+    assert max(len(request.titles) for request in wiki.requests) == 50
+
+
+def test_the_images_of_pages(wiki, wikipedia):
+    wiki.languages["en"]["AC/DC? é"] = Page(images=[Use("File:Barn owl.png", "The band")])
+    found = wikipedia.page_images("birds", "en", ["owls", "AC/DC?_é", "Stone", "Roc"])
+    assert found.pop("Roc").reason == "missing"
+    assert found == {
+        "owls": (
+            PageImage("File:Barn owl.png", "A barn owl", 0, True),
+            PageImage("File:Owl egg.png", None, 3, False),
+        ),
+        "AC/DC?_é": (PageImage("File:Barn owl.png", "The band", 0, False),),
+        "Stone": (),
+    }
+    paths = {request.path for request in wiki.requests if "rest_v1" in request.path}
+    base = "/en/api/rest_v1/page/media-list"
+    assert paths == {f"{base}/Owl", f"{base}/AC%2FDC%3F_%C3%A9", f"{base}/Stone"}
+
+
+def test_a_page_that_the_rest_api_does_not_know_has_no_images(wiki, wikipedia):
+    def vanish(handler) -> bool:
+        handler.send_json({"type": "not_found"}, 404)
+        return True
+
+    wiki.fail(vanish, on="media-list")
+    assert wikipedia.page_images("birds", "en", ["Owl"]) == {"Owl": ()}
+
+
+def test_the_facts_of_files(wiki, wikipedia):
+    """A shared file is no page of this wiki, and has its facts; tags that name the wiki are cut off."""
+    titles = ["File:Barn_owl.png", "File:Local.png", "File:Map é.svg", "File:None.png", "Owl"]
+    found = wikipedia.files("birds", "en", titles, 330)
+    assert found.pop("File:None.png").reason == found.pop("Owl").reason == "missing"
+    site = f"{wiki.address}/upload/wikipedia"
+    digest = hashlib.md5(b"Barn_owl.png").hexdigest()
+    place = f"{digest[0]}/{digest[:2]}/Barn_owl.png"
+    assert found["File:Barn_owl.png"] == FileFacts(
+        asked="File:Barn_owl.png",
+        title="File:Barn owl.png",
+        url=f"{site}/commons/{place}",
+        thumb_url=f"{site}/commons/thumb/{place}/330px-Barn_owl.png",
+        width=600,
+        height=400,
+        n_bytes=len(PICTURE),
+        mime="image/png",
+        sha1=hashlib.sha1(PICTURE).hexdigest(),
+        licence="CC0",
+        licence_url=None,
+        artist="Ada",
+        credit=None,
+        description=None,
+    )
+    assert f"{site}/en/" in found["File:Local.png"].url
+    assert found["File:Map é.svg"].thumb_url.endswith("/330px-Map_%C3%A9.svg.png")
+    assert len([request for request in wiki.requests if "iicontinue" in request.parameters]) == 3
+
+
+def test_a_file_in_another_languages_namespace(wiki, wikipedia):
+    found = wikipedia.files("birds", "de", ["File:barn owl.png"], 960)
+    facts = found["File:barn owl.png"]
+    assert facts.title == "Datei:Barn owl.png"
+    # Narrower than what was asked for: the original.
+    assert facts.thumb_url == facts.url
+
+
+def test_files_bytes_stand_where_their_facts_say(wiki, wikipedia):
+    facts = wikipedia.files("birds", "en", ["File:Barn owl.png"], 330)["File:Barn owl.png"]
+    for url in (facts.url, facts.thumb_url):
+        response = httpx.get(url)
+        assert (response.content, response.headers["content-type"]) == (PICTURE, "image/png")
+    assert httpx.get(facts.thumb_url.replace("330px", "300px")).status_code == 400
+
+
+def test_a_width_that_is_no_step_is_refused_before_anything_is_asked(wiki, wikipedia):
+    with pytest.raises(WikipediaError, match="take one of its steps, 20, 40, 60"):
+        wikipedia.files("birds", "en", ["File:Barn owl.png"], 640)
+    assert not wiki.requests
+    assert 640 not in THUMBNAIL_WIDTHS
+
+
+def test_the_articles_in_a_category(wiki, wikipedia):
+    wiki.languages["en"]["Category:Owls"] = Page(categories=["Birds"])
+    assert wikipedia.category_members("en", "Birds", 10) == ["Kite", "Owl"]
+    assert wikipedia.category_members("en", "Category:Birds", 10) == ["Kite", "Owl"]
+    wiki.forget()
+    assert wikipedia.category_members("en", "Birds", 1) == ["Kite"]
+    assert len(wiki.requests) == 1
+    assert wikipedia.category_members("en", "Dragons", 10) == []

@@ -1,0 +1,203 @@
+"""How Wikipedia is asked, and what is done when it does not answer as it should."""
+
+import email.utils
+import socket
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from methods.wikimedia import PageFacts
+from resources.wikipedia import Wikipedia, WikipediaError, session
+from tests.resources.wikipedia import mediawiki_faults as faults
+from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
+
+
+@pytest.fixture
+def wiki() -> Iterator[MediaWiki]:
+    with MediaWiki({f"Bird {number}": Page("It flies.") for number in range(12)}) as wiki:
+        yield wiki
+
+
+def asking(wiki: MediaWiki, folder: Path, **options) -> Wikipedia:
+    options = {"timeout": 5.0, "backoff": 0.005} | options
+    return Wikipedia("me@example.org", api=wiki.api, folder=folder, **options)
+
+
+@pytest.fixture
+def short_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server's second is a tenth of one here."""
+    monkeypatch.setattr(session, "retry_after", lambda value: value and float(value) / 10)
+
+
+def in_a_moment(seconds: float) -> str:
+    return email.utils.formatdate(time.time() + seconds, usegmt=True)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faults.maxlag("0"),
+        faults.maxlag(None),
+        faults.error("ratelimited", "You have made too many requests."),
+        faults.error("readonly", "The wiki is in read-only mode."),
+        faults.status(429, "0"),
+        faults.status(429, None),
+        faults.status(429, "soon"),
+        faults.status(429, "inf"),
+        faults.status(503, in_a_moment(-60)),
+        faults.status(500),
+        faults.status(502),
+        faults.status(504),
+        faults.html(),
+        faults.drop(),
+        faults.text('{"batchcomplete": true, "que'),
+        faults.text('["not", "an", "object"]'),
+        faults.text(""),
+    ],
+)
+def test_what_may_pass_is_tried_again(wiki, tmp_path, fault):
+    wiki.fail(fault, times=2)
+    wiki.fail(fault, times=2, on="extracts")
+    found = asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert isinstance(found["Bird 1"], PageFacts)
+    assert len(wiki.requests) == 6
+
+
+def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
+    assert session.TRIES == 8
+    monkeypatch.setattr(session, "TRIES", 3)
+    wiki.fail(faults.maxlag("0"), times=99)
+    with pytest.raises(WikipediaError) as caught:
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) == 3
+    assert "3 tries (maxlag: Waiting for 10.64.16.7: 6.2 seconds lagged.)" in str(caught.value)
+    assert "run this again later" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (faults.status(429), "status 429"),
+        (faults.html(), "no JSON object"),
+        (faults.drop(), "the connection failed"),
+        (faults.slow(0.3), "no answer within 0.1 seconds"),
+    ],
+)
+def test_the_sentence_tells_what_was_wrong(wiki, tmp_path, monkeypatch, fault, told):
+    monkeypatch.setattr(session, "TRIES", 2)
+    wiki.fail(fault, times=2)
+    with pytest.raises(WikipediaError, match=told):
+        asking(wiki, tmp_path, timeout=0.1).pages("birds", "en", ["Bird 1"])
+
+
+def test_nobody_at_home(tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "TRIES", 2)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        api = f"http://127.0.0.1:{closed.getsockname()[1]}/{{language}}/w/api.php"
+    wikipedia = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
+    with pytest.raises(WikipediaError, match="connection failed"):
+        wikipedia.pages("birds", "en", ["Owl"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (faults.error("badvalue", "Unrecognized value."), r"\(badvalue: Unrecognized value\.\)"),
+        (faults.status(403), "contact"),
+        (faults.status(400), "status 400"),
+        (faults.text('{"query": {"pages": [{"pageid": 1}]}}'), "form of MediaWiki's API"),
+        (faults.text('{"query": {"pages": "none"}}'), "form of MediaWiki's API"),
+    ],
+)
+def test_what_another_try_would_not_change_is_said_at_once(wiki, tmp_path, fault, told):
+    wiki.fail(fault)
+    with pytest.raises(WikipediaError, match=told):
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) == 1
+
+
+def test_an_answer_that_continues_for_ever_is_ended(wiki, tmp_path):
+    endless = '{"query": {"pages": []}, "continue": {"clcontinue": "1|A", "continue": "||"}}'
+    wiki.fail(faults.text(endless), times=99)
+    with pytest.raises(WikipediaError, match="given already"):
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) == 2
+
+
+def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
+    wiki.fail(faults.status(429), times=4)
+    asking(wiki, tmp_path, backoff=0.02).pages("birds", "en", ["Bird 1"])
+    waits = [later.at - earlier.at for earlier, later in pairwise(wiki.requests[:5])]
+    assert all(wait >= least for wait, least in zip(waits, [0.02, 0.04, 0.08, 0.16], strict=True))
+
+
+def test_the_longest_wait_of_its_own_is_a_minute(wiki, tmp_path, monkeypatch):
+    assert session.MAX_BACKOFF == 60.0
+    monkeypatch.setattr(session, "MAX_BACKOFF", 0.01)
+    wiki.fail(faults.html(), times=7)
+    start = time.monotonic()
+    asking(wiki, tmp_path, backoff=10).pages("birds", "en", ["Bird 1"])
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.maxlag("3"), faults.status(429, "3"), faults.status(504, "3")],
+)
+def test_a_wait_asked_for_holds_every_request(wiki, tmp_path, short_seconds, fault):
+    """Three requests are under way when one is told to wait: none goes out before its time."""
+    wiki.latency = 0.02
+    titles = [f"Bird {number}" for number in range(12)]
+    wikipedia = asking(wiki, tmp_path)
+    wikipedia.pages("birds", "en", titles)
+    wiki.forget()
+    wiki.fail(fault, on="media-list/Bird_0 ")
+    wikipedia.page_images("birds", "en", titles)
+    lists = [request for request in wiki.requests if "media-list" in request.path]
+    assert len(lists) == 13
+    pauses = [later.at - earlier.at for earlier, later in pairwise(lists)]
+    pause = pauses.index(max(pauses))
+    assert max(pauses) > 0.25
+    # Before it, what was under way and what followed until the answer was here.
+    assert pause < 8
+    assert "/en/api/rest_v1/page/media-list/Bird_0" in [each.path for each in lists[pause + 1 :]]
+
+
+def test_a_wait_outlives_the_call_that_was_told_of_it(wiki, tmp_path, short_seconds, monkeypatch):
+    monkeypatch.setattr(session, "TRIES", 1)
+    wikipedia = asking(wiki, tmp_path)
+    wiki.fail(faults.status(429, "3"))
+    with pytest.raises(WikipediaError):
+        wikipedia.pages("birds", "en", ["Bird 1"])
+    wikipedia.pages("birds", "en", ["Bird 1"])
+    assert wiki.requests[1].at - wiki.requests[0].at >= 0.3
+
+
+def test_a_wiki_that_wants_hours_is_left_alone(wiki, tmp_path):
+    wiki.fail(faults.status(429, "86400"))
+    with pytest.raises(WikipediaError, match="left alone for 86400 seconds"):
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) == 1
+
+
+def test_a_failure_of_one_request_holds_up_no_other(wiki, tmp_path):
+    wikipedia = asking(wiki, tmp_path, backoff=0.6)
+    titles = [f"Bird {number}" for number in range(12)]
+    wikipedia.pages("birds", "en", titles)
+    wiki.forget()
+    wiki.fail(faults.status(500), on="media-list/Bird_0 ")
+    wikipedia.page_images("birds", "en", titles)
+    lists = [request for request in wiki.requests if "media-list" in request.path]
+    assert lists[-1].path.endswith("/Bird_0")
+    pauses = [later.at - earlier.at for earlier, later in pairwise(lists)]
+    assert pauses.index(max(pauses)) == 11
+
+
+def test_three_requests_at_once_and_no_more(wiki, tmp_path):
+    wiki.latency = 0.02
+    titles = [f"Bird {number}" for number in range(12)]
+    asking(wiki, tmp_path).page_images("birds", "en", titles)
+    assert wiki.most_at_once == session.CONCURRENCY == 3

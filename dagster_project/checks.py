@@ -13,6 +13,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.partitions import buckets, models, wit_shards
+from assets.common.tables import SIDE_TABLES
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger
@@ -29,23 +30,24 @@ class ShareLimit(dg.Config):
 
 
 def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
-    """Blocking: the asset's table in the warehouse has the columns that `sql/` declares."""
-    table = spec.metadata["dagster/table_name"]
+    """Blocking: the asset's tables in the warehouse have the columns that `sql/` declares."""
+    tables = [spec.metadata["dagster/table_name"], *spec.metadata.get(SIDE_TABLES, [])]
 
     @dg.asset_check(
         asset=spec.key,
         name="schema",
         blocking=True,
-        description=f"Columns, types and nullability of {table} are those declared in sql/.",
+        description=f"Columns, types and nullability of {', '.join(tables)} are as declared in sql/.",
     )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        declared = declared_columns()[table]
-        found = warehouse.columns().get(table, [])
+        every, existing = declared_columns(), warehouse.columns()
+        declared = {(table, *column) for table in tables for column in every[table]}
+        found = {(table, *column) for table in tables for column in existing.get(table, [])}
         return dg.AssetCheckResult(
             passed=found == declared,
             metadata={
-                "missing": sorted(map(str, set(declared) - set(found))),
-                "unexpected": sorted(map(str, set(found) - set(declared))),
+                "missing": [" ".join(map(str, column)) for column in sorted(declared - found)],
+                "unexpected": [" ".join(map(str, column)) for column in sorted(found - declared)],
             },
         )
 
@@ -184,17 +186,15 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
     return [calls_known, answered_once]
 
 
-def make_checks(
-    specs: Sequence[dg.AssetSpec], benchmarks: Sequence[str]
-) -> list[dg.AssetChecksDefinition]:
-    """All checks: `specs` are the assets that are run, `benchmarks` the names of those evaluated."""
-    generation = {
-        "dialogue/summaries": "summaries",
-        "dialogue/questions": "questions",
-        "dialogue/answers": "answers",
-        "dialogue/dialogues": "dialogues",
-        "rewrite/prompts": "prompts",
-    }
+def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
+    """All checks; `specs` are the assets that are run."""
+    generation = [
+        ["dialogue", "summaries"],
+        ["dialogue", "questions"],
+        ["dialogue", "answers"],
+        ["dialogue", "dialogues"],
+        ["rewrite", "rewrites"],
+    ]
     return [
         *(schema_check(spec) for spec in specs),
         share_check(
@@ -216,33 +216,32 @@ def make_checks(
         licence_check(),
         *(
             share_check(
-                dg.AssetKey(path.split("/")),
+                dg.AssetKey([stage, name]),
                 "failed",
-                "dialogue/failed_share",
-                {"stage": stage},
+                f"{stage}/failed_share",
+                {"stage": name},
                 buckets,
                 "The share of what was asked for and lost stays under the limit.",
             )
-            for path, stage in generation.items()
+            for stage, name in generation
         ),
         *(
             share_check(
-                dg.AssetKey(["evaluate", f"{benchmark}_{stage}"]),
+                dg.AssetKey(["evaluate", name]),
                 "failed",
                 "evaluate/failed_share",
-                {"stage": stage, "benchmark": benchmark},
+                {"stage": name},
                 models,
                 "The share of each model's turns that were lost stays under the limit.",
             )
-            for benchmark in benchmarks
-            for stage in ("answers", "judgments")
+            for name in ("answers", "judgments")
         ),
         empty_check(
             dg.AssetKey(["cluster", "image_sets"]), "Clusters gave at least one image set."
         ),
         # Earlier releases stay in the tables of releases, so what counts is whether one is in force.
         empty_check(
-            dg.AssetKey(["release", "items"]),
+            dg.AssetKey(["release", "releases"]),
             "At least one dialogue is released.",
             "release.current",
         ),

@@ -12,6 +12,7 @@ import dagster as dg
 from assets.common.partitions import models
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
+from dagster_project.jobs import OF_A_MODEL
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from resources import home
@@ -52,17 +53,20 @@ def _run(
 ) -> str | None:
     """Run all jobs in order; the name of the first that failed, if one did."""
     instance.add_dynamic_partitions(str(models.name), evaluate)
-    runs: list[tuple[str, str | None]] = [
-        ("build", None),
-        *(("evaluate", model) for model in evaluate),
-        ("leaderboard", None),
-        ("ledger", None),
+    job = definitions.resolve_job_def("evaluate")
+    of_all = sorted(set(job.asset_layer.executable_asset_keys) - set(OF_A_MODEL), key=str)
+    runs: list[tuple[str, str | None, list[dg.AssetKey] | None]] = [
+        ("build", None, None),
+        *(("evaluate", model, OF_A_MODEL) for model in evaluate),
+        ("evaluate", None, of_all),
+        ("ledger", None, None),
     ]
-    for name, partition in runs:
+    for name, partition, assets in runs:
         print(f"== {name}{f' {partition}' if partition else ''}", flush=True)
         result = definitions.resolve_job_def(name).execute_in_process(
             instance=instance,
             partition_key=partition,
+            asset_selection=assets,
             run_config=SHOW_PROGRESS,
             raise_on_error=False,
         )
@@ -83,7 +87,7 @@ def _show(warehouse: Warehouse, seconds: float) -> None:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
         overall = "-" if value is None else f"{value:.1f}"
         interval = "" if value is None else f"{low:.1f} - {high:.1f}"
-        by_dialogue = "-" if value is None else f"{row['dialogue_mean']:.1f}"
+        by_dialogue = "-" if value is None else f"{row['macro']:.1f}"
         print(
             f"{row['model']:<20} {overall:>8}  {interval:<15} {by_dialogue:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_failed']:>7}"

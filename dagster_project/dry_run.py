@@ -16,7 +16,7 @@ import dagster as dg
 
 from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
-from dagster_project.jobs import RANGE_END, RANGE_START
+from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher
 from resources import home
@@ -29,8 +29,8 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.warehouse import Warehouse
 
-Run = tuple[str, str | None, dict[str, str]]
-"""A job, its partition, its tags."""
+Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
+"""A job, its partition, its tags, which of its assets (None: all)."""
 
 
 def main() -> int:
@@ -86,10 +86,11 @@ def _run_all(gateway: DryGateway) -> str | None:
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(str(models.name), gateway.profile.evaluate)
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
-        for job, partition, tags in _runs(gateway):
+        for job, partition, tags, assets in _runs(gateway):
             result = definitions.resolve_job_def(job).execute_in_process(
                 instance=instance,
                 partition_key=partition,
+                asset_selection=assets,
                 tags=tags,
                 run_config=SHOW_PROGRESS,
                 raise_on_error=False,
@@ -105,13 +106,15 @@ def _runs(gateway: DryGateway) -> list[Run]:
     before: list[Run] = []
     # Image sets that are there stay as they are: making them asks no model.
     if not warehouse.read("dialogue/sets_of_buckets", {"buckets": keys}).num_rows:
-        before = [("ingest", shard, {}) for shard in corpus_folder().shards()]
-        before.append(("cluster", None, {}))
+        before = [("ingest", shard, {}, None) for shard in corpus_folder().shards()]
+        before.append(("cluster", None, {}, None))
     return [
         *before,
-        ("generate", None, {RANGE_START: keys[0], RANGE_END: keys[-1]}),
-        ("release", None, {}),
-        *(("evaluate", model, {}) for model in gateway.profile.evaluate),
+        ("dialogue", None, {RANGE_START: keys[0], RANGE_END: keys[-1]}, None),
+        ("rewrite", None, {RANGE_START: keys[0], RANGE_END: keys[-1]}, None),
+        ("review", None, {}, None),
+        ("release", None, {}, None),
+        *(("evaluate", model, {}, OF_A_MODEL) for model in gateway.profile.evaluate),
     ]
 
 

@@ -28,51 +28,25 @@ ResolveJob = Callable[[str], dg.JobDefinition]
 
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
-OF_ALL_SHARDS = AssetSelection.assets(["ingest", "duplicates"])
-ingest = dg.define_asset_job(
-    "ingest",
-    AssetSelection.groups("ingest") - OF_ALL_SHARDS,
-    description="Shards to entries.",
-)
-cluster = dg.define_asset_job(
-    "cluster",
-    OF_ALL_SHARDS | AssetSelection.groups("cluster"),
-    description="Entries of all shards to image sets.",
-)
-generate = dg.define_asset_job(
-    "generate",
-    AssetSelection.groups("dialogue", "rewrite"),
-    description="Image sets to dialogues and rewrites.",
-)
-BY_PEOPLE = AssetSelection.assets(
-    ["review", "score_queue"], ["review", "agreement"], ["review", "effort"]
-)
-release = dg.define_asset_job(
-    "release",
-    AssetSelection.groups("review", "release") - BY_PEOPLE,
-    description="Dialogues through review to frozen releases.",
-)
-READ_BY_PEOPLE = AssetSelection.assets(
-    ["evaluate", "leaderboard"], ["evaluate", "provenance"], ["evaluate", "reports"]
-)
-evaluate = dg.define_asset_job(
-    "evaluate",
-    AssetSelection.groups("evaluate") - READ_BY_PEOPLE,
-    description="One model on the release in force: answers, judgments, scores.",
-)
-leaderboard = dg.define_asset_job(
-    "leaderboard",
-    READ_BY_PEOPLE | BY_PEOPLE,
-    description="Leaderboard, provenance and report of what is scored; how far people agree.",
-)
-ledger = dg.define_asset_job(
-    "ledger",
-    AssetSelection.groups("ledger"),
-    description="What model calls cost, as the ledger has it now.",
-)
-JOB_OF_GROUP = {"dialogue": "generate", "rewrite": "generate", "evaluate": "evaluate"}
-"""Which job has the assets of a group that asks models."""
-STAGES = [ingest, cluster, generate, release, evaluate, leaderboard, ledger]
+DESCRIPTIONS = {
+    "ingest": "Shards to entries.",
+    "cluster": "Entries of all shards to image sets.",
+    "dialogue": "Image sets to dialogues.",
+    "rewrite": "Questions of dialogues to rewrites.",
+    "review": "Dialogues and rewrites through review; how far people agree.",
+    "release": "What is approved to frozen releases and their exports.",
+    "evaluate": "A model on the releases in force: answers, judgments, scores; leaderboard, reports.",
+    "ledger": "What model calls cost, as the ledger has it now.",
+}
+"""The stages, each a group of assets and a job of the same name."""
+STAGES = {
+    stage: dg.define_asset_job(stage, AssetSelection.groups(stage), description=description)
+    for stage, description in DESCRIPTIONS.items()
+}
+ASK_MODELS = ("dialogue", "rewrite", "evaluate")
+"""Stages that may stop to wait for a batch of model calls."""
+OF_A_MODEL = [dg.AssetKey(["evaluate", name]) for name in ("answers", "judgments", "scores")]
+"""Assets of the stage `evaluate` that are partitioned by model; the others are of all models."""
 
 
 def run_stage(
@@ -128,25 +102,27 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         run_stage(context, resolve_job, "cluster", {}, {})
 
     @dg.op(
-        description="Generate dialogues and rewrites, all buckets in one run.",
+        description="Generate dialogues and rewrites, all buckets in one run each.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def generate_dialogues(context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]) -> None:
         keys = buckets.get_partition_keys()
-        run_stage(
-            context,
-            resolve_job,
-            "generate",
-            {RANGE_START: keys[0], RANGE_END: keys[-1]},
-            {"llm": llm},
-        )
+        for stage in ("dialogue", "rewrite"):
+            run_stage(
+                context,
+                resolve_job,
+                stage,
+                {RANGE_START: keys[0], RANGE_END: keys[-1]},
+                {"llm": llm},
+            )
 
     @dg.op(
         description="Take dialogues through review and freeze what is approved.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def release_approved(context: dg.OpExecutionContext) -> None:
-        run_stage(context, resolve_job, "release", {}, {})
+        for stage in ("review", "release"):
+            run_stage(context, resolve_job, stage, {}, {})
 
     @dg.op(
         description="Show what the ledger holds, the calls of this build among it.",
@@ -156,7 +132,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         run_stage(context, resolve_job, "ledger", {}, {})
 
     @dg.job(
-        description="From WIT rows to frozen releases: ingest, cluster, generate, review, release.",
+        description="From WIT rows to frozen releases: every stage from ingest to release, then ledger.",
         logger_defs={"console": progress_logger},
     )
     def build() -> None:
@@ -167,4 +143,4 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
 
 def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
     """Every job of the project; `resolve_job` as for `build_job`."""
-    return [*STAGES, build_job(resolve_job)]
+    return [*STAGES.values(), build_job(resolve_job)]

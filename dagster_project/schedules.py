@@ -19,7 +19,7 @@ from resources.llm.registry import RegistryError, active_profile, load_registry
 
 
 @dg.schedule(
-    job=jobs.ingest,
+    job=jobs.STAGES["ingest"],
     cron_schedule="0 3 * * 1",
     description="The next shard that is not ingested yet, and anew what others may have changed.",
 )
@@ -46,7 +46,7 @@ def ingest_weekly(
 
 
 @dg.schedule(
-    job=jobs.evaluate,
+    job=jobs.STAGES["evaluate"],
     cron_schedule="0 2 * * *",
     description="Models of the active profile without scores on the release in force.",
 )
@@ -70,14 +70,14 @@ def evaluate_missing_models(
 
 def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> list[str]:
     """Those of `names` whose last scores are not newer than the last release."""
-    released = instance.get_latest_materialization_event(dg.AssetKey(["release", "items"]))
+    released = instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
     if released is None:
         return []
     missing = []
     for name in names:
         records = instance.fetch_materializations(
             dg.AssetRecordsFilter(
-                asset_key=dg.AssetKey(["evaluate", "mmdu_scores"]),
+                asset_key=dg.AssetKey(["evaluate", "scores"]),
                 asset_partitions=[name],
                 after_timestamp=released.timestamp,
             ),
@@ -89,7 +89,7 @@ def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> lis
 
 
 @dg.schedule(
-    job=jobs.ledger,
+    job=jobs.STAGES["ledger"],
     cron_schedule="0 * * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description="What model calls cost, when there were any since it was last shown.",

@@ -13,7 +13,7 @@ import dagster as dg
 from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
 
 from assets.common.partitions import buckets, models, wit_shards
-from dagster_project.jobs import JOB_OF_GROUP, RANGE_END, RANGE_START
+from dagster_project.jobs import ASK_MODELS, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
 from resources.corpus.settings import CorpusError
 from resources.home import ledger_path, review_path
@@ -119,8 +119,11 @@ def _cursor(context: dg.SensorEvaluationContext) -> dict[str, str]:
     return cursor if isinstance(cursor, dict) else {}
 
 
-def batch_sensor(jobs: "Sequence[Job]") -> dg.SensorDefinition:
-    """The sensor `model_batches`, which may run `jobs` again."""
+def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
+    """`model_batches`, which may run `jobs` again, and `model_batches_of_selections`.
+
+    A sensor starts runs of named jobs or of selected assets, not of both.
+    """
 
     @dg.sensor(
         jobs=jobs,
@@ -132,13 +135,28 @@ def batch_sensor(jobs: "Sequence[Job]") -> dg.SensorDefinition:
         """Takes in what came back; runs whose batches have all ended run again."""
         if not ledger_path().exists():
             return dg.SkipReason("No model was ever asked.")
-        ledger = Ledger(ledger_path())
-        try:
+        with closing(Ledger(ledger_path())) as ledger:
             return _look_after(context, ledger)
-        finally:
-            ledger.close()
 
-    return model_batches
+    @dg.sensor(
+        asset_selection=dg.AssetSelection.groups(*ASK_MODELS),
+        minimum_interval_seconds=60,
+        default_status=RUNNING,
+        description="Runs of assets that were selected by hand are run again when their batches are back.",
+    )
+    def model_batches_of_selections(
+        context: dg.SensorEvaluationContext,
+    ) -> dg.SensorResult | dg.SkipReason:
+        """Runs whose batches have all ended run again; `model_batches` looks after the batches."""
+        if not ledger_path().exists():
+            return dg.SkipReason("No model was ever asked.")
+        with closing(Ledger(ledger_path())) as ledger:
+            requests = _ready(context, BatchState(ledger), selected=True)
+        if requests:
+            return dg.SensorResult(run_requests=requests)
+        return dg.SkipReason("No run of selected assets has batches that are back.")
+
+    return [model_batches, model_batches_of_selections]
 
 
 def _look_after(
@@ -153,37 +171,44 @@ def _look_after(
             troubles = [str(error)]
     for trouble in troubles:
         context.log.warning(trouble)
-    requests = [_again(context, state, run_id) for run_id in state.ready_runs()]
-    if any(requests):
-        return dg.SensorResult(run_requests=[request for request in requests if request])
+    requests = _ready(context, state, selected=False)
+    if requests:
+        return dg.SensorResult(run_requests=requests)
     waiting = state.batches(still_open=True)
     n_waiting = sum(batch.n_requests for batch in waiting)
     in_work = f"{len(waiting)} batches with {n_waiting} requests are in work."
     return dg.SkipReason(" ".join(troubles) or (in_work if waiting else "No batch is under way."))
 
 
+def _ready(
+    context: dg.SensorEvaluationContext, state: BatchState, *, selected: bool
+) -> list[dg.RunRequest]:
+    """Runs to start again, of assets that were selected by hand or of named jobs."""
+    requests = [_again(context, state, run_id, selected) for run_id in state.ready_runs()]
+    return [request for request in requests if request]
+
+
 def _again(
-    context: dg.SensorEvaluationContext, state: BatchState, run_id: str
+    context: dg.SensorEvaluationContext, state: BatchState, run_id: str, selected: bool
 ) -> dg.RunRequest | None:
     """The run once more, with what it was run with; None unless it is one that stopped to wait."""
     run = context.instance.get_run_by_id(run_id)
     if run is not None and not run.is_finished:
         return None  # It has other work to do before it stops.
+    if run is not None and run.job_name.startswith(IMPLICIT_ASSET_JOB_NAME) != selected:
+        return None  # The other sensor starts it.
     started_again = context.instance.get_runs(dg.RunsFilter(tags={WAITED: run_id}), limit=1)
     if run is None or run.status != dg.DagsterRunStatus.FAILURE or started_again:
         state.resumed(run_id)
         return None
     tags = {name: value for name, value in run.tags.items() if name in (RANGE_START, RANGE_END)}
     keys = sorted(run.asset_selection or [], key=str)
-    job_name = run.job_name
-    if job_name.startswith(IMPLICIT_ASSET_JOB_NAME):
-        # Assets that were launched by themselves run in the job of those among them that ask models.
-        job_name = next(JOB_OF_GROUP[key.path[0]] for key in keys if key.path[0] in JOB_OF_GROUP)
-        keys = [key for key in keys if JOB_OF_GROUP.get(key.path[0]) == job_name]
+    if selected:
+        keys = [key for key in keys if key.path[0] in ASK_MODELS]
     return dg.RunRequest(
         # Until it is seen to have started it is asked for again, and Dagster starts it once.
         run_key=run_id,
-        job_name=job_name,
+        job_name=None if selected else run.job_name,
         run_config=dict(run.run_config),
         asset_selection=keys or None,
         partition_key=run.tags.get("dagster/partition"),

@@ -52,7 +52,12 @@ class ClusterConfig(dg.Config):
     runner: Literal["local", "ray"] = "local"
 
 
-@table_asset("cluster.clusters", deps=[embeddings], automation_condition=WHEN_READY)
+@table_asset(
+    "cluster.clusters",
+    side_tables=["cluster.communities", "cluster.changes"],
+    deps=[embeddings],
+    automation_condition=WHEN_READY,
+)
 def clusters(
     context: dg.AssetExecutionContext,
     config: ClusterConfig,

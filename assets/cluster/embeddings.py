@@ -74,7 +74,11 @@ def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
 
 
 @table_asset(
-    "cluster.embeddings", kinds={"pytorch"}, deps=[entries], automation_condition=WHEN_READY
+    "cluster.embeddings",
+    side_tables=["cluster.entry_texts"],
+    kinds={"pytorch"},
+    deps=[entries],
+    automation_condition=WHEN_READY,
 )
 def embeddings(
     context: dg.AssetExecutionContext,

@@ -12,10 +12,11 @@ import pyarrow as pa
 from pydantic import Field
 
 from assets.cluster.clusters import clusters
+from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
 from assets.common.partitions import bucket_key
 from assets.common.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
-from assets.ingest import duplicates, entries
+from assets.ingest import entries
 from methods.image_sets import Cluster, Drawing, Kind, Member, Wish, draw_sets, size_weights
 from resources.embedder import Embedder
 from resources.images.store import ImageStore
@@ -85,6 +86,7 @@ class ImageSetsConfig(dg.Config):
 
 @table_asset(
     "cluster.image_sets",
+    side_tables=["cluster.set_counts"],
     kinds={"image"},
     deps=[clusters, embeddings, entries, duplicates],
     automation_condition=WHEN_READY,

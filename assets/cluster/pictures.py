@@ -1,17 +1,14 @@
-"""The clustering as people see it: a map of entries, and one page with every picture.
+"""`cluster.pictures`: one page with the map of entries and every other picture of the clustering.
 
-What belongs here: which rows the pictures are made of. Where an entry lies is worked out in
-`methods/clustering/projection.py`; drawing is `resources/reports/`.
+What belongs here: which rows the pictures are made of. Drawing is `resources/reports/`.
 """
 
 import dagster as dg
-from pydantic import Field
 
-from assets.cluster.clusters import clusters
-from assets.cluster.cohesion import cohesion, near_pairs
-from assets.cluster.embeddings import entry_vectors
+from assets.cluster.cohesion import cohesion
+from assets.cluster.map import entry_map
+from assets.cluster.near_pairs import near_pairs
 from assets.common.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
-from resources.embedder import Embedder
 from resources.home import reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
@@ -24,43 +21,6 @@ from resources.warehouse import Warehouse
 N_LISTED = 20
 """Rows of each table on the page."""
 NOTHING = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "n_clustered": 0}
-
-
-class MapConfig(dg.Config):
-    """How many entries are drawn at most, those in clusters first; 10,000 take about a minute."""
-
-    max_points: int = Field(10_000, ge=1)
-    seed: int = 0
-
-
-@table_asset("cluster.map", deps=[clusters], automation_condition=WHEN_READY)
-def entry_map(
-    config: MapConfig,
-    warehouse: dg.ResourceParam[Warehouse],
-    embedder: dg.ResourceParam[Embedder],
-) -> dg.MaterializeResult:
-    """Where each entry lies on a plane, by its categories and its caption together."""
-    import numpy as np
-
-    from methods.clustering.projection import drawn, project
-
-    vectors = entry_vectors(warehouse, embedder.name)
-    clustered = set(warehouse.read("cluster/cluster_members")["entry_id"].to_pylist())
-    row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
-    chosen = drawn(
-        ((entry_id, entry_id in clustered) for entry_id in row_of), config.max_points, config.seed
-    )
-    rows = [row_of[entry_id] for entry_id in chosen]
-    places = project(np.hstack([vectors.categories[rows], vectors.captions[rows]]), config.seed)
-    table = rows_to_arrow(
-        "cluster.map",
-        [
-            {"entry_id": entry_id, "place": place, "x": float(x), "y": float(y)}
-            for place, (entry_id, (x, y)) in enumerate(zip(chosen, places, strict=True), start=1)
-        ],
-    )
-    warehouse.replace("cluster.map", table)
-    return report(table, {"entries": len(row_of)})
 
 
 @table_asset(

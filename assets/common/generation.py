@@ -67,7 +67,7 @@ def ask_and_read(
 
     A reply that cannot be read is asked for again; `schema` is the form that a model is held to where
     its endpoint can. Each row is given its bucket, set, call and prompt version; what fails for good
-    becomes one row for `dialogue.failed` and stops nothing.
+    becomes one row for the stage's table `failed` and stops nothing.
     """
     asked = [
         ChatRequest(
@@ -102,7 +102,7 @@ def ask_and_read(
 def failure(
     stage: str, where: dict[str, Any], subject: str, reason: str, detail: str
 ) -> dict[str, Any]:
-    """A row of `dialogue.failed`."""
+    """A row of `dialogue.failed` or `rewrite.failed`."""
     return {
         **where,
         "stage": stage.split(".")[-1],
@@ -120,15 +120,16 @@ def write_buckets(
     details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
 ) -> dg.MaterializeResult:
-    """Replace the run's buckets of `table` and of `dialogue.failed` at once, and report."""
+    """Replace the run's buckets of `table` and of its stage's `failed` at once, and report."""
     buckets = list(context.partition_keys)
     rows: pa.Table = rows_to_arrow(table, written.rows)
-    failed = rows_to_arrow("dialogue.failed", written.failed)
-    stage = table.split(".")[-1]
+    schema, stage = table.split(".")
+    losses = f"{schema}.failed"
+    failed = rows_to_arrow(losses, written.failed)
     warehouse.replace_all(
         [
             Write(table, rows, {"bucket": buckets}),
-            Write("dialogue.failed", failed, {"bucket": buckets, "stage": stage}),
+            Write(losses, failed, {"bucket": buckets, "stage": stage}),
         ]
     )
     return report(

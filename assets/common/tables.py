@@ -1,8 +1,8 @@
 """What every table asset has in common: its key, its columns, its group, its report, its errors.
 
-An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`. Where several assets share a
-table, a key begins with the slice that its asset owns: `evaluate/mmdu_answers` is the rows of
-`evaluate.answers` whose benchmark is `mmdu`.
+An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`, made in
+`assets/cluster/image_sets.py`. A table without an asset is declared as a side table of the assets that
+write it.
 """
 
 import base64
@@ -33,6 +33,8 @@ from resources.prompts import PromptError
 from resources.warehouse import WarehouseError, arrow_schema, declared_columns
 from resources.wikipedia import WikipediaError
 
+SIDE_TABLES = "loom/side_tables"
+"""Metadata of an asset: the tables and views beside its own that it writes or stands for."""
 PREVIEW_ROWS = 6
 PREVIEW_CHARACTERS = 110
 OWNERS = {
@@ -73,22 +75,26 @@ FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
 
 
 def table_spec(
-    table: str, *, kinds: AbstractSet[str], slice_of: str | None = None, **spec: Any
+    table: str, *, kinds: AbstractSet[str], side_tables: Sequence[str] = (), **spec: Any
 ) -> dg.AssetSpec:
-    """Spec of the asset whose table is `table` (`stage.name`), with all that follows from the name."""
+    """Spec of the asset whose table is `table` (`stage.name`), with all that follows from the name.
+
+    `side_tables` are tables and views without an asset that this one writes or stands for.
+    """
     stage, name = table.split(".")
     columns = [
         dg.TableColumn(column, kind, constraints=dg.TableColumnConstraints(nullable=nullable))
         for column, kind, nullable in declared_columns()[table]
     ]
     return dg.AssetSpec(
-        key=[stage, f"{slice_of}_{name}" if slice_of else name],
+        key=[stage, name],
         group_name=stage,
         owners=[OWNERS[stage]],
         kinds={"duckdb", *kinds},
         metadata={
             "dagster/column_schema": dg.TableSchema(columns),
             "dagster/table_name": table,
+            **({SIDE_TABLES: list(side_tables)} if side_tables else {}),
         },
         **spec,
     )
@@ -107,14 +113,18 @@ def table_asset(
     table: str,
     *,
     kinds: AbstractSet[str] = frozenset(),
-    slice_of: str | None = None,
+    side_tables: Sequence[str] = (),
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
     """Decorator for an asset that fills one table; its docstring is what the UI shows."""
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
         asset_spec = table_spec(
-            table, kinds=kinds, slice_of=slice_of, description=inspect.getdoc(function), **spec
+            table,
+            kinds=kinds,
+            side_tables=side_tables,
+            description=inspect.getdoc(function),
+            **spec,
         )
         return dg.multi_asset(specs=[asset_spec], name="__".join(asset_spec.key.path))(
             plain_errors()(function)

@@ -27,6 +27,7 @@ class AnswersConfig(dg.Config):
 
 @table_asset(
     "dialogue.answers",
+    side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[questions],
     partitions_def=buckets,

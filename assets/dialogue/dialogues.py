@@ -22,6 +22,7 @@ from resources.warehouse import Warehouse
 
 @table_asset(
     "dialogue.dialogues",
+    side_tables=["dialogue.failed"],
     kinds={"image"},
     deps=[answers, questions, image_sets],
     partitions_def=buckets,

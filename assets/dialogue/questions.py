@@ -27,6 +27,7 @@ class QuestionsConfig(dg.Config):
 
 @table_asset(
     "dialogue.questions",
+    side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[summaries],
     partitions_def=buckets,

@@ -24,6 +24,7 @@ class SummariesConfig(dg.Config):
 
 @table_asset(
     "dialogue.summaries",
+    side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[image_sets],
     partitions_def=buckets,

@@ -6,10 +6,10 @@ What belongs here: which rows are read, what is made of them and what was refuse
 """
 
 from assets.ingest.entries import entries
-from assets.ingest.images import duplicates, images
+from assets.ingest.images import images
 from assets.ingest.pages import pages
-from assets.ingest.rows import wit_rows
+from assets.ingest.wit_rows import wit_rows
 
-ASSETS = [wit_rows, pages, images, duplicates, entries]
+ASSETS = [wit_rows, pages, images, entries]
 
-__all__ = ["ASSETS", "duplicates", "entries", "images", "pages", "wit_rows"]
+__all__ = ["ASSETS", "entries", "images", "pages", "wit_rows"]

@@ -11,7 +11,7 @@ from assets.common.partitions import wit_shards
 from assets.common.tables import FRESH_EVERY_WEEK, WHEN_READY, report, table_asset
 from assets.ingest.images import images
 from assets.ingest.pages import pages
-from assets.ingest.rows import wit_rows
+from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.wit import COLUMNS, WitRow, caption
 from resources.images.store import ImageStore

@@ -1,4 +1,4 @@
-"""`ingest.images`: the images of a shard's pages, and `ingest.duplicates`: which of them look alike.
+"""`ingest.images`: the images of a shard's pages, fetched, checked, measured and stored.
 
 What belongs here: which images are wanted and where their rows go.
 """
@@ -19,12 +19,10 @@ from assets.common.tables import (
     WHEN_READY,
     preview,
     report,
-    rows_to_arrow,
     table_asset,
 )
 from assets.ingest.pages import pages
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected
-from methods.ingest.near_duplicates import duplicate_groups, near_duplicates
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus
@@ -45,6 +43,7 @@ SHOWN_EVERY = 500
 
 @table_asset(
     "ingest.images",
+    side_tables=["ingest.rejected"],
     kinds={"image"},
     deps=[pages],
     partitions_def=wit_shards,
@@ -153,44 +152,3 @@ def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any
         "reason": rejected.reason,
         "detail": rejected.detail,
     }
-
-
-@table_asset("ingest.duplicates", kinds={"image"}, deps=[images], automation_condition=WHEN_READY)
-def duplicates(
-    warehouse: dg.ResourceParam[Warehouse],
-    corpus: dg.ResourceParam[Corpus],
-    image_store: dg.ResourceParam[ImageStore],
-) -> dg.MaterializeResult:
-    """Images that are the same file behind several URLs, or look alike by perceptual hash."""
-    looks = warehouse.read("ingest/looks").to_pylist()
-    bits = corpus.settings.images.near_duplicate_bits
-    ids = [look["image_id"] for look in looks]
-    pairs = near_duplicates(ids, [look["phash"] for look in looks], bits)
-    groups = duplicate_groups(ids, pairs)
-    distance: dict[str, int] = {}
-    for pair in pairs:
-        for image_id in (pair.first_id, pair.second_id):
-            distance[image_id] = min(pair.distance, distance.get(image_id, pair.distance))
-    rows = [
-        {
-            "image_id": look["image_id"],
-            "group_id": groups.get(look["image_id"], look["image_id"]),
-            "n_urls": look["n_urls"],
-            "distance": distance.get(look["image_id"]),
-        }
-        for look in looks
-        if look["n_urls"] > 1 or look["image_id"] in groups
-    ]
-    table = rows_to_arrow("ingest.duplicates", rows)
-    warehouse.replace("ingest.duplicates", table)
-    return report(
-        table,
-        {
-            "images": len(looks),
-            "exact: behind several URLs": sum(look["n_urls"] > 1 for look in looks),
-            "near: look like another": len(groups),
-            "groups that look alike": len(set(groups.values())),
-            "bits": bits,
-        },
-        images=image_store,
-    )

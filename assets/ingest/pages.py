@@ -16,7 +16,7 @@ from assets.common.tables import (
     report,
     table_asset,
 )
-from assets.ingest.rows import wit_rows
+from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
 from resources.corpus.corpus import Corpus
@@ -29,6 +29,7 @@ PAGES_AT_ONCE = 10_000
 
 @table_asset(
     "ingest.pages",
+    side_tables=["ingest.changes"],
     deps=[wit_rows],
     partitions_def=wit_shards,
     automation_condition=WHEN_READY,

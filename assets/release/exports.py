@@ -17,9 +17,7 @@ from resources.reports.release_folder import image_name, write_release
 from resources.warehouse import Warehouse
 
 
-@table_asset(
-    "release.exports", kinds={"json"}, deps=list(releases.keys), automation_condition=WHEN_READY
-)
+@table_asset("release.exports", kinds={"json"}, deps=[releases], automation_condition=WHEN_READY)
 def exports(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:

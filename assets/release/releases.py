@@ -4,7 +4,6 @@ What belongs here: which releases are made. Their rows are made by `methods/rele
 """
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +11,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.cluster import require_whole_sets
-from assets.common.tables import WHEN_READY, plain_errors, report, rows_to_arrow, table_spec
+from assets.common.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions
 from assets.ingest import entries
 from assets.review import approved
@@ -21,39 +20,31 @@ from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, Write
 
 NAMES = {"benchmark": "mmdu", "instruction": "mmdu-instruct"}
-TABLES: dict[str, tuple[str, list[dg.AssetsDefinition]]] = {
-    "releases": ("Frozen releases, named by a hash of their content.", []),
-    "items": ("Dialogues of each release with their reviewers.", []),
-    "turns": ("User turns, each with the call and the prompt that made it.", [questions]),
-    "references": ("Reference answers, each with the call and the prompt that made it.", [answers]),
-    "images": ("Images of each dialogue in order, with page and attribution.", [entries]),
-}
-"""Tables of a release: what they hold, and what they are made of besides the approved items."""
+TABLES = ("releases", "items", "turns", "references", "images")
+"""Tables that hold every release there ever was."""
 
 
-@dg.multi_asset(
-    specs=[
-        table_spec(
-            f"release.{name}",
-            kinds={"image"} if name == "images" else set(),
-            description=description,
-            deps=[approved, *sources],
-            automation_condition=WHEN_READY,
-        )
-        for name, (description, sources) in TABLES.items()
-    ],
-    name="release__tables",
+@table_asset(
+    "release.releases",
+    side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
+    deps=[approved, questions, answers, entries],
+    automation_condition=WHEN_READY,
 )
 def releases(
     context: dg.AssetExecutionContext,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
-) -> Iterator[dg.MaterializeResult]:
-    """Freeze what is approved: one benchmark release and one instruction-set release."""
-    with plain_errors():
-        tables = _freeze(context, warehouse)
-    for name, table in tables.items():
-        yield report(table, key=dg.AssetKey(["release", name]), images=image_store)
+) -> dg.MaterializeResult:
+    """Freeze what is approved: one benchmark release and one instruction-set release.
+
+    Items name their reviewers; turns and references the call and the prompt that made them; images
+    their page and attribution.
+    """
+    tables = _freeze(context, warehouse)
+    details: dict[str, object] = {name: tables[name].num_rows for name in TABLES[1:]}
+    for name in TABLES[1:]:
+        details[f"preview of {name}"] = dg.MetadataValue.md(preview(tables[name], image_store))
+    return report(tables["releases"], details)
 
 
 def _freeze(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dict[str, pa.Table]:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from assets.common.partitions import buckets
 from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset, table_spec
-from assets.review.queue import MADE, queue, queued
+from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, REQUIRES, Decision, Policy, by_item, resolve
 from resources.review.store import ReviewStore
@@ -73,8 +73,6 @@ def approved(
     rules = review_store.rules()
     rows = []
     for item in items:
-        if item["kind"] not in MADE:
-            continue
         resolution = resolve(item, decided[item["item_id"]], policy, rules.of(item["kind"]))
         rows.append(
             {

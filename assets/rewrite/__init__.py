@@ -1,7 +1,7 @@
 """Rewriting: prompts in other words, same meaning, other style (AlignMMBench, 3.2)."""
 
-from assets.rewrite.rewrites import prompts
+from assets.rewrite.rewrites import rewrites
 
-ASSETS = [prompts]
+ASSETS = [rewrites]
 
-__all__ = ["ASSETS", "prompts"]
+__all__ = ["ASSETS", "rewrites"]

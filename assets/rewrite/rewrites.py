@@ -25,13 +25,14 @@ class RewriteConfig(dg.Config):
 
 
 @table_asset(
-    "rewrite.prompts",
+    "rewrite.rewrites",
+    side_tables=["rewrite.failed"],
     kinds={"openai"},
     deps=[dialogues],
     partitions_def=buckets,
     automation_condition=WHEN_READY,
 )
-def prompts(
+def rewrites(
     context: dg.AssetExecutionContext,
     config: RewriteConfig,
     warehouse: dg.ResourceParam[Warehouse],
@@ -66,5 +67,7 @@ def prompts(
             for ordinal, text in enumerate(texts, start=1)
         ]
 
-    written = ask_and_read(context, llm, "rewrite.prompts", prompt("rewriting/rewrite"), asks, read)
-    return write_buckets(context, warehouse, "rewrite.prompts", written)
+    written = ask_and_read(
+        context, llm, "rewrite.rewrites", prompt("rewriting/rewrite"), asks, read
+    )
+    return write_buckets(context, warehouse, "rewrite.rewrites", written)

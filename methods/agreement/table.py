@@ -1,9 +1,9 @@
-"""All measures of all ratings: of each two people, of all of them, and of people against a judge.
+"""Rows of agreement: of people with each other (`people_rows`), of people with a judge (`judge_rows`).
 
-What belongs here: which measure is taken of which raters, and the rows that come of it.
+What belongs here: which measure is taken of which raters. What does not: the measures, one file each.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -45,8 +45,8 @@ SCORES_OF_ALL: Mapping[str, Measure] = {
 }
 
 
-class Judged(NamedTuple):
-    """What a judge gave the item that people gave scores to."""
+class JudgeScore(NamedTuple):
+    """The score that a judge gave an item on one dimension."""
 
     item_id: str
     judge: str
@@ -54,66 +54,102 @@ class Judged(NamedTuple):
     score: float
 
 
-def agreement_rows(
+def people_rows(
+    ratings: Sequence[Rating], *, seed: int, n_resamples: int = N_RESAMPLES
+) -> list[dict[str, Any]]:
+    """Agreement of people with each other, for each kind and dimension that was rated.
+
+    Rows of kind, dimension, raters, measure, n_items, value, low, high, reason. `raters` is `all`, or
+    `a|b` for two people who have rated at least one item both. `n_items` counts the items that two or
+    more of them rated; `reason` says why there is no value.
+    """
+    rows = []
+    for (kind, dimension), given in _by_dimension(ratings):
+        people = sorted({each.rater for each in given})
+        of_pair, of_all = (
+            (SCORES_OF_PAIR, SCORES_OF_ALL) if kind == SCORE else (LABELS_OF_PAIR, LABELS_OF_ALL)
+        )
+        comparisons = [(ALL, people, of_all)]
+        comparisons += [
+            (f"{_escaped(a)}|{_escaped(b)}", [a, b], of_pair) for a, b in combinations(people, 2)
+        ]
+        for name, raters, measures in comparisons:
+            matrix, clusters = _matrix(given, raters)
+            if len(matrix) or name == ALL:
+                measured = _measure(measures, matrix, clusters, seed, n_resamples)
+                key = {"kind": kind, "dimension": dimension, "raters": name}
+                rows += [{**key, **values} for values in measured]
+    return rows
+
+
+def judge_rows(
     ratings: Sequence[Rating],
-    judged: Iterable[Judged],
+    judge_scores: Iterable[JudgeScore],
     *,
     seed: int,
     n_resamples: int = N_RESAMPLES,
 ) -> list[dict[str, Any]]:
-    """Rows of kind, dimension, raters, measure, n_items, value, low, high, reason.
+    """Agreement of the mean of people's scores with each judge, for each dimension.
 
-    `raters` is `all`, `a|b` for two people who rated an item both, or `people|judge:name` for the mean
-    of people's scores against that judge's. `n_items` counts the items rated by two or more of them;
-    `reason` says why there is no value.
+    Rows as `people_rows` gives them, where `raters` is `people|judge:name`. Only items that people and
+    the judge have scored count; a judge without such an item has no row.
     """
-    judged = list(judged)
+    judge_scores = list(judge_scores)
     rows = []
-    for kind, dimension in sorted({(each.kind, each.dimension) for each in ratings}):
-        given = [each for each in ratings if (each.kind, each.dimension) == (kind, dimension)]
-        people = sorted({each.rater for each in given})
-        scores = kind == SCORE
-        comparisons = [(ALL, people, given, SCORES_OF_ALL if scores else LABELS_OF_ALL)]
-        of_pair = SCORES_OF_PAIR if scores else LABELS_OF_PAIR
-        comparisons += [
-            (f"{_escaped(a)}|{_escaped(b)}", [a, b], given, of_pair)
-            for a, b in combinations(people, 2)
-        ]
-        if scores:
-            theirs = [each for each in judged if each.dimension == dimension]
-            comparisons += [
-                (f"{PEOPLE}|{name}", [PEOPLE, name], both, of_pair)
-                for name, both in _with_judges(given, theirs).items()
-            ]
-        for name, raters, both, measures in comparisons:
-            matrix, clusters = _matrix(both, raters)
-            if not len(matrix) and name != ALL:
-                continue
-            for measure_name, measure in measures.items():
-                measured = measure(matrix)
-                bounds = interval(measure, matrix, clusters, seed=seed, n_resamples=n_resamples)
-                low, high = bounds or (None, None)
-                rows.append(
-                    {
-                        "kind": kind,
-                        "dimension": dimension,
-                        "raters": name,
-                        "measure": measure_name,
-                        "n_items": len(matrix),
-                        "value": measured.value,
-                        "low": low,
-                        "high": high,
-                        "reason": measured.reason,
-                    }
-                )
+    for (kind, dimension), given in _by_dimension(ratings):
+        if kind != SCORE:
+            continue
+        of_dimension = [each for each in judge_scores if each.dimension == dimension]
+        for judge, both in _pairs_with_judges(given, of_dimension).items():
+            matrix, clusters = _matrix(both, [PEOPLE, judge])
+            measured = _measure(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
+            key = {"kind": kind, "dimension": dimension, "raters": f"{PEOPLE}|{judge}"}
+            rows += [{**key, **values} for values in measured]
     return rows
 
 
-def _with_judges(given: Sequence[Rating], judged: Sequence[Judged]) -> dict[str, list[Rating]]:
+def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], list[Rating]]]:
+    """The ratings of each kind and dimension, in the order of their names."""
+    for kind, dimension in sorted({(each.kind, each.dimension) for each in ratings}):
+        yield (
+            (kind, dimension),
+            [each for each in ratings if (each.kind, each.dimension) == (kind, dimension)],
+        )
+
+
+def _measure(
+    measures: Mapping[str, Measure],
+    matrix: Ratings,
+    clusters: Sequence[str],
+    seed: int,
+    n_resamples: int,
+) -> list[dict[str, Any]]:
+    """Every measure of one matrix of ratings, each with its interval or the reason for no value."""
+    rows = []
+    for name, measure in measures.items():
+        measured = measure(matrix)
+        bounds = interval(measure, matrix, clusters, seed=seed, n_resamples=n_resamples)
+        low, high = bounds or (None, None)
+        rows.append(
+            {
+                "measure": name,
+                "n_items": len(matrix),
+                "value": measured.value,
+                "low": low,
+                "high": high,
+                "reason": measured.reason,
+            }
+        )
+    return rows
+
+
+def _pairs_with_judges(
+    given: Sequence[Rating], judge_scores: Sequence[JudgeScore]
+) -> dict[str, list[Rating]]:
     """For each judge: the mean of people's scores and the judge's, of the items both have scored."""
     means, first = mean_by_item(given), {each.item_id: each for each in given}
     pairs: dict[str, list[Rating]] = {}
-    for each in judged:
+    for each in judge_scores:
         if each.item_id in means:
             item, name = first[each.item_id], f"{JUDGE}{each.judge}"
             pairs.setdefault(name, []).extend(

@@ -4,8 +4,8 @@ Turns of a dialogue share its images and history, so they are not independent: t
 whole dialogues. MMDU's text averages the turns of a dialogue, then dialogues; its released code
 averages all turns. Both are given, by name:
 
-    turn_mean     = sum_d sum_t s_dt / sum_d n_d
-    dialogue_mean = (1/D) sum_d (1/n_d) sum_t s_dt
+    micro     = sum_d sum_t s_dt / sum_d n_d
+    macro = (1/D) sum_d (1/n_d) sum_t s_dt
 """
 
 import math
@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-Aggregation = Literal["turn_mean", "dialogue_mean"]
-AGGREGATIONS: tuple[Aggregation, ...] = ("turn_mean", "dialogue_mean")
+Aggregation = Literal["micro", "macro"]
+AGGREGATIONS: tuple[Aggregation, ...] = ("micro", "macro")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def clustered_mean(
     if not scored:
         return Estimate(None, None, None)
     sums, sizes = np.array(scored, dtype=float).T
-    if aggregation == "dialogue_mean":
+    if aggregation == "macro":
         sums, sizes = sums / sizes, np.ones_like(sizes)
     value = float(sums.sum() / sizes.sum())
     # A resample is how often each dialogue was drawn: multinomial weights, no index gymnastics.

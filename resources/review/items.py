@@ -18,6 +18,8 @@ from resources.review.file import sql
 from resources.review.times import now
 
 _TITLE_LENGTH = 120
+_PLACES_OF_A_KIND = 1 << 32
+"""More than items of one kind are ever offered."""
 
 
 class Offered(NamedTuple):
@@ -68,9 +70,16 @@ class Progress(NamedTuple):
     n: int
 
 
-def offer(connection: sqlite3.Connection, items: Sequence[QueueItem]) -> Offered:
-    """Make `items` the queue, in their order; only what is another than before is written."""
-    before = {row["item_id"]: row for row in connection.execute(sql("known_items"))}
+def offer(
+    connection: sqlite3.Connection, items: Sequence[QueueItem], kinds: Sequence[str]
+) -> Offered:
+    """Make `items` the queue of these kinds, in their order; only what has changed is written.
+
+    Kinds that are offered apart from each other follow each other in the order of `KINDS`.
+    """
+    rows = connection.execute(sql("known_items"), {"kinds": json.dumps(list(kinds))})
+    before = {row["item_id"]: row for row in rows}
+    first = min(map(list(KINDS).index, kinds)) * _PLACES_OF_A_KIND
     gone = before.keys() - {item["item_id"] for item in items}
     withdrawn = [item_id for item_id in gone if not before[item_id]["withdrawn"]]
     connection.executemany(
@@ -78,7 +87,7 @@ def offer(connection: sqlite3.Connection, items: Sequence[QueueItem]) -> Offered
     )
     new = changed = 0
     touched = list(withdrawn)
-    for place, item in enumerate(items):
+    for place, item in enumerate(items, start=first):
         known, made_of = before.get(item["item_id"]), content_id(item)
         new += known is None or bool(known["withdrawn"])
         changed += known is not None and known["content_hash"] != item["content_hash"]
@@ -105,6 +114,12 @@ def read(connection: sqlite3.Connection, item_id: str) -> QueueItem | None:
         return None
     item: QueueItem = json.loads(found["item"])
     return item
+
+
+def offered(connection: sqlite3.Connection, kinds: Sequence[str]) -> list[QueueItem]:
+    """Items of these kinds that are not withdrawn, in their order."""
+    rows = connection.execute(sql("offered_items"), {"kinds": json.dumps(list(kinds))})
+    return [json.loads(row["item"]) for row in rows]
 
 
 def page(

@@ -1,2 +1,4 @@
--- What was offered before.
-SELECT item_id, content_hash, made_of, place, withdrawn FROM items
+-- What was offered before of some kinds.
+SELECT item_id, content_hash, made_of, place, withdrawn
+FROM items
+WHERE kind IN (SELECT value FROM json_each(:kinds))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.review.decisions import Decision, QueueItem
+from methods.review.kinds import KINDS
 from methods.review.process import Course, RuleBook
 from resources.review import buckets, claims, events, items, standings
 from resources.review.buckets import Bucket
@@ -51,11 +52,18 @@ class ReviewStore:
 
     # --- Items -----------------------------------------------------------------------------------
 
-    def offer(self, queue: Sequence[QueueItem]) -> Offered:
-        """Make `queue`, in its order, what people see: items with another content are awaited again,
-        items that are not in it are withdrawn, kept and not shown."""
+    def offer(self, queue: Sequence[QueueItem], kinds: Sequence[str] = tuple(KINDS)) -> Offered:
+        """Make `queue`, in its order, what people see of these kinds.
+
+        Items with another content are awaited again; items of `kinds` that are not in it are
+        withdrawn: kept and not shown. Items of other kinds stay as they are.
+        """
         with self._file.transaction() as connection:
-            return items.offer(connection, queue)
+            return items.offer(connection, queue, kinds)
+
+    def items(self, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
+        """The items of these kinds that people see now, in their order."""
+        return items.offered(self._file.connection, kinds)
 
     def item(self, item_id: str) -> QueueItem | None:
         """The item as it was last offered, withdrawn or not; None when it never was."""

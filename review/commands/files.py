@@ -46,11 +46,17 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def read_queue() -> list[QueueItem]:
-    """The items of `review.queue`. Raises FileNotFoundError when nothing was built yet."""
+    """The items that the project's assets put before people. Raises FileNotFoundError when nothing was
+    built yet."""
     path = home() / "warehouse.duckdb"
     if not path.exists():
         raise FileNotFoundError(f"There is no warehouse at {path}: materialize review/queue first.")
-    return [queue_item(row) for row in Warehouse(path).read("review/queue").to_pylist()]
+    warehouse = Warehouse(path)
+    return [
+        queue_item(row)
+        for query in ("review/queue", "evaluate/score_queue")
+        for row in warehouse.read(query).to_pylist()
+    ]
 
 
 def report(result: ImportResult) -> int:

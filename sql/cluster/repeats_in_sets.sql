@@ -8,7 +8,7 @@ SELECT
     count(DISTINCT coalesce(d.group_id, s.image_id)) AS n_looks
 FROM cluster.image_sets AS s
 LEFT JOIN pages AS p USING (entry_id)
-LEFT JOIN ingest.duplicates AS d ON d.image_id = s.image_id
+LEFT JOIN cluster.duplicates AS d ON d.image_id = s.image_id
 GROUP BY s.set_id
 HAVING (n_pages < n_images AND NOT $n_repeat_pages) OR n_looks < n_images
 ORDER BY s.set_id;

@@ -1,6 +1,15 @@
 -- Clustering: where each entry lies, which entries belong together, which sets are drawn from them.
 CREATE SCHEMA IF NOT EXISTS cluster;
 
+-- Images that stand behind several URLs or look like others: `group_id` is the smallest id of those
+-- that look alike, `distance` the bits in which the hash differs from the nearest of them.
+CREATE TABLE IF NOT EXISTS cluster.duplicates (
+    image_id VARCHAR PRIMARY KEY,
+    group_id VARCHAR NOT NULL,
+    n_urls INTEGER NOT NULL CHECK (n_urls > 0),
+    distance INTEGER CHECK (distance BETWEEN 0 AND 64)
+);
+
 -- One text as a unit vector of one model, under the SHA-256 of the text; which entries have it, says
 -- cluster.entry_texts. Rows are only ever added: no text is embedded twice, though its entry goes and
 -- comes back. `model` names the backend too, where that is not torch.

@@ -6,7 +6,6 @@ WITH made AS (
     UNION ALL SELECT 'questions', bucket, set_id, call_key FROM dialogue.questions
     UNION ALL SELECT 'answers', bucket, set_id, call_key FROM dialogue.answers
     UNION ALL SELECT 'dialogues', bucket, set_id, set_id FROM dialogue.dialogues
-    UNION ALL SELECT 'prompts', bucket, set_id, call_key FROM rewrite.prompts
 )
 SELECT $stage AS stage, n_failed, n_made, n_failed / (n_failed + n_made) AS share
 FROM (

@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS dialogue.dialogues (
 -- What generation lost, and why; `subject` is the entry, the set or the dialogue it was asked for.
 CREATE TABLE IF NOT EXISTS dialogue.failed (
     bucket VARCHAR NOT NULL,
-    stage VARCHAR NOT NULL CHECK (stage IN ('summaries', 'questions', 'answers', 'dialogues', 'prompts')),
+    stage VARCHAR NOT NULL CHECK (stage IN ('summaries', 'questions', 'answers', 'dialogues')),
     set_id VARCHAR NOT NULL,
     subject VARCHAR NOT NULL,
     reason VARCHAR NOT NULL,

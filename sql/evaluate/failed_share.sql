@@ -2,13 +2,13 @@
 WITH asked AS (
     SELECT release_id, model, count(*) AS n
     FROM evaluate.answers
-    WHERE benchmark = $benchmark AND list_contains($partitions, model)
+    WHERE list_contains($partitions, model)
     GROUP BY release_id, model
 ),
 lost AS (
     SELECT release_id, model, count(*) AS n
     FROM evaluate.failed
-    WHERE stage = $stage AND benchmark = $benchmark AND reason <> 'refused'
+    WHERE stage = $stage AND reason <> 'refused'
     GROUP BY release_id, model
 )
 SELECT

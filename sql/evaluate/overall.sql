@@ -5,7 +5,7 @@ SELECT
     t.value,
     t.ci_low,
     t.ci_high,
-    d.value AS dialogue_mean,
+    d.value AS macro,
     t.n_judged,
     t.n_refused,
     t.n_failed,
@@ -15,6 +15,6 @@ FROM evaluate.scores AS t
 JOIN evaluate.scores AS d USING (release_id, model, judge, dimension)
 JOIN release.current AS c USING (release_id)
 WHERE t.dimension = 'Overall Score'
-    AND t.aggregation = 'turn_mean'
-    AND d.aggregation = 'dialogue_mean'
+    AND t.aggregation = 'micro'
+    AND d.aggregation = 'macro'
 ORDER BY t.benchmark, t.value DESC NULLS LAST, t.n_refused, t.model;

@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS evaluate.scores (
     judge VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
     dimension VARCHAR NOT NULL,
-    aggregation VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL CHECK (aggregation IN ('micro', 'macro')),
     value DOUBLE,
     ci_low DOUBLE,
     ci_high DOUBLE,
@@ -76,4 +76,35 @@ CREATE TABLE IF NOT EXISTS evaluate.reports (
     path VARCHAR NOT NULL,
     sha256 VARCHAR NOT NULL,
     n_models INTEGER NOT NULL
+);
+
+-- Judged answers that people give scores to: as `review.queue`, without the model and the judge's score.
+CREATE TABLE IF NOT EXISTS evaluate.score_queue (
+    item_id VARCHAR PRIMARY KEY,
+    kind VARCHAR NOT NULL CHECK (kind = 'score'),
+    set_id VARCHAR NOT NULL,
+    bucket VARCHAR NOT NULL,
+    content JSON NOT NULL,
+    content_hash VARCHAR NOT NULL,
+    context JSON,
+    image_ids VARCHAR[] NOT NULL
+);
+
+-- How far people's mean score and a judge agree (raters 'people|judge:name'): as `review.agreement`.
+CREATE TABLE IF NOT EXISTS evaluate.judge_agreement (
+    kind VARCHAR NOT NULL,
+    dimension VARCHAR NOT NULL,
+    raters VARCHAR NOT NULL,
+    measure VARCHAR NOT NULL CHECK (measure IN (
+        'raw', 'cohen_kappa', 'fleiss_kappa', 'krippendorff_nominal', 'krippendorff_ordinal',
+        'pearson', 'spearman', 'kendall', 'mae'
+    )),
+    n_items INTEGER NOT NULL CHECK (n_items >= 0),
+    value DOUBLE,
+    low DOUBLE,
+    high DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (kind, dimension, raters, measure),
+    CHECK ((value IS NULL) = (reason IS NOT NULL)),
+    CHECK (value IS NULL OR (low <= value AND value <= high))
 );

@@ -100,15 +100,6 @@ CREATE TABLE IF NOT EXISTS ingest.images (
     PRIMARY KEY (wit_shard, image_url)
 );
 
--- Images that stand behind several URLs or look like others: `group_id` is the smallest id of those
--- that look alike, `distance` the bits in which the hash differs from the nearest of them.
-CREATE TABLE IF NOT EXISTS ingest.duplicates (
-    image_id VARCHAR PRIMARY KEY,
-    group_id VARCHAR NOT NULL,
-    n_urls INTEGER NOT NULL CHECK (n_urls > 0),
-    distance INTEGER CHECK (distance BETWEEN 0 AND 64)
-);
-
 -- One page with one of its images: what a dialogue is woven from (MMDU B.1, Figure 6).
 CREATE TABLE IF NOT EXISTS ingest.entries (
     wit_shard VARCHAR NOT NULL,

@@ -6,7 +6,7 @@ WITH named AS (
     UNION ALL
     SELECT 'dialogue.answers', call_key FROM dialogue.answers
     UNION ALL
-    SELECT 'rewrite.prompts', call_key FROM rewrite.prompts
+    SELECT 'rewrite.rewrites', call_key FROM rewrite.rewrites
     UNION ALL
     SELECT 'release.turns', call_key FROM release.turns
     UNION ALL

@@ -24,7 +24,7 @@ made AS (
     FROM dialogue.dialogues
     UNION ALL
     SELECT p.rewrite_id, 'rewrite', p.set_id, d.image_ids, NULL, p.original, p.rewrite
-    FROM rewrite.prompts AS p
+    FROM rewrite.rewrites AS p
     JOIN dialogue.dialogues AS d USING (dialogue_id)
 )
 SELECT m.*, s.page_urls, s.captions

@@ -51,8 +51,8 @@ CREATE TABLE IF NOT EXISTS review.approved (
     reason VARCHAR
 );
 
--- How far raters agree: each two people (raters 'a|b'), all people ('all'), people's mean score and a
--- judge ('people|judge:name'). The interval is of 95 %; without a value there is the reason why.
+-- How far people agree: each two of them (raters 'a|b'), and all of them ('all'). The interval is of
+-- 95 %; without a value there is the reason why.
 CREATE TABLE IF NOT EXISTS review.agreement (
     kind VARCHAR NOT NULL,
     dimension VARCHAR NOT NULL,

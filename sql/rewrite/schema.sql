@@ -1,7 +1,7 @@
 -- Rewrites: other wordings of one prompt, for the robustness of a score to style (AlignMMBench 3.2).
 CREATE SCHEMA IF NOT EXISTS rewrite;
 
-CREATE TABLE IF NOT EXISTS rewrite.prompts (
+CREATE TABLE IF NOT EXISTS rewrite.rewrites (
     bucket VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
     rewrite_id VARCHAR NOT NULL,
@@ -13,4 +13,15 @@ CREATE TABLE IF NOT EXISTS rewrite.prompts (
     prompt_version VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
     PRIMARY KEY (dialogue_id, ordinal)
+);
+
+-- What rewriting lost, and why; `subject` is the dialogue whose question was to be rewritten.
+CREATE TABLE IF NOT EXISTS rewrite.failed (
+    bucket VARCHAR NOT NULL,
+    stage VARCHAR NOT NULL CHECK (stage = 'rewrites'),
+    set_id VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    detail VARCHAR NOT NULL,
+    call_key VARCHAR
 );

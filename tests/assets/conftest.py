@@ -11,6 +11,7 @@ from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, mini_corpus
 from tests.assets.proxy import GarblingProxy
+from tests.assets.review.desk import Desk
 from tests.assets.world import World, copy_of
 
 MakeWorld = Callable[..., World]
@@ -64,3 +65,9 @@ def released(
     assert world.generate().success
     assert world.release().success
     return world
+
+
+@pytest.fixture
+def desk(loom_home: Path, request: pytest.FixtureRequest) -> Desk:
+    """People at work in an empty home, under the rules that a test gives as the parameter."""
+    return Desk(loom_home, getattr(request, "param", {}))

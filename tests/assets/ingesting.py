@@ -98,7 +98,7 @@ def _run(
 
 
 def find_duplicates(world: World) -> Result:
-    """A run of `ingest/duplicates`, which looks at all shards."""
+    """A run of `cluster/duplicates`, which looks at all shards."""
     return _run(world, None, ["duplicates"], job="cluster")
 
 

@@ -20,7 +20,7 @@ import yaml
 
 from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
-from dagster_project.jobs import RANGE_END, RANGE_START
+from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from resources.embedder import Embedder
 from resources.images.store import ImageStore
@@ -37,6 +37,12 @@ SMALL_SETS = {"cluster__image_sets": {"config": {"benchmark_sizes": [3], "instru
 """Run config: sets of three images for the benchmark, of two to instruct."""
 BUCKETS = buckets.get_partition_keys()
 ALL_BUCKETS = {RANGE_START: BUCKETS[0], RANGE_END: BUCKETS[-1]}
+ANY_ASSETS = "__ASSET_JOB"
+"""Dagster's own job for assets that are selected by hand."""
+GENERATION = dg.AssetSelection.groups("dialogue", "rewrite")
+FROM_REVIEW_TO_RELEASE = dg.AssetSelection.groups("review", "release")
+OF_ALL_MODELS = dg.AssetSelection.groups("evaluate") - dg.AssetSelection.assets(*OF_A_MODEL)
+BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
 """Pixels; the registry's default."""
 MODELS = ("writer", "judge", "careful", "careless", "refuser")
@@ -53,9 +59,9 @@ ANY_LOSS_IN_GENERATION = limit(
     "dialogue__questions_failed",
     "dialogue__answers_failed",
     "dialogue__dialogues_failed",
-    "rewrite__prompts_failed",
+    "rewrite__rewrites_failed",
 )
-ANY_LOSS_IN_EVALUATION = limit("evaluate__mmdu_answers_failed", "evaluate__mmdu_judgments_failed")
+ANY_LOSS_IN_EVALUATION = limit("evaluate__answers_failed", "evaluate__judgments_failed")
 
 
 def models_yaml(base_url: str) -> Row:
@@ -133,10 +139,13 @@ class World:
         config: Mapping[str, Any] | None = None,
         partition: str | None = None,
         tags: Mapping[str, str] | None = None,
+        assets: dg.AssetSelection | None = None,
     ) -> Result:
-        """Run a job here and now; it may fail."""
+        """Run a job, or the selected ones of its assets, here and now; it may fail."""
         with self.environment():
+            chosen = assets and assets.resolve(self.definitions.resolve_asset_graph())
             return self.definitions.resolve_job_def(job).execute_in_process(
+                asset_selection=sorted(chosen, key=str) if chosen else None,
                 instance=self.instance,
                 run_config={**SHOW_PROGRESS, "ops": dict(config or {})},
                 partition_key=partition,
@@ -153,17 +162,19 @@ class World:
 
     def generate(self, config: Mapping[str, Any] | None = None) -> Result:
         """All buckets in one run, as `build` does it."""
-        return self.run("generate", config, tags=ALL_BUCKETS)
+        return self.run(ANY_ASSETS, config, tags=ALL_BUCKETS, assets=GENERATION)
 
     def release(self, require: str = "none", **config: Any) -> Result:
-        return self.run("release", {"review__approved": {"config": {"require": require, **config}}})
+        settings = {"review__approved": {"config": {"require": require, **config}}}
+        return self.run(ANY_ASSETS, settings, assets=FROM_REVIEW_TO_RELEASE)
 
     def evaluate(self, model: str, config: Mapping[str, Any] | None = None) -> Result:
         self.instance.add_dynamic_partitions(str(models.name), [model])
-        return self.run("evaluate", config, model)
+        return self.run("evaluate", config, model, assets=dg.AssetSelection.assets(*OF_A_MODEL))
 
     def leaderboard(self) -> Result:
-        return self.run("leaderboard")
+        """What is made of all models' scores and of what people decided."""
+        return self.run(ANY_ASSETS, assets=OF_ALL_MODELS | BY_PEOPLE)
 
     # --- Looking ---------------------------------------------------------------------------------
 

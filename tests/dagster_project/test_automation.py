@@ -18,8 +18,8 @@ from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 
 ENTRIES = dg.AssetKey(["ingest", "entries"])
-SCORES = dg.AssetKey(["evaluate", "mmdu_scores"])
-ITEMS = dg.AssetKey(["release", "items"])
+SCORES = dg.AssetKey(["evaluate", "scores"])
+ITEMS = dg.AssetKey(["release", "releases"])
 CALLS = dg.AssetKey(["ledger", "calls"])
 DECISIONS = dg.AssetKey(["review", "decisions"])
 

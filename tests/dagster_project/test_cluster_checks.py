@@ -212,7 +212,7 @@ def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(warehouse: 
         {"image_id": f"image-{name}", "group_id": "image-a", "n_urls": 1, "distance": 2}
         for name in "ab"
     ]
-    warehouse.replace("ingest.duplicates", rows_to_arrow("ingest.duplicates", alike))
+    warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
     drawn(warehouse, ("s", "benchmark", ["a", "b"]))
     assert not checks.no_repeats(checks.PageLimit(repeat_pages=True), warehouse=warehouse).passed
 

@@ -1,11 +1,13 @@
 """The definitions as Dagster and its UI see them."""
 
+import graphlib
 import subprocess
 import sys
 
 import dagster as dg
 import pytest
 
+from assets.common.tables import SIDE_TABLES
 from dagster_project.definitions import build_defs, defs
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse, declared_columns
@@ -20,13 +22,52 @@ def specs() -> list[dg.AssetSpec]:
 
 def test_an_assets_key_is_its_table_and_its_group_the_stage(specs: list[dg.AssetSpec]) -> None:
     for spec in specs:
-        table = spec.metadata["dagster/table_name"]
-        assert table in declared_columns(), table
-        stage, name = spec.key.path
-        # What owns a slice of a table is named after the slice first.
-        assert table == f"{stage}.{name.removeprefix('mmdu_').removeprefix('score_')}"
-        assert spec.group_name == stage
+        assert spec.metadata["dagster/table_name"] == ".".join(spec.key.path)
+        assert spec.group_name == spec.key.path[0]
     assert {spec.group_name for spec in specs} == STAGES
+
+
+def test_every_table_has_an_asset_or_is_the_side_table_of_one(specs: list[dg.AssetSpec]) -> None:
+    of_assets = {spec.metadata["dagster/table_name"] for spec in specs}
+    beside = {table for spec in specs for table in spec.metadata.get(SIDE_TABLES, [])}
+    assert of_assets | beside == set(declared_columns())
+    assert not of_assets & beside
+    # A side table belongs to the stage that writes it.
+    for spec in specs:
+        assert {t.split(".")[0] for t in spec.metadata.get(SIDE_TABLES, [])} <= {spec.group_name}
+
+
+def test_an_asset_stands_in_the_file_of_its_table() -> None:
+    for asset in defs.assets or []:
+        if isinstance(asset, dg.AssetsDefinition):
+            stage, name = asset.key.path
+            assert asset.op.compute_fn.decorated_fn.__module__ == f"assets.{stage}.{name}"
+
+
+def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
+    jobs = {job.name for job in defs.get_repository_def().get_all_jobs()}
+    assert jobs - {"build", "__ASSET_JOB"} == STAGES
+    assert {table.split(".")[0] for table in declared_columns()} == STAGES
+    for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):
+        folders = {path.name for path in root.iterdir() if path.is_dir()}
+        assert folders - {"common", "migrations", "__pycache__"} == STAGES
+
+
+def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
+    upstream: dict[str, set[str]] = {stage: set() for stage in STAGES}
+    for spec in specs:
+        stage = spec.key.path[0]
+        upstream[stage] |= {dep.asset_key.path[0] for dep in spec.deps} - {stage}
+    order = list(graphlib.TopologicalSorter(upstream).static_order())
+    assert [stage for stage in order if stage != "ledger"] == [
+        "ingest",
+        "cluster",
+        "dialogue",
+        "rewrite",
+        "review",
+        "release",
+        "evaluate",
+    ]
 
 
 def test_every_asset_has_description_owner_kinds_and_column_schema(
@@ -53,7 +94,8 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         # Ends of the graph: nothing is made of them.
         dg.AssetKey(["release", "exports"]),
         *(dg.AssetKey(["cluster", each]) for each in ("cohesion", "map", "near_pairs", "pictures")),
-        *(dg.AssetKey(["review", each]) for each in ("agreement", "effort", "score_queue")),
+        *(dg.AssetKey(["review", each]) for each in ("agreement", "effort")),
+        *(dg.AssetKey(["evaluate", each]) for each in ("score_queue", "judge_agreement")),
         # Beside the graph: made of the ledger, whoever filled it.
         dg.AssetKey(["ledger", "calls"]),
         dg.AssetKey(["ledger", "costs"]),
@@ -78,11 +120,11 @@ def test_the_schema_check_fails_when_the_warehouse_differs(tmp_path) -> None:
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     assert warehouse.columns() == declared_columns()
     with duckdb.connect(str(warehouse.path)) as connection:
-        connection.execute("ALTER TABLE rewrite.prompts ADD COLUMN extra VARCHAR")
+        connection.execute("ALTER TABLE rewrite.rewrites ADD COLUMN extra VARCHAR")
     check = next(
         check
         for check in build_defs().asset_checks
-        if check.check_key == dg.AssetCheckKey(dg.AssetKey(["rewrite", "prompts"]), "schema")
+        if check.check_key == dg.AssetCheckKey(dg.AssetKey(["rewrite", "rewrites"]), "schema")
     )
     result = check(warehouse=warehouse)
     assert not result.passed
@@ -108,9 +150,9 @@ def test_partitions_are_shards_buckets_and_models(specs: list[dg.AssetSpec]) -> 
         "review",  # What people decided, reported bucket by bucket.
     }
     assert {path for path, of in dimension.items() if of == "model"} == {
-        "evaluate/mmdu_answers",
-        "evaluate/mmdu_judgments",
-        "evaluate/mmdu_scores",
+        "evaluate/answers",
+        "evaluate/judgments",
+        "evaluate/scores",
     }
 
 

@@ -54,7 +54,7 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("dialogue.summaries", "w"),
         ("dialogue.questions", "w"),
         ("dialogue.answers", "w"),
-        ("rewrite.prompts", "w"),
+        ("rewrite.rewrites", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.judgments", "j"),
         ("evaluate.answers", "b"),

@@ -41,9 +41,9 @@ def test_nothing_is_due_then_decisions_reach_the_release_and_a_new_model_is_aske
 
         complete(instance, last)
         decided = dg.evaluate_automation_conditions(defs, instance, cursor=waiting.cursor)
-        assert requested(decided) >= {"review/approved", "release/items", "release/exports"}
+        assert requested(decided) >= {"review/approved", "release/releases", "release/exports"}
         assert not any(key.startswith(("ingest", "dialogue")) for key in requested(decided))
 
         instance.add_dynamic_partitions("model", ["newcomer"])
         arrived = dg.evaluate_automation_conditions(defs, instance, cursor=decided.cursor)
-        assert requested(arrived) == {"evaluate/mmdu_answers"}
+        assert requested(arrived) == {"evaluate/answers"}

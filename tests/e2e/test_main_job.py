@@ -43,7 +43,7 @@ def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> Non
 
 
 def test_careful_beats_careless_on_every_dimension_with_intervals_apart(main_job: Run) -> None:
-    for aggregation in ("turn_mean", "dialogue_mean"):
+    for aggregation in ("micro", "macro"):
         for dimension in DIMENSIONS:
             careful, careless = (
                 rows(
@@ -61,7 +61,7 @@ def test_refusals_are_counted_and_put_the_refuser_last(main_job: Run) -> None:
     found = rows(
         main_job,
         "SELECT model, n_refused, n_judged FROM evaluate.leaderboard "
-        "WHERE metric = 'Overall Score/turn_mean'",
+        "WHERE metric = 'Overall Score/micro'",
     )
     assert found[-1]["model"] == "offline-refuser"
     assert found[-1]["n_refused"] == found[-1]["n_judged"] > 0
@@ -175,7 +175,7 @@ def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None
     per_dialogue = rows(
         main_job,
         "SELECT d.dialogue_id, count(p.rewrite) AS n, count(DISTINCT p.rewrite) AS n_distinct "
-        "FROM dialogue.dialogues AS d LEFT JOIN rewrite.prompts AS p USING (dialogue_id) GROUP BY ALL",
+        "FROM dialogue.dialogues AS d LEFT JOIN rewrite.rewrites AS p USING (dialogue_id) GROUP BY ALL",
     )
     assert {(row["n"], row["n_distinct"]) for row in per_dialogue} == {(5, 5)}
 

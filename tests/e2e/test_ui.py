@@ -118,7 +118,7 @@ def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_tw
     assert found["status"] == "SUCCESS"
     wanted = {"tags": [{"key": "loom/build", "value": build}]}
     stages = ask(address, RUNS, filter=wanted)["runsOrError"]["results"]
-    assert [each["status"] for each in stages] == ["SUCCESS"] * 6  # Two shards, four stages.
+    assert [each["status"] for each in stages] == ["SUCCESS"] * 8  # Two shards, six stages.
     assert len(run.ledger) == known
 
 
@@ -138,12 +138,13 @@ def test_backfills_of_shards_buckets_and_models_succeed_side_by_side(ui: tuple[R
         launch(
             address,
             ["00", "05", "10", "15"],
-            "dialogue/summaries dialogue/questions dialogue/answers dialogue/dialogues rewrite/prompts",
+            "dialogue/summaries dialogue/questions dialogue/answers dialogue/dialogues "
+            "rewrite/rewrites",
         ),
         launch(
             address,
             ["offline-careful", "offline-careless", "offline-refuser"],
-            "evaluate/mmdu_answers evaluate/mmdu_judgments evaluate/mmdu_scores",
+            "evaluate/answers evaluate/judgments evaluate/scores",
         ),
     ]
 

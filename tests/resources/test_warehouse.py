@@ -122,12 +122,12 @@ def test_every_query_file_runs_against_the_schema(empty_warehouse, name):
 def test_a_file_made_before_a_table_was_declared_gets_it_and_keeps_its_rows(warehouse):
     warehouse.replace(TABLE, summaries("a", 3))
     with duckdb.connect(str(warehouse.path)) as old:
-        old.execute("DROP TABLE rewrite.prompts")
+        old.execute("DROP TABLE rewrite.rewrites")
         old.execute("UPDATE main.schema_version SET version = 'older'")
 
     later = Warehouse(warehouse.path)
 
-    assert later.count("rewrite.prompts") == 0
+    assert later.count("rewrite.rewrites") == 0
     assert later.count(TABLE) == 3
 
 

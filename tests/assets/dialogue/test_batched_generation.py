@@ -13,7 +13,16 @@ from dagster_project.jobs import RANGE_END, RANGE_START
 from resources.llm.batch_state import BatchState
 from resources.offline.process import OfflineServer
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ALL_BUCKETS, Row, World, copy_of, made, models_yaml, sentence
+from tests.assets.world import (
+    ALL_BUCKETS,
+    ANY_ASSETS,
+    Row,
+    World,
+    copy_of,
+    made,
+    models_yaml,
+    sentence,
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +40,19 @@ def in_batches(url: str, *names: str) -> Row:
 
 
 def tick(world: World) -> dg.SensorResult | dg.SkipReason:
-    """One evaluation of the sensor."""
+    """One evaluation of both sensors: all that they ask for, else what the first one says."""
+    answers = []
     with world.environment():
-        sensor = world.definitions.get_repository_def().get_sensor_def("model_batches")
-        answer = sensor(dg.build_sensor_context(instance=world.instance))
-    assert isinstance(answer, (dg.SensorResult, dg.SkipReason))
-    return answer
+        for name in ("model_batches", "model_batches_of_selections"):
+            sensor = world.definitions.get_repository_def().get_sensor_def(name)
+            answers.append(sensor(dg.build_sensor_context(instance=world.instance)))
+    assert all(isinstance(answer, (dg.SensorResult, dg.SkipReason)) for answer in answers)
+    results = [answer for answer in answers if isinstance(answer, dg.SensorResult)]
+    if not results:
+        return answers[0]
+    return dg.SensorResult(
+        run_requests=[request for result in results for request in result.run_requests or []]
+    )
 
 
 def asked_for(world: World) -> dg.SensorResult:
@@ -51,7 +67,13 @@ def asked_for(world: World) -> dg.SensorResult:
 
 def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
     """What the daemon does with a run request."""
-    return world.run(request.job_name, partition=request.partition_key, tags=request.tags)
+    chosen = request.asset_selection
+    return world.run(
+        request.job_name or ANY_ASSETS,
+        partition=request.partition_key,
+        tags=request.tags,
+        assets=dg.AssetSelection.assets(*chosen) if chosen else None,
+    )
 
 
 @pytest.fixture
@@ -74,7 +96,9 @@ def test_generation_comes_to_its_end_batch_after_batch(
         (request,) = asked_for(world).run_requests or []
         # The run is asked for once, as it was: its job, its partitions.
         assert request.run_key == run.run_id
-        assert request.job_name == "generate"
+        # It was a run of selected assets.
+        assert request.job_name is None
+        assert {key.path[0] for key in request.asset_selection or []} == {"dialogue", "rewrite"}
         assert (request.tags[RANGE_START], request.tags[RANGE_END]) == tuple(ALL_BUCKETS.values())
         run = launch(world, request)
         n_runs += 1
@@ -83,7 +107,7 @@ def test_generation_comes_to_its_end_batch_after_batch(
     assert isinstance(tick(world), dg.SkipReason), "nothing waits any more"
     # Summaries, questions, answers and rewrites wait for a batch each.
     assert n_runs == 5
-    assert {"dialogue/dialogues", "rewrite/prompts"} <= made(run)
+    assert {"dialogue/dialogues", "rewrite/rewrites"} <= made(run)
     assert {call.via for call in world.ledger} == {"batch"}
     assert len(BatchState(world.ledger).batches()) == 4
 
@@ -92,7 +116,7 @@ def test_generation_comes_to_its_end_batch_after_batch(
     copy_of(clustered.root, root)
     live = make_world(root, clustered.corpus)
     assert live.generate().success
-    for table in ("dialogue.dialogues", "rewrite.prompts"):
+    for table in ("dialogue.dialogues", "rewrite.rewrites"):
         query = f"SELECT * FROM {table} ORDER BY ALL"
         assert world.rows(query) == live.rows(query)
 

@@ -60,7 +60,7 @@ def without_block_two(reply: str) -> str:
 def state(world: World) -> tuple[list[Row], dict[str, Row]]:
     dialogues = world.rows("SELECT * FROM dialogue.dialogues")
     return (
-        world.rows("SELECT * FROM dialogue.failed ORDER BY ALL"),
+        world.rows("FROM dialogue.failed UNION ALL FROM rewrite.failed ORDER BY ALL"),
         {row["set_id"]: row for row in dialogues},
     )
 
@@ -136,7 +136,7 @@ def test_a_run_goes_on_past_everything_that_went_wrong(bad_day: BadDay) -> None:
         "questions",
         "answers",
         "dialogues",
-        "prompts",
+        "rewrites",
     }
 
 
@@ -166,14 +166,14 @@ def test_a_missing_answer_loses_its_block_and_shifts_no_other(bad_day: BadDay) -
 
 
 def test_too_few_rewrites_are_no_rewrites(bad_day: BadDay) -> None:
-    lost = bad_day.failed_of("prompts")
+    lost = bad_day.failed_of("rewrites")
     of_set = next(row for row in lost if row["set_id"] == bad_day.unrewritten)
     assert (of_set["reason"], of_set["detail"]) == (
         "too_few_rewrites",
         "2 usable rewrites of 5 asked for.",
     )
     assert of_set["subject"] == bad_day.dialogues[bad_day.unrewritten]["dialogue_id"]
-    written = {row["set_id"] for row in bad_day.world.rows("SELECT set_id FROM rewrite.prompts")}
+    written = {row["set_id"] for row in bad_day.world.rows("SELECT set_id FROM rewrite.rewrites")}
     assert written == bad_day.dialogues.keys() - {row["set_id"] for row in lost}
 
 
@@ -267,7 +267,7 @@ def test_too_many_losses_in_a_bucket_stop_what_stands_on_it_and_no_other_bucket(
         "I would rather not.",
     )
 
-    stopped = world.run("generate", partition=bucket)
+    stopped = world.run("dialogue", partition=bucket)
 
     assert not stopped.success
     result = check(stopped, "dialogue/questions", "failed")
@@ -277,6 +277,6 @@ def test_too_many_losses_in_a_bucket_stop_what_stands_on_it_and_no_other_bucket(
     assert made(stopped) == {"dialogue/summaries", "dialogue/questions"}
 
     world.proxy.heal()
-    assert world.run("generate", partition=other).success
+    assert world.run("dialogue", partition=other).success
     dialogues = world.rows("SELECT DISTINCT bucket FROM dialogue.dialogues")
     assert dialogues == [{"bucket": other}]

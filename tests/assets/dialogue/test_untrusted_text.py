@@ -139,8 +139,8 @@ def test_a_models_answer_gives_the_judge_no_orders_and_the_report_no_script(
         assert user.count("</answer>") == user.count("</reference>") == 1
         assert user.endswith("</answer>")
         assert FORGED in user.partition("<answer>")[2]
-    assert "&lt;script&gt;" in metadata(run, "evaluate/mmdu_answers")["preview"]
-    assert "<script" not in metadata(run, "evaluate/mmdu_answers")["preview"]
+    assert "&lt;script&gt;" in metadata(run, "evaluate/answers")["preview"]
+    assert "<script" not in metadata(run, "evaluate/answers")["preview"]
 
     assert world.leaderboard().success
     (page,) = (world.home / "reports").glob("*.html")

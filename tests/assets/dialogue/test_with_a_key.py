@@ -8,8 +8,10 @@ import pytest
 from resources.warehouse import declared_columns
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
+    ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
     ANY_LOSS_IN_GENERATION,
+    GENERATION,
     Result,
     World,
     copy_of,
@@ -93,7 +95,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
     # One bucket is enough, and quick on an instance on disk.
     bucket = a_bucket(world)
     runs = [
-        world.run("generate", ANY_LOSS_IN_GENERATION, bucket),
+        world.run(ANY_ASSETS, ANY_LOSS_IN_GENERATION, bucket, assets=GENERATION),
         world.release(),
         world.evaluate("gpt-4o-mini", ANY_LOSS_IN_EVALUATION),
         world.leaderboard(),
@@ -116,7 +118,8 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
     assert min(cost) > 0
 
     details = world.rows(
-        "SELECT detail FROM dialogue.failed UNION SELECT detail FROM evaluate.failed"
+        "SELECT detail FROM dialogue.failed UNION SELECT detail FROM rewrite.failed "
+        "UNION SELECT detail FROM evaluate.failed"
     )
     quoted = [row["detail"] for row in details if "is odd" in row["detail"]]
     assert quoted and all("***" in detail for detail in quoted)
@@ -129,7 +132,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
 
 def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: World) -> None:
     world.proxy.refuse(lambda asked: True, 401, f"Incorrect API key provided: {KEY}")
-    run = world.run("generate", partition=a_bucket(world))
+    run = world.run("dialogue", partition=a_bucket(world))
     assert not run.success
     assert sentence(run).startswith("gpt-4o: ")
     assert "Incorrect API key provided: ***" in sentence(run)
@@ -140,6 +143,6 @@ def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: 
 
 def test_a_key_that_is_not_set_fails_the_run_before_anything_is_asked(world: World) -> None:
     del world.settings["OPENAI_API_KEY"]
-    run = world.run("generate", partition=a_bucket(world))
+    run = world.run("dialogue", partition=a_bucket(world))
     assert not run.success
     assert world.proxy.requests == []

@@ -205,7 +205,7 @@ def test_a_filtered_answer_is_refused_without_a_text(bad_day: BadDay) -> None:
     assert lost[third, 5]["reason"] == "refused"
     # There is no text to go on from.
     assert lost[third, 6]["reason"] == "not_asked"
-    assert metadata(bad_day.run, "evaluate/mmdu_answers")["refused"] == 1
+    assert metadata(bad_day.run, "evaluate/answers")["refused"] == 1
 
 
 def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
@@ -222,7 +222,7 @@ def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
     ledger = bad_day.world.ledger.find([lost[first, 3]["call_key"]])
     assert ledger[lost[first, 3]["call_key"]].text == "Very good, nine out of ten."
     judged = bad_day.world.rows("SELECT item_id, turn FROM evaluate.judgments")
-    told = metadata(bad_day.run, "evaluate/mmdu_judgments")
+    told = metadata(bad_day.run, "evaluate/judgments")
     assert told["failed"] == 4
     assert "| missing_score | 1 |" in told["reasons"]
     assert (
@@ -232,13 +232,13 @@ def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
 
 
 def test_every_turn_is_accounted_for(bad_day: BadDay) -> None:
-    (row,) = scores_of(bad_day.world, "careful", "Overall Score/turn_mean")
+    (row,) = scores_of(bad_day.world, "careful", "Overall Score/micro")
     assert row["n_turns"] == 4 * N_TURNS
     # Turn 2 and four after it, the one after the filtered turn, and four judgments.
     assert row["n_failed"] == 5 + 1 + 4
     assert row["n_refused"] == 1
     assert row["n_judged"] == 24 - 10 - 1
-    (row,) = scores_of(bad_day.world, "careless", "Overall Score/turn_mean")
+    (row,) = scores_of(bad_day.world, "careless", "Overall Score/micro")
     assert (row["n_judged"], row["n_failed"], row["n_refused"]) == (row["n_turns"], 0, 0)
 
 
@@ -247,18 +247,18 @@ def test_a_mean_is_that_of_the_judgments_there_are(bad_day: BadDay) -> None:
         row["score"]
         for row in bad_day.world.rows("SELECT * FROM evaluate.judgments WHERE model = 'careful'")
     ]
-    (row,) = scores_of(bad_day.world, "careful", "Overall Score/turn_mean")
+    (row,) = scores_of(bad_day.world, "careful", "Overall Score/micro")
     assert row["value"] == pytest.approx(10 * sum(given) / len(given))
     assert len(given) == row["n_judged"]
 
 
 def test_too_many_lost_turns_stop_the_model_before_it_is_judged(bad_day: BadDay) -> None:
     assert not bad_day.stopped.success
-    result = check(bad_day.stopped, "evaluate/mmdu_answers", "failed")
+    result = check(bad_day.stopped, "evaluate/answers", "failed")
     assert not result.passed
     # The refusal is none of them.
     assert result.metadata["largest share"].value == pytest.approx(6 / 24)
-    assert made(bad_day.stopped) == {"evaluate/mmdu_answers"}
+    assert made(bad_day.stopped) == {"evaluate/answers"}
 
 
 def test_one_models_bad_luck_does_not_stop_another_model(bad_day: BadDay) -> None:
@@ -270,7 +270,7 @@ def test_the_leaderboard_and_the_report_show_the_losses_beside_the_scores(bad_da
     assert bad_day.leaderboard.success
     shown = bad_day.world.rows(
         "SELECT model, n_judged, n_failed, n_refused FROM evaluate.leaderboard "
-        "WHERE metric = 'Overall Score/turn_mean' ORDER BY model"
+        "WHERE metric = 'Overall Score/micro' ORDER BY model"
     )
     assert [tuple(row.values()) for row in shown] == [
         ("careful", 13, 10, 1),
@@ -288,7 +288,7 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(
 ) -> None:
     """Three judgments are left: 4 and 8 in one dialogue, 9 in another.
 
-    turn_mean = 10 (4 + 8 + 9) / 3 = 70; dialogue_mean = 10 ((4 + 8) / 2 + 9) / 2 = 75.
+    micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.
     """
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
@@ -301,8 +301,8 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(
     assert world.evaluate("refuser", ANY_LOSS_IN_EVALUATION).success
 
     for dimension in DIMENSIONS:
-        (by_turn,) = scores_of(world, "refuser", f"{dimension}/turn_mean")
-        (by_dialogue,) = scores_of(world, "refuser", f"{dimension}/dialogue_mean")
+        (by_turn,) = scores_of(world, "refuser", f"{dimension}/micro")
+        (by_dialogue,) = scores_of(world, "refuser", f"{dimension}/macro")
         assert by_turn["value"] == pytest.approx(70)
         assert by_dialogue["value"] == pytest.approx(75)
         assert by_turn["n_judged"] == 3

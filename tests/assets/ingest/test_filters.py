@@ -296,7 +296,7 @@ def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:
         "owl.jpg": 1,
     }
     assert all(row["distance"] <= 4 for row in found.values())
-    told = metadata(run, "ingest/duplicates")
+    told = metadata(run, "cluster/duplicates")
     assert told["images"] == 4
     assert told["exact: behind several URLs"] == 1
     assert (told["near: look like another"], told["groups that look alike"]) == (3, 1)

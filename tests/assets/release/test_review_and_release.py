@@ -272,7 +272,7 @@ def test_where_all_are_required_nothing_decided_is_nothing_released_and_the_chec
     assert frozen(world, before) == kept
     # The earlier release's rows are still there and must not pass for this one's.
     assert not run.success
-    assert not check(run, "release/items", "not_empty").passed
+    assert not check(run, "release/releases", "not_empty").passed
     assert "release/exports" not in made(run)
 
 

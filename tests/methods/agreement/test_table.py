@@ -6,7 +6,7 @@ import pytest
 
 from methods.agreement.effort import effort_rows
 from methods.agreement.ratings import Rating, blind, ratings_of
-from methods.agreement.table import Judged, agreement_rows
+from methods.agreement.table import JudgeScore, judge_rows, people_rows
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from methods.review.process import RuleBook
@@ -119,8 +119,15 @@ def test_scores_are_rated_by_dimension_and_have_no_verdict() -> None:
 # --- Rows ----------------------------------------------------------------------------------------
 
 
-def rows_by_name(ratings: list[Rating], judged: tuple[Judged, ...] = ()) -> dict[tuple, dict]:
-    rows = agreement_rows(ratings, judged, seed=0, n_resamples=200)
+def people_by_name(ratings: list[Rating]) -> dict[tuple, dict]:
+    return by_name(people_rows(ratings, seed=0, n_resamples=200))
+
+
+def judges_by_name(ratings: list[Rating], judge_scores: list[JudgeScore]) -> dict[tuple, dict]:
+    return by_name(judge_rows(ratings, judge_scores, seed=0, n_resamples=200))
+
+
+def by_name(rows: list[dict[str, Any]]) -> dict[tuple, dict]:
     found = {(row["kind"], row["dimension"], row["raters"], row["measure"]): row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -137,7 +144,7 @@ def verdicts(**of_person: str) -> list[Rating]:
 
 
 def test_labels_are_compared_by_pair_and_for_all_together() -> None:
-    rows = rows_by_name(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"))
+    rows = people_by_name(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"))
     assert {raters for _, _, raters, _ in rows} == {"all", "ann|bob", "ann|cy", "bob|cy"}
     of = ("rewrite", "verdict")
     assert rows[(*of, "ann|bob", "raw")]["value"] == 1
@@ -162,7 +169,7 @@ def test_labels_are_compared_by_pair_and_for_all_together() -> None:
 
 
 def test_people_who_rated_nothing_in_common_have_no_row_and_all_say_why() -> None:
-    rows = rows_by_name(verdicts(ann="aa..", bob="..rr"))
+    rows = people_by_name(verdicts(ann="aa..", bob="..rr"))
     assert {raters for _, _, raters, _ in rows} == {"all"}
     assert {row["reason"] for row in rows.values()} == {"No item was rated by two."}
     assert {row["n_items"] for row in rows.values()} == {0}
@@ -177,7 +184,7 @@ def scores(**of_person: tuple[int, ...]) -> list[Rating]:
 
 
 def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all() -> None:
-    rows = rows_by_name(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)))
+    rows = people_by_name(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)))
     of = ("score", "Richness")
     for measure in ("pearson", "spearman", "kendall"):
         assert rows[(*of, "ann|bob", measure)]["value"] == pytest.approx(1)
@@ -190,15 +197,15 @@ def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all() -> None:
 def test_each_judge_is_compared_with_the_mean_of_people() -> None:
     given = scores(ann=(1, 5, 9, 3), bob=(3, 7, 9, 3))  # Means 2, 6, 9, 3.
     judged = [
-        Judged(f"item {number}", "strict", "Richness", points)
+        JudgeScore(f"item {number}", "strict", "Richness", points)
         for number, points in enumerate((1, 5, 8, 2))
     ]
     judged += [
-        Judged("item 0", "absent", "Creativity", 4),
-        Judged("nobody's", "strict", "Richness", 4),
-        Judged("item 1", "rare", "Richness", 9),
+        JudgeScore("item 0", "absent", "Creativity", 4),
+        JudgeScore("nobody's", "strict", "Richness", 4),
+        JudgeScore("item 1", "rare", "Richness", 9),
     ]
-    rows = rows_by_name(given, tuple(judged))
+    rows = judges_by_name(given, judged)
     of = ("score", "Richness")
     against = "people|judge:strict"
     assert rows[(*of, against, "mae")]["value"] == 1
@@ -210,21 +217,34 @@ def test_each_judge_is_compared_with_the_mean_of_people() -> None:
 
 
 def test_one_person_alone_is_still_compared_with_the_judge() -> None:
-    judged = tuple(Judged(f"item {n}", "j", "Richness", 10 - n) for n in range(3))
-    rows = rows_by_name(scores(ann=(1, 2, 3)), judged)
+    alone = scores(ann=(1, 2, 3))
+    judged = [JudgeScore(f"item {n}", "j", "Richness", 10 - n) for n in range(3)]
+    rows = judges_by_name(alone, judged)
     assert rows[("score", "Richness", "people|judge:j", "kendall")]["value"] == pytest.approx(-1)
-    assert rows[("score", "Richness", "all", "raw")]["value"] is None
+    assert people_by_name(alone)[("score", "Richness", "all", "raw")]["value"] is None
+
+
+def test_neither_table_has_rows_of_the_other() -> None:
+    given = scores(ann=(1, 5, 9, 3), bob=(3, 7, 9, 3))
+    judged = [JudgeScore(f"item {n}", "j", "Richness", n) for n in range(4)]
+    assert {raters for _, _, raters, _ in people_by_name(given)} == {"all", "ann|bob"}
+    assert {raters for _, _, raters, _ in judges_by_name(given, judged)} == {"people|judge:j"}
+
+
+def test_a_judge_is_compared_on_scores_alone() -> None:
+    judged = [JudgeScore("item 0", "j", "verdict", 1)]
+    assert judge_rows(verdicts(ann="aa", bob="ar"), judged, seed=0) == []
 
 
 def test_no_two_pairs_are_written_alike_whatever_their_names() -> None:
     names = {"a|b": "aa", "c": "aa", "a": "aa", "b|c": "aa", "b\\|c": "aa", "all": "aa"}
-    rows = rows_by_name(verdicts(**names))
+    rows = people_by_name(verdicts(**names))
     assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
 
 
 def test_the_same_ratings_in_another_order_give_the_same_rows() -> None:
     given = verdicts(ann="aarra", bob="arrra")
-    assert rows_by_name(given) == rows_by_name(given[::-1])
+    assert people_by_name(given) == people_by_name(given[::-1])
 
 
 # --- Effort --------------------------------------------------------------------------------------

@@ -10,16 +10,16 @@ SCORES = st.lists(st.lists(st.integers(1, 10).map(lambda s: s * 10.0), max_size=
 EVERY = pytest.mark.parametrize("aggregation", AGGREGATIONS)
 
 
-def mean(scores, aggregation="turn_mean", *, seed=0, n_resamples=500) -> Estimate:
+def mean(scores, aggregation="micro", *, seed=0, n_resamples=500) -> Estimate:
     return clustered_mean(scores, aggregation, seed=seed, n_resamples=n_resamples)
 
 
 def test_the_two_means_as_worked_by_hand():
     scores = [[80, 60, 40], [20]]
     # Over turns, as MMDU's code does: (80 + 60 + 40 + 20) / 4 = 50.
-    assert mean(scores, "turn_mean").value == 50
+    assert mean(scores, "micro").value == 50
     # Over dialogues, as its text says: ((80 + 60 + 40) / 3 + 20) / 2 = (60 + 20) / 2 = 40.
-    assert mean(scores, "dialogue_mean").value == 40
+    assert mean(scores, "macro").value == 40
 
 
 @EVERY

@@ -52,15 +52,15 @@ def test_there_is_a_row_for_each_dimension_and_aggregation(rows) -> None:
     assert set(rows) == {
         (dimension, aggregation)
         for dimension in ("Accuracy", "Overall")
-        for aggregation in ("turn_mean", "dialogue_mean")
+        for aggregation in ("micro", "macro")
     }
 
 
 def test_means_are_over_what_was_judged(rows) -> None:
     # Turns: (8 + 6 + 1) / 3 = 5, times 10. Dialogues: a (8 + 6) / 2 = 7, b 1, c has none:
     # (7 + 1) / 2 = 4, times 10.
-    assert rows["Accuracy", "turn_mean"]["value"] == pytest.approx(50)
-    assert rows["Accuracy", "dialogue_mean"]["value"] == pytest.approx(40)
+    assert rows["Accuracy", "micro"]["value"] == pytest.approx(50)
+    assert rows["Accuracy", "macro"]["value"] == pytest.approx(40)
 
 
 def test_failures_and_refusals_are_counted_beside_the_mean(rows) -> None:

@@ -129,7 +129,7 @@ def scores(model: str, value: float | None, **changed: Any) -> list[dict[str, An
             **changed,
         }
         for dimension in DIMENSIONS
-        for aggregation in ("turn_mean", "dialogue_mean")
+        for aggregation in ("micro", "macro")
     ]
 
 
@@ -161,7 +161,7 @@ def answer(model: str, **changed: Any) -> dict[str, Any]:
     }
 
 
-def board(html: str, aggregation: str = "turn_mean") -> list[list[str]]:
+def board(html: str, aggregation: str = "micro") -> list[list[str]]:
     """Texts of the leaderboard's cells, row by row."""
     table = html[html.index(f'<div class="{aggregation}">') :]
     table = table[table.index("<tbody>") : table.index("</tbody>")]
@@ -198,11 +198,11 @@ def test_equal_means_share_a_rank(data, store):
 
 def test_each_way_of_averaging_has_its_own_order(data, store):
     for row in data["scores"]:
-        if row["aggregation"] == "dialogue_mean" and row["model"] == "weak":
+        if row["aggregation"] == "macro" and row["model"] == "weak":
             row.update(value=90.0, ci_low=85.0, ci_high=95.0)
     html = render_report(data, store)
     assert [row[1] for row in board(html)] == ["strong", "weak"]
-    assert [row[1] for row in board(html, "dialogue_mean")] == ["weak", "strong"]
+    assert [row[1] for row in board(html, "macro")] == ["weak", "strong"]
     assert board(html)[1][10] == "90.0"
 
 

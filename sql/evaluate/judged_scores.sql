@@ -1,7 +1,7 @@
 -- What judges gave the same question, reference and answer that people give scores to. An answer given
 -- twice in the same words is judged in one call; where it was not, the mean counts.
 SELECT q.item_id, j.judge, s.dimension, avg(s.score) AS score
-FROM review.queue AS q
+FROM evaluate.score_queue AS q
 JOIN evaluate.answers AS a ON a.answer = q.content ->> 'answer'
 JOIN evaluate.judgments AS j
     ON j.release_id = a.release_id
@@ -22,6 +22,5 @@ JOIN release.references AS r
 CROSS JOIN LATERAL (
     SELECT unnest(map_keys(j.scores)) AS dimension, unnest(map_values(j.scores)) AS score
 ) AS s
-WHERE q.kind = 'score'
 GROUP BY ALL
 ORDER BY ALL;

@@ -24,6 +24,7 @@ class RowsConfig(dg.Config):
 
 @table_asset(
     "ingest.wit_rows",
+    side_tables=["ingest.shards", "ingest.rejected"],
     kinds={"tsv", "parquet", "wikipedia"},
     partitions_def=wit_shards,
     freshness_policy=FRESH_EVERY_WEEK,

@@ -1,0 +1,50 @@
+"""`cluster.map`: where each entry lies on a plane.
+
+What belongs here: which entries are placed. The projection is `methods/clustering/projection.py`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.cluster.clusters import clusters
+from assets.cluster.embeddings import entry_vectors
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from resources.embedder import Embedder
+from resources.warehouse import Warehouse
+
+
+class MapConfig(dg.Config):
+    """How many entries are drawn at most, those in clusters first; 10,000 take about a minute."""
+
+    max_points: int = Field(10_000, ge=1)
+    seed: int = 0
+
+
+@table_asset("cluster.map", deps=[clusters], automation_condition=WHEN_READY)
+def entry_map(
+    config: MapConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
+) -> dg.MaterializeResult:
+    """Where each entry lies on a plane, by its categories and its caption together."""
+    import numpy as np
+
+    from methods.clustering.projection import drawn, project
+
+    vectors = entry_vectors(warehouse, embedder.name)
+    clustered = set(warehouse.read("cluster/cluster_members")["entry_id"].to_pylist())
+    row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
+    chosen = drawn(
+        ((entry_id, entry_id in clustered) for entry_id in row_of), config.max_points, config.seed
+    )
+    rows = [row_of[entry_id] for entry_id in chosen]
+    places = project(np.hstack([vectors.categories[rows], vectors.captions[rows]]), config.seed)
+    table = rows_to_arrow(
+        "cluster.map",
+        [
+            {"entry_id": entry_id, "place": place, "x": float(x), "y": float(y)}
+            for place, (entry_id, (x, y)) in enumerate(zip(chosen, places, strict=True), start=1)
+        ],
+    )
+    warehouse.replace("cluster.map", table)
+    return report(table, {"entries": len(row_of)})

@@ -1,0 +1,59 @@
+"""`cluster.near_pairs`: pairs of clusters that may be one.
+
+What belongs here: which pairs are listed. The figures are `methods/clustering/cohesion.py`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.cluster.clusters import clusters
+from assets.cluster.cohesion import numbered_clusters
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from resources.embedder import Embedder
+from resources.warehouse import Warehouse
+
+ROUNDING = 1e-6
+"""What a similarity may fall short of tau by when it is made a second time."""
+
+
+class NearPairsConfig(dg.Config):
+    """Which clusters are compared: the nearest of each, when their centres are this similar."""
+
+    n_nearest: int = Field(5, ge=1)
+    min_similarity: float = Field(0.7, ge=-1, le=1)
+
+
+@table_asset("cluster.near_pairs", deps=[clusters], automation_condition=WHEN_READY)
+def near_pairs(
+    config: NearPairsConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
+) -> dg.MaterializeResult:
+    """Pairs of clusters whose centres are near each other, and whether the two could be one."""
+    from methods.clustering.cohesion import figures, pairs_of_centres
+
+    about, numbered = numbered_clusters(warehouse, embedder.name)
+    sizes, _, lowest = figures(numbered)
+    bounds = [min(cluster["tau"], lowest[i]) for i, cluster in enumerate(about)]
+    pairs = pairs_of_centres(numbered, config.n_nearest, config.min_similarity)
+    table = rows_to_arrow(
+        "cluster.near_pairs",
+        [
+            {
+                # Clusters are numbered by their ids, so a < b holds for these too.
+                "cluster_a": about[pair.a]["cluster_id"],
+                "cluster_b": about[pair.b]["cluster_id"],
+                "title_a": about[pair.a]["title"],
+                "title_b": about[pair.b]["title"],
+                "size_a": int(sizes[pair.a]),
+                "size_b": int(sizes[pair.b]),
+                "same_group": about[pair.a]["group_id"] == about[pair.b]["group_id"],
+                "similarity": pair.similarity,
+                "union_similarity": pair.union,
+                "mergeable": pair.union >= min(bounds[pair.a], bounds[pair.b]) - ROUNDING,
+            }
+            for pair in pairs
+        ],
+    )
+    warehouse.replace("cluster.near_pairs", table)
+    return report(table, {"pairs": len(pairs), "mergeable": sum(table["mergeable"].to_pylist())})

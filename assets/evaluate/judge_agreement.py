@@ -1,0 +1,52 @@
+"""How far the judge agrees with people who scored the same answers.
+
+What belongs here: which scores and judgments are compared. The measures are `methods/agreement/`.
+"""
+
+import dagster as dg
+
+from assets.common.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
+from assets.evaluate.judgments import judgments
+from assets.evaluate.score_queue import SCORE, score_queue
+from assets.review import approved
+from methods.agreement.ratings import ratings_of
+from methods.agreement.table import JudgeScore, judge_rows
+from resources.reports.agreement_plot import agreement_png
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+NOBODY = "Nobody has scored an answer that the score queue holds now."
+
+
+class JudgeAgreementConfig(dg.Config):
+    """The bootstrap's seed: the same scores give the same intervals."""
+
+    seed: int = 0
+
+
+@table_asset(
+    "evaluate.judge_agreement",
+    kinds={"scipy"},
+    # Decisions of people arrive through `review/approved`'s sensor-reported upstream.
+    deps=[score_queue, judgments, approved],
+    automation_condition=WHEN_READY,
+)
+def judge_agreement(
+    config: JudgeAgreementConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    review_store: dg.ResourceParam[ReviewStore],
+) -> dg.MaterializeResult:
+    """Correlation and mean absolute error of people's mean scores against each judge's.
+
+    People's scores are those of round 1, given without knowledge of each other's.
+    """
+    items = review_store.items([SCORE])
+    decisions = review_store.decisions([item["item_id"] for item in items])
+    ratings = ratings_of(items, decisions, review_store.rules())
+    judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
+    rows = judge_rows(ratings, judged, seed=config.seed)
+    table = rows_to_arrow("evaluate.judge_agreement", rows)
+    warehouse.replace("evaluate.judge_agreement", table)
+    plot = agreement_png(rows)
+    shown: dict[str, object] = {"agreement": picture("agreement", plot)} if plot else {}
+    return report(table, shown if rows else {**shown, "note": NOBODY})

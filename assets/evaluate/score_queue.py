@@ -1,0 +1,69 @@
+"""The score queue: judged answers that people give scores to, so that the judge can be compared.
+
+What belongs here: which answers are drawn and what people see of them. How far people and judge agree
+is `judge_agreement.py`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.evaluate.judgments import judgments
+from assets.evaluate.released import Row
+from assets.review import queue_row
+from methods.benchmarks import BENCHMARKS
+from methods.ids import content_id
+from methods.review import queue_item
+from resources.images.store import ImageStore
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+SCORE = "score"
+"""The kind of these items in review."""
+
+
+class ScoreQueueConfig(dg.Config):
+    """How many answers of each model people give scores to, and the seed they are drawn by."""
+
+    n_answers: int = Field(5, ge=0)
+    seed: int = 0
+
+
+@table_asset(
+    "evaluate.score_queue", kinds={"image"}, deps=[judgments], automation_condition=WHEN_READY
+)
+def score_queue(
+    config: ScoreQueueConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+    review_store: dg.ResourceParam[ReviewStore],
+) -> dg.MaterializeResult:
+    """Judged answers for people to give scores to, a few of each model.
+
+    An item says neither which model answered nor what the judge gave.
+    """
+    drawn = warehouse.read(
+        "evaluate/score_candidates", {"n_answers": config.n_answers, "n_seed": config.seed}
+    ).to_pylist()
+    # Two models may have given the same answer: it is one item.
+    rows = {row["item_id"]: row for row in map(_score_row, drawn)}
+    table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
+    warehouse.replace("evaluate.score_queue", table)
+    queue = warehouse.read("evaluate/score_queue").to_pylist()
+    offered = review_store.offer([queue_item(row) for row in queue], [SCORE])
+    return report(table, offered._asdict(), images=image_store)
+
+
+def _score_row(answer: Row) -> Row:
+    benchmark = BENCHMARKS[answer["benchmark"]]
+    lowest, highest = benchmark.score_range
+    content = {
+        **{key: answer[key] for key in ("image_ids", "question", "reference", "answer")},
+        "dimensions": list(benchmark.dimensions),
+        "lowest": lowest,
+        "highest": highest,
+        "scores": dict.fromkeys(benchmark.dimensions),
+    }
+    # The model's name is not part of the id: who knows the models could read it from there.
+    item_id = content_id(SCORE, answer["set_id"], content)
+    return queue_row({**answer, "item_id": item_id, "kind": SCORE}, content, None)

@@ -1,0 +1,28 @@
+"""What review took people: decisions, time, reasons to reject.
+
+What belongs here: which decisions are counted. The counts are `methods/agreement/effort.py`.
+"""
+
+import dagster as dg
+
+from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.review.agreement import NO_DECISIONS
+from assets.review.approved import approved
+from methods.agreement.effort import effort_rows
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+
+@table_asset("review.effort", deps=[approved], automation_condition=WHEN_READY)
+def effort(
+    warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
+) -> dg.MaterializeResult:
+    """Decisions of each person in each round: how many, the median time, reasons to reject."""
+    items = review_store.items()
+    events = review_store.decisions([item["item_id"] for item in items])
+    rows = effort_rows(items, events)
+    table = rows_to_arrow(
+        "review.effort", [{**row, "reasons": list(row["reasons"].items())} for row in rows]
+    )
+    warehouse.replace("review.effort", table)
+    return report(table, {} if rows else {"note": NO_DECISIONS})

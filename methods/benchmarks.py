@@ -1,0 +1,12 @@
+"""The benchmarks of the project, by name.
+
+What belongs here: one line a benchmark. What a benchmark is says `methods/evaluation/benchmark.py`, its
+protocol stands in the folder of its name.
+"""
+
+from collections.abc import Mapping
+
+from methods.evaluation.benchmark import Benchmark
+from methods.mmdu import Mmdu
+
+BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in (Mmdu(),)}

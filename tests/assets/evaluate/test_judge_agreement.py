@@ -1,0 +1,79 @@
+"""The asset `evaluate/judge_agreement`: people's scores against a judge's, worked by hand."""
+
+from typing import Any
+
+import pytest
+
+from assets.evaluate.judge_agreement import NOBODY
+from tests.assets.review.desk import Desk
+
+Row = dict[str, Any]
+
+ANSWERS = ["Three owls.", "Two owls.", "An owl.", "No owl."]
+GRADES = [9, 6, 4, 1]
+
+
+def asked(answer: str) -> Row:
+    return {
+        "image_ids": [],
+        "question": "How many?",
+        "reference": "Three.",
+        "answer": answer,
+        "dimensions": ["Richness"],
+        "lowest": 1,
+        "highest": 10,
+        "scores": {"Richness": None},
+    }
+
+
+def evaluated(desk: Desk) -> None:
+    """A release of one item and one turn, answered by four models and judged."""
+    where = {"release_id": "r", "item_id": "i", "turn": 1, "benchmark": "mmdu", "provider": "x"}
+    where |= {"prompt_version": "p"}
+    desk.fill("release.turns", [where | {"question": "How many?", "image_positions": [1]}])
+    desk.fill("release.references", [where | {"reference": "Three."}])
+    models = [
+        where | {"model": f"model {number}", "call_key": f"call {number}", "status": "answered"}
+        for number in range(4)
+    ]
+    desk.fill(
+        "evaluate.answers",
+        [model | {"answer": answer} for model, answer in zip(models, ANSWERS, strict=True)],
+    )
+    desk.fill(
+        "evaluate.judgments",
+        [
+            model
+            | {"judge": "j", "answer_call_key": model["call_key"], "explanation": ""}
+            | {"scores": [("Richness", grade), ("Creativity", 5)], "score": grade}
+            for model, grade in zip(models, GRADES, strict=True)
+        ],
+    )
+
+
+def test_the_judge_is_compared_with_people_on_the_answers_that_both_have_scored(
+    desk: Desk,
+) -> None:
+    evaluated(desk)
+    contents = [asked(answer) for answer in [*ANSWERS[:3], "Nobody was judged for this."]]
+    desk.queue("score", contents)
+    desk.decide(
+        "ann",
+        [
+            {"verdict": "edit", "edits": content | {"scores": {"Richness": points}}}
+            for content, points in zip(contents, (8, 6, 2, 10), strict=True)
+        ],
+    )
+    desk.materialize()
+    against = desk.rows("FROM evaluate.judge_agreement WHERE raters = 'people|judge:j'")
+    assert {row["dimension"] for row in against} == {"Richness"}
+    assert {row["n_items"] for row in against} == {3}
+    found = {row["measure"]: row["value"] for row in against}
+    assert found["mae"] == pytest.approx((1 + 0 + 2) / 3)  # 9, 6, 4 against 8, 6, 2.
+    assert found["kendall"] == pytest.approx(1)
+
+
+def test_without_scores_of_people_the_table_is_empty_and_a_sentence_says_so(desk: Desk) -> None:
+    evaluated(desk)
+    assert desk.materialize()["judge_agreement"]["note"] == NOBODY
+    assert desk.rows("FROM evaluate.judge_agreement") == []

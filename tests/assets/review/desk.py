@@ -1,0 +1,85 @@
+"""People at work on a queue made by hand, and what the assets make of their decisions."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import yaml
+
+from assets.common.tables import rows_to_arrow
+from assets.evaluate.judge_agreement import judge_agreement
+from assets.review.agreement import agreement
+from assets.review.effort import effort
+from methods.ids import canonical_json, content_id
+from methods.review import Decision, queue_item
+from resources.home import review_path
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+class Desk:
+    """A home with a queue and people who decide."""
+
+    def __init__(self, home: Path, rules: Row):
+        home.mkdir()
+        (home / "review.yaml").write_text(yaml.safe_dump(rules))
+        self.warehouse = Warehouse(home / "warehouse.duckdb")
+        self.store = ReviewStore(review_path())
+
+    def queue(self, kind: str, contents: list[Row]) -> None:
+        rows = [
+            {
+                "item_id": content_id(content, "item"),
+                "kind": kind,
+                "bucket": "00",
+                "set_id": f"set {number}",
+                "content": canonical_json(content),
+                "content_hash": content_id(content),
+                "image_ids": [],
+                "context": None,
+            }
+            for number, content in enumerate(contents)
+        ]
+        self.fill("evaluate.score_queue" if kind == "score" else "review.queue", rows)
+        self.store.offer([queue_item(row) for row in rows], [kind])
+
+    def decide(self, reviewer: str, verdicts: list[Row]) -> None:
+        """One decision on each item, in the order of the queue's sets."""
+        items = sorted(self.store.items(), key=lambda item: item["set_id"])
+        self.store.append(
+            Decision(
+                item_id=item["item_id"],
+                content_hash=item["content_hash"],
+                round=1,
+                reviewer=reviewer,
+                verdict=said["verdict"],
+                edits=said.get("edits"),
+                reason=said.get("reason"),
+                note=None,
+                seconds=said.get("seconds", 30.0),
+                decided_at="2026-01-01T00:00:00+00:00",
+            )
+            for item, said in zip(items, verdicts, strict=True)
+        )
+
+    def fill(self, table: str, rows: list[Row]) -> None:
+        self.warehouse.replace(table, rows_to_arrow(table, rows))
+
+    def materialize(self) -> dict[str, Row]:
+        """Metadata of the assets."""
+        result = dg.materialize(
+            [agreement, effort, judge_agreement],
+            resources={"warehouse": self.warehouse, "review_store": self.store},
+        )
+        return {
+            event.asset_key.path[-1]: {
+                name: value.value for name, value in event.materialization.metadata.items()
+            }
+            for event in result.get_asset_materialization_events()
+            if event.asset_key
+        }
+
+    def rows(self, text: str) -> list[Row]:
+        return self.warehouse.sql(text).to_pylist()

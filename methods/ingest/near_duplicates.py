@@ -70,24 +70,24 @@ def duplicate_groups(ids: Sequence[str], pairs: Sequence[Pair]) -> dict[str, str
     A group is what the pairs connect, over however many steps; its id is its smallest member's.
     Raises ValueError if a pair names an id that is not among the `ids`.
     """
-    parent = {image_id: image_id for image_id in ids}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def root(image_id: str) -> str:
-        while parent[image_id] != image_id:
-            # Halving the path keeps the next walk short.
-            parent[image_id] = parent[parent[image_id]]
-            image_id = parent[image_id]
-        return image_id
-
-    paired: set[str] = set()
-    for pair in pairs:
-        for image_id in pair[:2]:
-            if image_id not in parent:
-                raise ValueError(f"A pair names {image_id!r}, which is not among the ids.")
-        smaller, larger = sorted((root(pair.first_id), root(pair.second_id)))
-        parent[larger] = smaller
-        paired.update(pair[:2])
-    return {image_id: root(image_id) for image_id in ids if image_id in paired}
+    paired = {image_id for pair in pairs for image_id in pair[:2]}
+    strangers = paired.difference(ids)
+    if strangers:
+        raise ValueError(f"A pair names {min(strangers)!r}, which is not among the ids.")
+    names = sorted(paired)
+    row_of = {image_id: row for row, image_id in enumerate(names)}
+    first = [row_of[pair.first_id] for pair in pairs]
+    second = [row_of[pair.second_id] for pair in pairs]
+    edges = np.ones(len(pairs), dtype=bool)
+    graph = coo_array((edges, (first, second)), shape=(len(names), len(names)))
+    _, components = connected_components(graph, directed=False)
+    # Rows are in the order of the ids, so the first row of a component is its smallest id.
+    _, smallest, component = np.unique(components, return_index=True, return_inverse=True)
+    group_of = dict(zip(names, smallest[component].tolist(), strict=True))
+    return {image_id: names[group_of[image_id]] for image_id in ids if image_id in paired}
 
 
 def _as_number(phash: str | int) -> int:

@@ -15,10 +15,8 @@ from dagster_project.instance import open_instance
 from dagster_project.jobs import OF_A_MODEL
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
+from methods.errors import UserError
 from resources import home
-from resources.corpus.settings import CorpusError
-from resources.images.fetcher import ImageSourceError
-from resources.llm.registry import RegistryError
 from resources.warehouse import Warehouse
 
 
@@ -28,7 +26,7 @@ def main() -> int:
         gateway = make_gateway("demo")
         corpus_folder().shards()
         image_fetcher()
-    except (RegistryError, CorpusError, ImageSourceError) as error:
+    except UserError as error:
         print(error, file=sys.stderr)
         return 2
     started = time.monotonic()

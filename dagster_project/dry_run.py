@@ -19,14 +19,13 @@ from dagster_project.definitions import build_defs
 from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher
+from methods.errors import UserError
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
-from resources.corpus.settings import CorpusError
-from resources.images.fetcher import ImageSourceError
 from resources.images.store import ImageStore
 from resources.llm.dry_run import DryGateway, Foreseen
 from resources.llm.ledger import Ledger
-from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.llm.registry import active_profile, load_registry
 from resources.warehouse import Warehouse
 
 Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
@@ -41,7 +40,7 @@ def main() -> int:
             gateway = DryGateway(load_registry(), active_profile(), ledger, images)
             corpus_folder().shards()
             image_fetcher()
-        except (RegistryError, CorpusError, ImageSourceError) as error:
+        except UserError as error:
             print(error, file=sys.stderr)
             return 2
         print("Dry run, on a copy that is thrown away: no provider is asked anything.\n")

@@ -12,9 +12,9 @@ import dagster as dg
 from dagster import AssetSelection
 
 from assets.common.partitions import buckets, wit_shards
+from assets.common.tables import plain_errors
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 from resources.corpus.corpus import Corpus
-from resources.corpus.settings import CorpusError
 from resources.llm.gateway import Gateway
 
 if TYPE_CHECKING:
@@ -81,10 +81,8 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
 
     @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
     def ingest_shards(context: dg.OpExecutionContext, corpus: dg.ResourceParam[Corpus]) -> None:
-        try:
+        with plain_errors():
             shards = corpus.shards()
-        except CorpusError as error:
-            raise dg.Failure(str(error), allow_retries=False) from None
         if not shards:
             raise dg.Failure(
                 f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.",

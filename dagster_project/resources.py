@@ -4,10 +4,11 @@ What belongs here: where each resource comes from. None is opened while definiti
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import dagster as dg
 
+from assets.common.tables import plain_errors
 from resources import home
 from resources.corpus.corpus import Corpus
 from resources.embedder import PACKAGED, TORCH, Embedder
@@ -18,7 +19,6 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
 from resources.ray_clustering.cluster import RayCluster
-from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -100,15 +100,13 @@ def default_budget() -> float | None:
 )
 def llm(context: dg.InitResourceContext) -> Iterator[Gateway]:
     """A gateway for one run; what it started is stopped with it."""
-    try:
+    with plain_errors():
         gateway = make_gateway(
             context.run.run_id if context.run else "", context.resource_config.get("budget_usd")
         )
-        # A run that goes on for others goes on with their money, too.
+        # A run that continues others continues their spending, too.
         before = context.run.tags.get(CHAIN, "").split() if context.run else []
         gateway.budget.spent_usd = gateway.ledger.cost_of(before)
-    except RegistryError as error:
-        raise dg.Failure(str(error), allow_retries=False) from None
     try:
         yield gateway
     finally:
@@ -138,10 +136,8 @@ def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
 @dg.resource(description="What people decided, append-only, and what is put before them.")
 def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
     """The review store, with the rules of `review.yaml`."""
-    try:
+    with plain_errors():
         opened = ReviewStore(home.review_path())
-    except RulesError as error:
-        raise dg.Failure(str(error), allow_retries=False) from None
     try:
         yield opened
     finally:
@@ -151,8 +147,9 @@ def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
 def make_resources() -> dict[str, dg.ResourceDefinition]:
     """Every resource by the name assets ask for it."""
 
-    def plain(make: object, description: str) -> dg.ResourceDefinition:
-        return dg.ResourceDefinition(lambda _context: make(), description=description)  # type: ignore[operator]
+    def plain(make: Callable[[], object], description: str) -> dg.ResourceDefinition:
+        made = plain_errors()(make)
+        return dg.ResourceDefinition(lambda _context: made(), description=description)
 
     return {
         "warehouse": plain(

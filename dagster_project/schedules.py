@@ -11,11 +11,11 @@ import dagster as dg
 from assets.common.partitions import models, wit_shards
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
-from resources.corpus.settings import CorpusError
+from methods.errors import UserError
 from resources.home import ledger_path
 from resources.llm.ledger import Ledger
 from resources.llm.ledger_export import count_accounts
-from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.llm.registry import active_profile, load_registry
 
 
 @dg.schedule(
@@ -31,7 +31,7 @@ def ingest_weekly(
     try:
         corpus = corpus_folder()
         shards, changing = corpus.shards(), corpus.changing()
-    except CorpusError as error:
+    except UserError as error:
         yield dg.SkipReason(str(error))
         return
     done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
@@ -56,7 +56,7 @@ def evaluate_missing_models(
     """Nightly 02:00: a run for each model whose scores are older than the release, or not there."""
     try:
         profile = load_registry().profile(active_profile())
-    except RegistryError as error:
+    except UserError as error:
         yield dg.SkipReason(str(error))
         return
     missing = models_without_scores(context.instance, profile.evaluate)

@@ -15,14 +15,13 @@ from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NA
 from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.jobs import ASK_MODELS, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
-from resources.corpus.settings import CorpusError
+from methods.errors import UserError
 from resources.home import ledger_path, review_path
 from resources.llm.batch_state import BatchState
 from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
-from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.llm.registry import active_profile, load_registry
 from resources.review.buckets import Bucket
-from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def new_models(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.Skip
     """Adds the models that the active profile evaluates."""
     try:
         return _additions(context, models, load_registry().profile(active_profile()).evaluate)
-    except RegistryError as error:
+    except UserError as error:
         return dg.SkipReason(str(error))
 
 
@@ -69,7 +68,7 @@ def new_shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.Skip
     """Adds the shards of the corpus; ingesting them is up to a person or the schedule."""
     try:
         return _additions(context, wit_shards, corpus_folder().shards())
-    except CorpusError as error:
+    except UserError as error:
         return dg.SkipReason(str(error))
 
 
@@ -89,7 +88,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     try:
         with closing(ReviewStore(review_path())) as store:
             found = {each.bucket: each for each in store.buckets()}
-    except RulesError as error:
+    except UserError as error:
         return dg.SkipReason(str(error))
     if not found:
         return dg.SkipReason("Nothing was put before people yet.")
@@ -167,7 +166,7 @@ def _look_after(
     if state.batches(still_open=True):
         try:
             troubles = look_after_all(load_registry(), ledger)
-        except RegistryError as error:
+        except UserError as error:
             troubles = [str(error)]
     for trouble in troubles:
         context.log.warning(trouble)

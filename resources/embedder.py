@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from methods.errors import UserError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -31,7 +33,7 @@ BATCH = 64
 """Texts in one pass of the model."""
 
 
-class EmbedderError(RuntimeError):
+class EmbedderError(UserError):
     """The model cannot be loaded, is not the one it says it is, or gives what is no vector."""
 
 

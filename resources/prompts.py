@@ -8,13 +8,14 @@ import os
 from functools import cache
 from pathlib import Path
 
+from methods.errors import UserError
 from methods.prompts.template import PromptTemplate
 from resources.home import REPO_ROOT
 
 PROMPTS_ROOT = REPO_ROOT / "methods"
 
 
-class PromptError(RuntimeError):
+class PromptError(UserError):
     """A prompt file is missing or is not a prompt; the message says which."""
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
 
+from methods.errors import UserError
 from resources.home import REPO_ROOT
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
 
 
-class WarehouseError(RuntimeError):
+class WarehouseError(UserError):
     """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
 
 

@@ -8,9 +8,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from resources.review.accounts import AccountError
-from resources.review.rules import RulesError
-from resources.warehouse import WarehouseError
+from methods.errors import UserError
 from review.commands import accounts, demo, files, label_studio, serve
 
 COMMANDS = (serve, demo, accounts, files, label_studio)
@@ -23,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return arguments.command(arguments)
     except FileExistsError as error:
         problem = f"{error.filename} is there already and may be filled in: give another name."
-    except (OSError, WarehouseError, AccountError, RulesError) as error:
+    except (OSError, UserError) as error:
         problem = str(error)
     print(problem, file=sys.stderr)
     return 2

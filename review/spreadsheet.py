@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from methods.errors import UserError
 from methods.review import QueueItem
 from review.fields import fields_of, help_of
 from review.rounds import Record
@@ -44,7 +45,7 @@ _LIKE_A_VALUE = re.compile(
 """Numbers, dates, times, truths: what a spreadsheet writes its own way when it opens a file."""
 
 
-class NotASpreadsheet(ValueError):
+class NotASpreadsheet(UserError):
     """The file cannot be read as a spreadsheet; the message says what to do."""
 
 

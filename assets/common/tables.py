@@ -17,21 +17,10 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from methods.clustering.neighbours import ThresholdError
-from methods.image_sets import SetSizeError
-from resources.corpus.settings import CorpusError
-from resources.embedder import EmbedderError
-from resources.images.fetcher import ImageSourceError
+from methods.errors import UserError
 from resources.images.store import ImageStore
-from resources.llm.batches import BatchError
-from resources.llm.budget import BudgetReached
-from resources.llm.registry import RegistryError
-from resources.llm.session import AuthError, WaitingForBatch
 from resources.llm.usage import Usage
-from resources.offline.process import OfflineServerError
-from resources.prompts import PromptError
-from resources.warehouse import WarehouseError, arrow_schema, declared_columns
-from resources.wikipedia import WikipediaError
+from resources.warehouse import arrow_schema, declared_columns
 
 SIDE_TABLES = "loom/side_tables"
 """Metadata of an asset: the tables and views beside its own that it writes or stands for."""
@@ -47,22 +36,6 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
-PLAIN_ERRORS = (
-    AuthError,
-    BatchError,
-    BudgetReached,
-    CorpusError,
-    EmbedderError,
-    ImageSourceError,
-    OfflineServerError,
-    PromptError,
-    RegistryError,
-    SetSizeError,
-    ThresholdError,
-    WaitingForBatch,
-    WarehouseError,
-    WikipediaError,
-)
 WHEN_READY = (
     dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
 )
@@ -102,10 +75,10 @@ def table_spec(
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn the errors that a person can mend into one sentence in the run's log."""
+    """Turn a UserError into a failure whose one sentence is shown in the run's log and in the UI."""
     try:
         yield
-    except PLAIN_ERRORS as error:
+    except UserError as error:
         raise dg.Failure(description=str(error), allow_retries=False) from None
 
 

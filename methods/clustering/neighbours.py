@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.clustering.screen import TILE_ROWS, Screen, make_screen
+from methods.errors import UserError
 
 Vectors = NDArray[np.float32]
 """Unit vectors, one a row: shape (n, d)."""
@@ -26,7 +27,7 @@ BORDER = 1e-5
 """Closer to tau than this, a product is made in float64."""
 
 
-class ThresholdError(ValueError):
+class ThresholdError(UserError):
     """A tau or vectors that communities cannot be made of."""
 
 

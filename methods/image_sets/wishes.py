@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from methods.errors import UserError
 from methods.ids import content_id
 
 Kind = Literal["benchmark", "instruction"]
@@ -19,7 +20,7 @@ MIN_IMAGES = 2
 MAX_IMAGES: dict[Kind, int] = {"benchmark": 20, "instruction": 5}
 
 
-class SetSizeError(ValueError):
+class SetSizeError(UserError):
     """Wanted set sizes that are none, or that the paper's bounds do not allow."""
 
 

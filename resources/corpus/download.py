@@ -18,6 +18,7 @@ from pathlib import Path
 import httpx
 from filelock import FileLock
 
+from methods.errors import UserError
 from methods.ids import canonical_json
 from resources.atomic_file import write_atomically
 from resources.retry_after import retry_after
@@ -35,7 +36,7 @@ _NOT_OPEN = (401, 403)
 OnProgress = Callable[[int, int | None], None]
 
 
-class DownloadError(Exception):
+class DownloadError(UserError):
     """A file cannot be downloaded; the message is one sentence that says what to do."""
 
 

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from methods.errors import UserError
 from methods.ingest.image_filters import ImageLimits
 from methods.ingest.topics import Topic
 from methods.wikimedia import THUMBNAIL_WIDTHS
@@ -23,7 +24,7 @@ from methods.wikimedia import THUMBNAIL_WIDTHS
 FILE_NAME = "corpus.yaml"
 
 
-class CorpusError(Exception):
+class CorpusError(UserError):
     """The corpus or a file in it cannot be used; the message says what to do."""
 
 

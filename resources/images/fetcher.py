@@ -17,6 +17,7 @@ import anyio
 import httpcore
 from anyio.from_thread import start_blocking_portal
 
+from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.images.buffer import Handover, NoRoom
 from resources.images.host_queue import Job, Schedule
@@ -48,7 +49,7 @@ _Results = Generator[tuple[str, Fetched], None, None]
 _Handover = Handover[tuple[str, Fetched]]
 
 
-class ImageSourceError(ValueError):
+class ImageSourceError(UserError):
     """Images cannot be fetched as configured; the message says what to do."""
 
 

@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 
 from PIL import Image
 
+from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
 from methods.ingest.picture import turn_of, upright_rgb
 from resources.atomic_file import write_atomically
@@ -34,7 +35,7 @@ _PASSED_ON = {"JPEG": "image/jpeg", "PNG": "image/png"}
 Sized = TypeVar("Sized", bytes, str)
 
 
-class ImageNotStored(LookupError):
+class ImageNotStored(UserError):
     """There is no image of that id in the store."""
 
 
@@ -86,7 +87,10 @@ class ImageStore:
                 path = self.root / image_id[:2] / f"{image_id}.{extension}"
                 if path.is_file():
                     return path
-        raise ImageNotStored(f"No image {image_id[:80]!r} is stored in {self.root}.")
+        raise ImageNotStored(
+            f"There is no image {image_id[:80]!r} in {self.root}: run the job ingest again, which "
+            "fetches what is missing."
+        )
 
     def has(self, image_id: str) -> bool:
         """Whether the image's file is there."""

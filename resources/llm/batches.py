@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import uuid4
 
+from methods.errors import UserError
 from resources.images.store import ImageStore
 from resources.llm.batch_results import loss_of_batch, results
 from resources.llm.batch_state import Batch, BatchState, Item, Lost
@@ -46,7 +47,7 @@ _CLOCKS_DIFFER = 3600.0
 """Seconds by which the provider's clock may be behind ours."""
 
 
-class BatchError(RuntimeError):
+class BatchError(UserError):
     """A batch could not be handed over; the message says what became of it."""
 
 

@@ -6,11 +6,13 @@ What belongs here: the two accounts that all stages of a run share. What a reque
 
 import asyncio
 
+from methods.errors import UserError
+
 FREE_RETRIES = 1_000
 """Retries a run has before it has asked anything; each request adds one more."""
 
 
-class BudgetReached(RuntimeError):
+class BudgetReached(UserError):
     """The next request could pass the run's budget: the stage stops, what was answered is kept."""
 
 

@@ -11,10 +11,11 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from methods.errors import UserError
 from resources.home import REPO_ROOT
 
 
-class RegistryError(RuntimeError):
+class RegistryError(UserError):
     """models.yaml, the chosen profile or a model's key is not usable; the message says what to do."""
 
 

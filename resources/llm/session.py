@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+from methods.errors import UserError
 from resources.llm.attempt import attempt
 from resources.llm.batches import Batches, Wanted
 from resources.llm.budget import BudgetReached
@@ -38,11 +39,11 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 6
 
 
-class AuthError(RuntimeError):
+class AuthError(UserError):
     """The provider does not accept the key: the run stops, since every further call would fail."""
 
 
-class WaitingForBatch(RuntimeError):
+class WaitingForBatch(UserError):
     """Requests of a stage are in batches: the stage is to run again when they are back."""
 
 

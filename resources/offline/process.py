@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from methods.errors import UserError
 from resources.offline.files import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +28,7 @@ _LINE = "offline model server on "
 _TAIL = 600
 
 
-class OfflineServerError(RuntimeError):
+class OfflineServerError(UserError):
     """The offline model server could not be started."""
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from methods.errors import UserError
 from resources.review.file import ReviewFile, statements
 from resources.review.names import checked_name, folded_name
 from resources.review.passwords import check_length, hashed, matches
@@ -46,7 +47,7 @@ ORDER BY tried_at DESC LIMIT 1 OFFSET ?
 """
 
 
-class AccountError(ValueError):
+class AccountError(UserError):
     """What an account cannot be or do, in one sentence."""
 
 

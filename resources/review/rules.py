@@ -8,10 +8,11 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
+from methods.errors import UserError
 from methods.review.process import RuleBook
 
 
-class RulesError(RuntimeError):
+class RulesError(UserError):
     """review.yaml is not usable; the message says what to do."""
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx
 
+from methods.errors import UserError
 from methods.wikimedia import Json
 from resources.retry_after import retry_after
 
@@ -29,7 +30,7 @@ _ALWAYS = {"action": "query", "format": "json", "formatversion": "2", "maxlag": 
 _PASSING_CODES = ("maxlag", "ratelimited", "readonly")
 
 
-class WikipediaError(ValueError):
+class WikipediaError(UserError):
     """Wikipedia cannot be asked, or has not answered; the message says what to do."""
 
 

@@ -9,16 +9,16 @@ import argparse
 import sys
 from pathlib import Path
 
+from methods.errors import UserError
 from methods.review import KINDS, ROUNDS, QueueItem, queue_item
 from resources.home import home, images_path, review_path
-from resources.images.store import ImageNotStored, ImageStore
-from resources.review.rules import RulesError
+from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from review.jsonl import read_jsonl, write_jsonl
-from review.label_studio.files import NotAnExport, read_tasks, write_tasks
+from review.label_studio.files import read_tasks, write_tasks
 from review.rounds import ImportResult, awaiting, take_in
-from review.spreadsheet import NotASpreadsheet, read_csv, write_csv
+from review.spreadsheet import read_csv, write_csv
 
 WRITE = {"jsonl": write_jsonl, "csv": write_csv}
 READ = {"jsonl": read_jsonl, "csv": read_csv, "label-studio": read_tasks}
@@ -88,37 +88,26 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 def _export(arguments: argparse.Namespace) -> int:
     round, out = arguments.round, arguments.out
     if arguments.format == "label-studio" and arguments.kind is None:
-        return _refused("Label Studio has one form a project: name the kind with --kind.")
+        raise UserError("Label Studio has one form a project: name the kind with --kind.")
     items = [item for item in read_queue() if arguments.kind in (None, item["kind"])]
-    try:
-        items = [_with_paths(item) for item in items]
-        store = ReviewStore(review_path())
-        given = awaiting(items, store, round, arguments.reviewer, arguments.early)
-        if arguments.format == "label-studio":
-            form = write_tasks(given, arguments.kind, round, out, ImageStore(images_path()))
-            print(f"The form of the project is {form}.")
-        else:
-            WRITE[arguments.format](given, round, out)
-    except (RulesError, ImageNotStored) as error:
-        return _refused(error)
+    items = [_with_paths(item) for item in items]
+    store = ReviewStore(review_path())
+    given = awaiting(items, store, round, arguments.reviewer, arguments.early)
+    if arguments.format == "label-studio":
+        form = write_tasks(given, arguments.kind, round, out, ImageStore(images_path()))
+        print(f"The form of the project is {form}.")
+    else:
+        WRITE[arguments.format](given, round, out)
     print(f"{len(given)} of {len(items)} items await round {round}: {out}")
     return 0
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    try:
-        result = take_in(
-            read_queue(),
-            ReviewStore(review_path()),
-            READ[arguments.format](arguments.file),
-            arguments.reviewer,
-            arguments.round,
-        )
-    except (RulesError, NotASpreadsheet, NotAnExport) as error:
-        return _refused(error)
+    result = take_in(
+        read_queue(),
+        ReviewStore(review_path()),
+        READ[arguments.format](arguments.file),
+        arguments.reviewer,
+        arguments.round,
+    )
     return report(result)
-
-
-def _refused(error: object) -> int:
-    print(error, file=sys.stderr)
-    return 2

@@ -6,13 +6,11 @@ a command line may be read by anyone on the machine.
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
 
 from methods.review import KINDS, ROUNDS, QueueItem
 from resources.home import images_path, review_path
-from resources.images.store import ImageNotStored, ImageStore
-from resources.review.rules import RulesError
+from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from review.commands.files import read_queue, report
 from review.label_studio.annotations import records_of
@@ -53,16 +51,10 @@ def _pull(arguments: argparse.Namespace) -> int:
 def _with_server(arguments: argparse.Namespace, command: Command) -> int:
     token = os.environ.get(TOKEN)
     if not token:
-        problem: object = f"{TOKEN} is not set: give it your access token of {arguments.url}."
-    else:
-        items = [item for item in read_queue() if item["kind"] == arguments.kind]
-        try:
-            with LabelStudio(arguments.url, token) as server:
-                return command(arguments, server, items)
-        except (LabelStudioError, RulesError, ImageNotStored) as error:
-            problem = error
-    print(problem, file=sys.stderr)
-    return 2
+        raise LabelStudioError(f"{TOKEN} is not set: give it your access token of {arguments.url}.")
+    items = [item for item in read_queue() if item["kind"] == arguments.kind]
+    with LabelStudio(arguments.url, token) as server:
+        return command(arguments, server, items)
 
 
 def _push_to(arguments: argparse.Namespace, server: LabelStudio, items: list[QueueItem]) -> int:

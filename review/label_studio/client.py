@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 
+from methods.errors import UserError
+
 TIMEOUT = 120.0
 """Seconds: an import of pictures is written to the server's database before it answers."""
 PAGE, BATCH = 20, 10
@@ -17,7 +19,7 @@ TITLE_LENGTH = 50
 """The server takes no longer title."""
 
 
-class LabelStudioError(RuntimeError):
+class LabelStudioError(UserError):
     """The server could not be asked, or refused; the message says what to do."""
 
 

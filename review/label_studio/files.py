@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from methods.errors import UserError
 from methods.review import QueueItem
 from resources.images.store import ImageStore
 from review.label_studio.annotations import records_of
@@ -16,7 +17,7 @@ from review.label_studio.tasks import task_of
 from review.rounds import Record
 
 
-class NotAnExport(ValueError):
+class NotAnExport(UserError):
     """The file is not what Label Studio exports; the message says what to do."""
 
 

@@ -310,5 +310,5 @@ def test_a_file_over_the_limit_in_the_mirror_is_not_read(tmp_path):
 
 
 def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path):
-    with pytest.raises(ValueError, match="make the folder"):
+    with pytest.raises(ImageSourceError, match="make the folder"):
         ImageFetcher(tmp_path / "absent")

@@ -21,7 +21,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
-from resources.llm.session import AuthError, WaitingForBatch, Waits
+from resources.llm.session import WaitingForBatch, Waits
 from resources.offline.process import OfflineServer
 
 REGISTRY = """
@@ -530,10 +530,3 @@ def test_a_runs_own_offline_server_takes_no_batches(tmp_path):
     )
     with pytest.raises(RegistryError, match="make offline-server"):
         load_registry(path)
-
-
-@pytest.mark.parametrize("error", [AuthError, BatchError, BudgetReached, WaitingForBatch])
-def test_what_stops_a_stage_is_a_sentence_for_people(error):
-    from assets.common.tables import PLAIN_ERRORS
-
-    assert issubclass(error, PLAIN_ERRORS)

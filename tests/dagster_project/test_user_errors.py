@@ -1,0 +1,108 @@
+"""An error that a person can put right reaches that person as one sentence, wherever it is raised.
+
+What belongs here: the base class `UserError` over the whole code base. What each error says is tested
+beside the code that raises it.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import dagster as dg
+import pytest
+
+import assets
+import dagster_project
+import methods
+import resources
+import review
+from assets.common.tables import table_asset
+from dagster_project.resources import make_resources
+from methods.errors import UserError
+
+PACKAGES = (methods, resources, assets, review, dagster_project)
+HANDLED_IN_CODE = {
+    "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
+    "methods.prompts.parsing.ParseError": "the model is asked again",
+    "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
+    "resources.images.buffer.NoRoom": "the image is queued again",
+    "resources.images.ssrf_guard.PrivateAddress": "becomes an ImageRejected",
+    "resources.llm.limits.ProviderDown": "becomes a Failure",
+    "resources.llm.reply.BadResponse": "the request is sent again",
+    "resources.llm.session.Waits": "the gateway submits a batch",
+    "resources.offline.errors.ApiError": "becomes an HTTP answer of the offline server",
+    "resources.offline.errors.BadRequest": "becomes an HTTP answer of the offline server",
+    "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
+    "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
+    "resources.ray_clustering.work.WorkInUse": "the asset waits for the other run",
+    "resources.review.claims.LockLost": "becomes status 409 of the review app",
+}
+"""Every other public exception, and what handles it before a person could see it."""
+
+
+class NewError(UserError):
+    """An error of a capability that nothing else knows of."""
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in PACKAGES:
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not info.name.endswith("__main__"):
+                yield importlib.import_module(info.name)
+
+
+def exceptions() -> dict[str, type[Exception]]:
+    """The public exception classes of the code base, by their full name."""
+    return {
+        f"{module.__name__}.{name}": each
+        for module in modules()
+        for name, each in inspect.getmembers(module, inspect.isclass)
+        if issubclass(each, Exception)
+        and each.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+
+
+def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
+    found = exceptions()
+    for_users = {name for name, each in found.items() if issubclass(each, UserError)}
+
+    assert found.keys() - for_users == HANDLED_IN_CODE.keys()
+    assert {
+        "methods.clustering.neighbours.ThresholdError",
+        "resources.corpus.settings.CorpusError",
+        "resources.llm.registry.RegistryError",
+        "review.label_studio.client.LabelStudioError",
+    } <= for_users
+
+
+@pytest.fixture
+def failing_asset() -> dg.AssetsDefinition:
+    @table_asset("ledger.costs")
+    def costs() -> dg.MaterializeResult:
+        """Always fails."""
+        raise NewError("The gizmo is off: switch it on.")
+
+    return costs
+
+
+def test_a_new_user_error_is_one_sentence_in_the_runs_log(
+    failing_asset: dg.AssetsDefinition,
+) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize([failing_asset], instance=instance, raise_on_error=False)
+        (failed,) = [event for event in result.all_events if event.is_step_failure]
+        data = failed.step_failure_data
+
+    assert data.user_failure_data.description == "The gizmo is off: switch it on."
+    assert data.error.cause is None, "no traceback of the code that raised it"
+
+
+def test_a_resource_that_cannot_be_made_says_so_in_the_same_way(loom_home, monkeypatch) -> None:
+    monkeypatch.setenv("LOOM_IMAGES", str(loom_home / "nowhere"))
+    resource = make_resources()["image_fetcher"]
+
+    with pytest.raises(dg.Failure, match=r"nowhere is neither a folder .*: make the folder"):
+        resource.resource_fn(None)

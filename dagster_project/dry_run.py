@@ -26,6 +26,7 @@ from resources.images.store import ImageStore
 from resources.llm.dry_run import DryGateway, Foreseen
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
+from resources.offline.process import OfflineServer
 from resources.warehouse import Warehouse
 
 Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
@@ -37,7 +38,9 @@ def main() -> int:
     with copied_home() as ledger_path:
         ledger, images = Ledger(ledger_path), ImageStore(home.images_path())
         try:
-            gateway = DryGateway(load_registry(), active_profile(), ledger, images)
+            gateway = DryGateway(
+                load_registry(), active_profile(), ledger, images, launcher=OfflineServer()
+            )
             corpus_folder().shards()
             image_fetcher()
         except UserError as error:

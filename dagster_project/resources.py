@@ -18,6 +18,7 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.offline.process import OfflineServer
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -70,6 +71,7 @@ def make_gateway(run: str = "", budget_usd: float | None = None) -> Gateway:
         ImageStore(home.images_path()),
         run,
         default_budget() if budget_usd is None else budget_usd,
+        launcher=OfflineServer(),
     )
 
 

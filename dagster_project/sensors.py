@@ -21,6 +21,7 @@ from resources.llm.batch_state import BatchState
 from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
+from resources.offline.process import OfflineServer
 from resources.review.buckets import Bucket
 from resources.review.store import ReviewStore
 
@@ -165,7 +166,7 @@ def _look_after(
     troubles: list[str] = []
     if state.batches(still_open=True):
         try:
-            troubles = look_after_all(load_registry(), ledger)
+            troubles = look_after_all(load_registry(), ledger, OfflineServer())
         except UserError as error:
             troubles = [str(error)]
     for trouble in troubles:

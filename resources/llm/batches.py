@@ -19,13 +19,12 @@ from methods.errors import UserError
 from resources.images.store import ImageStore
 from resources.llm.batch_results import loss_of_batch, results
 from resources.llm.batch_state import Batch, BatchState, Item, Lost
-from resources.llm.clients import Clients
+from resources.llm.clients import Clients, Launcher
 from resources.llm.flights import Flights
 from resources.llm.ledger import Ledger
 from resources.llm.registry import ModelSpec, Registry, RegistryError
 from resources.llm.request import ChatRequest
 from resources.llm.wire import wire_body
-from resources.offline.process import OfflineServer
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -254,15 +253,15 @@ def _chunks(
         yield chunk
 
 
-def look_after_all(registry: Registry, ledger: Ledger) -> list[str]:
+def look_after_all(registry: Registry, ledger: Ledger, launcher: Launcher) -> list[str]:
     """Look after every batch that has not ended; sentences on those that could not be."""
 
     troubles: list[str] = []
 
     async def look() -> None:
-        flights, offline = Flights(ledger.path), OfflineServer()
+        flights = Flights(ledger.path)
         try:
-            async with Clients(offline) as clients, AsyncExitStack() as stack:
+            async with Clients(launcher) as clients, AsyncExitStack() as stack:
                 batches = Batches(registry, ledger, clients, flights)
                 stack.push_async_callback(batches.close)
                 for batch in batches.state.batches(still_open=True):
@@ -276,7 +275,7 @@ def look_after_all(registry: Registry, ledger: Ledger) -> list[str]:
                         troubles.append(f"Looking after batch {batch.batch} ended in {what}.")
         finally:
             flights.close()
-            offline.stop()
+            launcher.stop()
 
     async def look_for_a_while() -> None:
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from resources.images.store import ImageStore
 from resources.llm.attempt import exchange, make_body
+from resources.llm.clients import Launcher
 from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_tokens
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
@@ -36,8 +37,16 @@ class DryGateway(Gateway):
 
     needs_keys = False
 
-    def __init__(self, registry: Registry, profile: str, ledger: Ledger, images: ImageStore):
-        super().__init__(registry, profile, ledger, images)
+    def __init__(
+        self,
+        registry: Registry,
+        profile: str,
+        ledger: Ledger,
+        images: ImageStore,
+        *,
+        launcher: Launcher,
+    ):
+        super().__init__(registry, profile, ledger, images, launcher=launcher)
         self.foreseen: dict[tuple[str, str], Foreseen] = defaultdict(Foreseen)
         """(stage, model of the registry) -> its account, in the order they were asked."""
         self.stood_in_for: dict[str, Completion] = {}

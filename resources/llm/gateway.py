@@ -13,13 +13,13 @@ from typing import TypeVar
 
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget, Retries
+from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
 from resources.llm.registry import ModelSpec, Registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.session import Session, Waits
 from resources.llm.usage import Progress, Say, Usage, silent
-from resources.offline.process import OfflineServer
 
 WORKERS = 64
 """Items begun at once, at least: twice what may be in flight, so that one is always ready to go."""
@@ -31,7 +31,8 @@ R = TypeVar("R")
 class Gateway:
     """Asks the registry's models; what was answered once is never asked again.
 
-    `run` names the run that pays, `budget_usd` is what it may spend (None: no limit). Raises
+    `run` names the run that pays, `budget_usd` is what it may spend (None: no limit). `launcher`
+    starts the offline model server, which answers for models of the provider `offline`. Raises
     RegistryError at once when the profile is unknown or one of its models lacks its key.
     """
 
@@ -45,6 +46,8 @@ class Gateway:
         images: ImageStore,
         run: str = "",
         budget_usd: float | None = None,
+        *,
+        launcher: Launcher,
     ):
         if self.needs_keys:
             registry.require_keys(profile)
@@ -55,7 +58,7 @@ class Gateway:
         self.run = run
         self.budget = Budget(budget_usd)
         self.retries = Retries()
-        self.offline = OfflineServer()
+        self.launcher = launcher
         self._limits: dict[str, ModelLimits] = {}
 
     def ask(
@@ -128,7 +131,7 @@ class Gateway:
 
     def close(self) -> None:
         """Stop the offline model server if it was started, and let the ledger's file go."""
-        self.offline.stop()
+        self.launcher.stop()
         self.ledger.close()
 
 

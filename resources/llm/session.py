@@ -71,7 +71,7 @@ class Session:
         self._flights = Flights(gateway.ledger.path)
         self._stack.callback(self._flights.close)
         self._writer = await self._stack.enter_async_context(LedgerWriter(gateway.ledger))
-        self._clients = await self._stack.enter_async_context(Clients(gateway.offline))
+        self._clients = await self._stack.enter_async_context(Clients(gateway.launcher))
         self._batches = Batches(gateway.registry, gateway.ledger, self._clients, self._flights)
         self._stack.push_async_callback(self._batches.close)
         return self

@@ -17,6 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Moment, Progress, Usage
+from resources.offline.process import OfflineServer
 from tests.resources.llm.openai_double import Api, serving
 
 
@@ -181,7 +182,7 @@ def make_gateway(folder: Path, url: str) -> Gateway:
     models = folder / "models.yaml"
     models.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(models), "p", ledger, images)
+    return Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer())
 
 
 # The pace, by a clock that is set by hand

@@ -64,7 +64,13 @@ def make_gateway(folder, url: str, concurrency: int = 8, profile: str = "paid") 
     path = folder / "models.yaml"
     path.write_text(MODELS.format(url=url, concurrency=concurrency))
     images = ImageStore(folder / "images")
-    return Gateway(load_registry(path), profile, Ledger(folder / "ledger.sqlite"), images)
+    return Gateway(
+        load_registry(path),
+        profile,
+        Ledger(folder / "ledger.sqlite"),
+        images,
+        launcher=OfflineServer(),
+    )
 
 
 def question(number: int = 0, model: str = "careful") -> ChatRequest:
@@ -826,20 +832,20 @@ def test_the_offline_server_starts_when_it_is_needed_whatever_proxy_is_set_and_s
     for name in ("NO_PROXY", "no_proxy", "PAID_KEY"):
         monkeypatch.delenv(name, raising=False)
     gateway = make_gateway(tmp_path, "http://127.0.0.1:9/v1", profile="offline")
-    assert gateway.offline.pid is None
+    assert gateway.launcher.pid is None
 
     (outcome,), _ = gateway.ask("s", [question(model="stand-in")])
-    pid = gateway.offline.pid
+    pid = gateway.launcher.pid
     gateway.ask("s", [question(1, "stand-in")])
 
     assert isinstance(outcome, Completion)
-    assert pid is not None and gateway.offline.pid == pid
+    assert pid is not None and gateway.launcher.pid == pid
     assert {(call.provider, call.model) for call in gateway.ledger} == {
         ("offline", "offline-careful")
     }
     gateway.close()
     gateway.close()
-    assert gateway.offline.pid is None
+    assert gateway.launcher.pid is None
 
 
 # The errors by themselves

@@ -106,7 +106,15 @@ def make_gateway(
     path = folder / "models.yaml"
     path.write_text(REGISTRY.format(url=url or api.url, mode=mode))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, run="run-1", budget_usd=budget)
+    return Gateway(
+        load_registry(path),
+        "p",
+        ledger,
+        images,
+        run="run-1",
+        budget_usd=budget,
+        launcher=OfflineServer(),
+    )
 
 
 def questions(n: int) -> list[ChatRequest]:
@@ -224,7 +232,10 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
         list(pool.map(run, gateways))
 
     assert len(api.batches()) == 1
-    assert look_after_all(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite")) == []
+    assert (
+        look_after_all(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
+        == []
+    )
     assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
 
 
@@ -253,7 +264,7 @@ def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkey
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         registry = make_gateway(tmp_path, api, url=url).registry
-        said = look_after_all(registry, Ledger(tmp_path / "ledger.sqlite"))
+        said = look_after_all(registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
 
     assert said == ["A provider took too long to say how its batches are."]
     assert caplog.text == ""
@@ -484,7 +495,12 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
     with pytest.raises(WaitingForBatch):
         make_gateway(tmp_path, slow).ask("s", questions(3))
     slow.cancel(slow.batches()[0])
-    assert look_after_all(load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path)) == []
+    assert (
+        look_after_all(
+            load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path), OfflineServer()
+        )
+        == []
+    )
 
     outcomes, _ = make_gateway(tmp_path, slow, "live").ask("s", questions(3))
 

@@ -15,6 +15,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion
+from resources.offline.process import OfflineServer
 from tests.resources.llm.faulty_api import ANSWERED, FaultyApi, Weather
 from tests.resources.llm.openai_double import Api, answer_to, serving
 
@@ -45,7 +46,7 @@ def make_gateway(folder: Path, url: str, run: str = "", budget: float | None = N
     path = folder / "models.yaml"
     path.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, run, budget)
+    return Gateway(load_registry(path), "p", ledger, images, run, budget, launcher=OfflineServer())
 
 
 @pytest.fixture

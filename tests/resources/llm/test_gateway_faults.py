@@ -23,6 +23,7 @@ from resources.llm.ledger import Charge, Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.usage import Usage
+from resources.offline.process import OfflineServer
 from tests.resources.llm.faulty_api import (
     ABANDONED,
     ANSWERED,
@@ -58,7 +59,9 @@ def make_gateway(
     path.write_text(MODELS.format(url=url, concurrency=concurrency))
     images = ImageStore(folder / "images")
     ledger = Ledger(folder / "ledger.sqlite")
-    return Gateway(load_registry(path), "p", ledger, images, budget_usd=budget_usd)
+    return Gateway(
+        load_registry(path), "p", ledger, images, budget_usd=budget_usd, launcher=OfflineServer()
+    )
 
 
 def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:

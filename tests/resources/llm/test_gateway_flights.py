@@ -17,6 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.usage import Usage
+from resources.offline.process import OfflineServer
 from tests.resources.llm.openai_double import Api, answer_to, serving
 from tests.resources.llm.test_flights import start, together
 
@@ -45,7 +46,9 @@ def ask(folder: Path, url: str) -> tuple[list[Outcome], Usage]:
     models.write_text(MODELS.format(url=url))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
     requests = [ChatRequest("it", (Message.of("user", text),), "test/flight@1") for text in TEXTS]
-    return Gateway(load_registry(models), "p", ledger, images).ask("s", requests)
+    return Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer()).ask(
+        "s", requests
+    )
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
+from resources.offline.process import OfflineServer
 from tests.resources.llm.openai_double import Api, answer_to
 
 N = 300
@@ -56,6 +57,7 @@ FORKER = """
     from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
     from resources.llm.request import ChatRequest
+    from resources.offline.process import OfflineServer
 
     models, n = Path(sys.argv[1]), int(sys.argv[2])
     openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9").chat.completions
@@ -63,7 +65,8 @@ FORKER = """
     def ask(folder, name):
         os.environ["PAID_KEY"] = name
         ledger = Ledger(folder / "ledger.sqlite")
-        gateway = Gateway(load_registry(models), "paid", ledger, ImageStore(folder / "images"))
+        images = ImageStore(folder / "images")
+        gateway = Gateway(load_registry(models), "paid", ledger, images, launcher=OfflineServer())
         requests = [
             ChatRequest("it", (Message.of("user", f"Question {i}"),), "test/kill@1")
             for i in range(n)
@@ -298,7 +301,13 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     models = tmp_path / "models.yaml"
     models.write_text(MODELS.format(url=api.url, limit=4))
     ledger = SlowLedger(tmp_path / "ledger.sqlite")
-    gateway = Gateway(load_registry(models), "paid", ledger, ImageStore(tmp_path / "images"))
+    gateway = Gateway(
+        load_registry(models),
+        "paid",
+        ledger,
+        ImageStore(tmp_path / "images"),
+        launcher=OfflineServer(),
+    )
 
     gateway.ask(
         "stage",

@@ -36,7 +36,7 @@ def make_gateway(folder: Path, url: str, more: str = "") -> Gateway:
     path = folder / "models.yaml"
     path.write_text(REGISTRY.format(url=url, limits=more))
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images)
+    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
 
 
 def questions(n: int) -> list[ChatRequest]:

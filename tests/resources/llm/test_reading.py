@@ -16,6 +16,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.reading import Reading, complete_and_read
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
+from resources.offline.process import OfflineServer
 
 MODELS = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
@@ -73,7 +74,11 @@ def ask(tmp_path: Path, writer: Writer) -> Ask:
         url = f"http://127.0.0.1:{writer.server_address[1]}/v1"
         models.write_text(MODELS.format(url=url, structured=str(structured).lower()))
         gateway = Gateway(
-            load_registry(models), "p", Ledger(tmp_path / "ledger.sqlite"), ImageStore(tmp_path)
+            load_registry(models),
+            "p",
+            Ledger(tmp_path / "ledger.sqlite"),
+            ImageStore(tmp_path),
+            launcher=OfflineServer(),
         )
 
         async def read(session, request):

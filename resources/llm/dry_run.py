@@ -60,10 +60,9 @@ class DryGateway(Gateway):
 class DrySession(Session):
     """Answers from the ledger, or by the stand-in at the price of the model that would be asked."""
 
-    gateway: DryGateway
-
     def __init__(self, gateway: DryGateway, stage: str):
-        super().__init__(gateway, stage)
+        super().__init__(gateway.context, stage)
+        self.gateway = gateway
         self._usual: dict[str, int] = {}
 
     async def complete(self, request: ChatRequest) -> Outcome:
@@ -76,7 +75,7 @@ class DrySession(Session):
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
     ) -> Outcome | None:
         stood_in_for = self.gateway.stood_in_for
-        known = self.gateway.ledger.find([key]).get(key) or stood_in_for.get(key)
+        known = self.context.ledger.find([key]).get(key) or stood_in_for.get(key)
         if known:
             return replace(known, cached=True)
         if too_many := too_many_images(request, spec, key):
@@ -85,8 +84,8 @@ class DrySession(Session):
         account.at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = STAND_IN.model_copy(update={"max_side": spec.max_side})
         client = await self._clients.of(stand_in)
-        async with self.gateway.limits(stand_in).attempt(0):
-            body = await make_body(request, stand_in, self.gateway.images)
+        async with self.context.limits(stand_in).attempt(0):
+            body = await make_body(request, stand_in, self.context.images)
             reply = await exchange(client, body, lambda: 0)
         tokens = prompt_tokens(request, spec), self._usual_completion(spec)
         cost = spec.cost(*tokens, spec.mode)
@@ -99,6 +98,6 @@ class DrySession(Session):
     def _usual_completion(self, spec: ModelSpec) -> int:
         """Tokens of the answers that this stage had from this model, where it had any."""
         if spec.name not in self._usual:
-            mean = self.gateway.ledger.mean_completion(self.stage, spec.model)
+            mean = self.context.ledger.mean_completion(self.stage, spec.model)
             self._usual[spec.name] = round(mean) if mean else COMPLETION_TOKENS
         return self._usual[spec.name]

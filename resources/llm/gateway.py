@@ -12,12 +12,12 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from resources.images.store import ImageStore
-from resources.llm.budget import Budget, Retries
+from resources.llm.budget import Budget
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
-from resources.llm.limits import ModelLimits
-from resources.llm.registry import ModelSpec, Registry
+from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Outcome
+from resources.llm.run_context import RunContext
 from resources.llm.session import Session, Waits
 from resources.llm.usage import Progress, Say, Usage, silent
 
@@ -55,11 +55,9 @@ class Gateway:
         self.profile = registry.profile(profile)
         self.ledger = ledger
         self.images = images
-        self.run = run
-        self.budget = Budget(budget_usd)
-        self.retries = Retries()
         self.launcher = launcher
-        self._limits: dict[str, ModelLimits] = {}
+        self.budget = Budget(budget_usd)
+        self.context = RunContext(registry, ledger, images, launcher, run, self.budget)
 
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], say: Say = silent
@@ -116,18 +114,10 @@ class Gateway:
 
     def session(self, stage: str) -> Session:
         """The asking side of a stage."""
-        return Session(self, stage)
+        return Session(self.context, stage)
 
     def _workers(self) -> int:
         return max(WORKERS, 2 * max(spec.concurrency for spec in self.registry.models.values()))
-
-    def limits(self, spec: ModelSpec) -> ModelLimits:
-        """The limits of one model, the same for every stage that asks it."""
-        if spec.name not in self._limits:
-            self._limits[spec.name] = ModelLimits(
-                spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute
-            )
-        return self._limits[spec.name]
 
     def close(self) -> None:
         """Stop the offline model server if it was started, and let the ledger's file go."""

@@ -1,14 +1,13 @@
 """A session: one stage's asking, from a request to its outcome.
 
 What belongs here: the ledger before the provider, one flight per request, second tries, durable
-before used, typed failures. One try is `attempt.py`; who works side by side is `gateway.py`.
+before used, typed failures. One try is `attempt.py`; concurrency is `gateway.py`.
 """
 
 import asyncio
 import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
@@ -31,10 +30,8 @@ from resources.llm.request import (
     Outcome,
     request_key,
 )
+from resources.llm.run_context import RunContext
 from resources.llm.usage import Usage
-
-if TYPE_CHECKING:
-    from resources.llm.gateway import Gateway
 
 MAX_ATTEMPTS = 6
 
@@ -54,8 +51,8 @@ class Waits(Exception):
 class Session:
     """The asking side of one stage, for one event loop; entered and left as a block."""
 
-    def __init__(self, gateway: "Gateway", stage: str):
-        self.gateway = gateway
+    def __init__(self, context: RunContext, stage: str):
+        self.context = context
         self.stage = stage
         self.usage = Usage()
         self._stack = AsyncExitStack()
@@ -67,12 +64,12 @@ class Session:
         self._risks: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> "Session":
-        gateway = self.gateway
-        self._flights = Flights(gateway.ledger.path)
+        context = self.context
+        self._flights = Flights(context.ledger.path)
         self._stack.callback(self._flights.close)
-        self._writer = await self._stack.enter_async_context(LedgerWriter(gateway.ledger))
-        self._clients = await self._stack.enter_async_context(Clients(gateway.launcher))
-        self._batches = Batches(gateway.registry, gateway.ledger, self._clients, self._flights)
+        self._writer = await self._stack.enter_async_context(LedgerWriter(context.ledger))
+        self._clients = await self._stack.enter_async_context(Clients(context.launcher))
+        self._batches = Batches(context.registry, context.ledger, self._clients, self._flights)
         self._stack.push_async_callback(self._batches.close)
         return self
 
@@ -85,7 +82,7 @@ class Session:
         Raises AuthError, BudgetReached: what makes every further request pointless. Raises Waits,
         which the gateway catches, where the outcome is up to a batch.
         """
-        spec = self.gateway.registry.model(request.model)
+        spec = self.context.registry.model(request.model)
         canonical = request.canonical(spec)
         key = request_key(canonical)
         if key in self._in_flight:
@@ -95,7 +92,7 @@ class Session:
         if outcome is None:
             raise Waits
         self.usage.count(outcome)
-        self.usage.run_cost_usd = self.gateway.budget.spent_usd
+        self.usage.run_cost_usd = self.context.budget.spent_usd
         if isinstance(outcome, Failure) and outcome.kind == "auth":
             raise AuthError(f"{spec.name}: {outcome.detail}")
         return outcome
@@ -108,16 +105,16 @@ class Session:
         them fitted, BatchError.
         """
         for name, wanted in self._wanted.items():
-            spec = self.gateway.registry.model(name)
+            spec = self.context.registry.model(name)
             self._awaited |= await self._batches.hand_over(
-                spec, self.stage, self.gateway.run, list(wanted.values()), self.gateway.images
+                spec, self.stage, self.context.run, list(wanted.values()), self.context.images
             )
         if self._too_dear:
             raise self._too_dear
         if n_waiting and not self._awaited:
             return True
         if n_waiting:
-            self._batches.state.wait(self.gateway.run, self._awaited)
+            self._batches.state.wait(self.context.run, self._awaited)
             raise WaitingForBatch(
                 f"{self.stage} waits for batches with {n_waiting} of its pieces of work. The sensor "
                 "model_batches runs it again when they are back; without the daemon, run it again "
@@ -150,7 +147,7 @@ class Session:
     async def _settle(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
     ) -> Outcome | None:
-        ledger, state = self.gateway.ledger, self._batches.state
+        ledger, state = self.context.ledger, self._batches.state
         known = ledger.find([key]).get(key)
         item = None if known else state.item(key)
         if item and item.state == "waiting":
@@ -172,7 +169,7 @@ class Session:
             wanted = self._wanted.setdefault(spec.name, {})
             if key not in wanted:
                 try:
-                    self.gateway.budget.spend(highest_cost(request, spec, "batch"))
+                    self.context.budget.spend(highest_cost(request, spec, "batch"))
                     wanted[key] = Wanted(request, canonical, key)
                 except BudgetReached as error:
                     # What does fit is handed over all the same.
@@ -195,9 +192,9 @@ class Session:
             wait_seconds,
         )
 
-        gateway, started, attempts = self.gateway, time.monotonic(), 0
-        client, limits = await self._clients.of(spec), gateway.limits(spec)
-        gateway.retries.earn()
+        context, started, attempts = self.context, time.monotonic(), 0
+        client, limits = await self._clients.of(spec), context.limits(spec)
+        context.retries.earn()
 
         async def keep(reply: Reply) -> Outcome:
             charge = charge_of(
@@ -206,7 +203,7 @@ class Session:
                 key=key,
                 prompt_version=request.prompt_version,
                 stage=self.stage,
-                run=gateway.run,
+                run=context.run,
                 via="live",
             )
             why = why_no_answer(reply)
@@ -219,7 +216,7 @@ class Session:
             return call.completion(cached=False)
 
         def used_up(state: RetryCallState) -> bool:
-            return stop_after_attempt(MAX_ATTEMPTS)(state) or not gateway.retries.take()
+            return stop_after_attempt(MAX_ATTEMPTS)(state) or not context.retries.take()
 
         retrying = AsyncRetrying(
             stop=used_up, wait=wait_seconds, retry=retry_if_exception(is_retryable), reraise=True
@@ -230,7 +227,7 @@ class Session:
                     attempts += 1
                     async with self._at_risk(spec):
                         reply = await attempt(
-                            client, request, spec, gateway.images, limits, gateway.budget
+                            client, request, spec, context.images, limits, context.budget
                         )
                         return await keep(reply)
         except (*ANY_TROUBLE, ProviderDown) as error:

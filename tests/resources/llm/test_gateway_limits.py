@@ -77,7 +77,7 @@ def test_refusals_for_asking_too_much_leave_fewer_in_flight(
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
     # One halving from 8, then at most one more for each of the six answers' shares: 4 + 6/4 < 8.
     spec = gateway.registry.model("m")
-    assert 4 <= gateway.limits(spec).allowed < 6
+    assert 4 <= gateway.context.limits(spec).allowed < 6
 
 
 def test_a_server_that_is_down_is_given_up_and_every_request_is_a_typed_failure(

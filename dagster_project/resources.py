@@ -12,6 +12,7 @@ from assets.common.tables import plain_errors
 from resources import home
 from resources.corpus.corpus import Corpus
 from resources.embedder import PACKAGED, TORCH, Embedder
+from resources.host_pauses import HostPauses
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.store import ImageStore
@@ -28,12 +29,12 @@ CHAIN = "loom/chain"
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
-def corpus_folder() -> Corpus:
+def corpus_folder(pauses: HostPauses | None = None) -> Corpus:
     """The corpus to build from (environment variable `LOOM_CORPUS`), the sample by default."""
-    return Corpus(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS, home.home())
+    return Corpus(os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS, home.home(), pauses)
 
 
-def image_fetcher() -> ImageFetcher:
+def image_fetcher(pauses: HostPauses | None = None) -> ImageFetcher:
     """Images from `LOOM_IMAGES` (a folder or a base URL), else from the corpus's own `images/`, else
     from the addresses in the rows. Raises ImageSourceError, CorpusError."""
     corpus = corpus_folder()
@@ -41,6 +42,7 @@ def image_fetcher() -> ImageFetcher:
         os.environ.get("LOOM_IMAGES") or corpus.images_folder,
         contact=corpus.settings.wikipedia.contact,
         allow_private=corpus.settings.images.allow_private_addresses,
+        pauses=pauses,
     )
 
 
@@ -148,6 +150,8 @@ def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
 
 def make_resources() -> dict[str, dg.ResourceDefinition]:
     """Every resource by the name assets ask for it."""
+    # A host that wants no requests gets none, whether Wikipedia or an image is asked for.
+    pauses = HostPauses()
 
     def plain(make: Callable[[], object], description: str) -> dg.ResourceDefinition:
         made = plain_errors()(make)
@@ -157,10 +161,14 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
         "warehouse": plain(
             lambda: Warehouse(home.warehouse_path()), "DuckDB tables, opened for one transaction."
         ),
-        "corpus": plain(corpus_folder, "The shards that are ingested, and what is left out."),
+        "corpus": plain(
+            lambda: corpus_folder(pauses), "The shards that are ingested, and what is left out."
+        ),
         "image_store": plain(lambda: ImageStore(home.images_path()), "Images by their SHA-256."),
         "image_index": image_index,
-        "image_fetcher": plain(image_fetcher, "Images from a folder, a mirror or the web."),
+        "image_fetcher": plain(
+            lambda: image_fetcher(pauses), "Images from a folder, a mirror or the web."
+        ),
         "embedder": plain(text_embedder, "Texts to unit vectors."),
         "ray": plain(ray_cluster, "Where steps that are told to run on Ray send their jobs."),
         "review_store": review_store,

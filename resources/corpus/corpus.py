@@ -21,6 +21,7 @@ from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
+from resources.host_pauses import HostPauses
 from resources.wikipedia import Wikipedia
 
 KINDS: dict[str, type[FileShard]] = {
@@ -38,13 +39,16 @@ DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
 class Corpus:
     """The shards under `path`; what is fetched for them is kept under `home`.
 
+    `pauses` has the hosts that are paused, which others that ask the same hosts may share.
+
     Nothing is opened before it is asked for. Every method raises CorpusError for what a person has to
     put right.
     """
 
-    def __init__(self, path: str | Path, home: Path) -> None:
+    def __init__(self, path: str | Path, home: Path, pauses: HostPauses | None = None) -> None:
         self.path = Path(path)
         self._home = home
+        self._pauses = pauses
 
     @cached_property
     def settings(self) -> CorpusSettings:
@@ -114,9 +118,9 @@ class Corpus:
 
     @cached_property
     def wikipedia(self) -> Wikipedia:
-        """The encyclopaedia, for who is named as contact: one, as it remembers the waits asked for."""
-        settings = self.settings.wikipedia
-        return Wikipedia(settings.contact, api=settings.api, folder=self._home / WIKIPEDIA)
+        """Wikipedia, asked in the name of the contact in `corpus.yaml`."""
+        settings, folder = self.settings.wikipedia, self._home / WIKIPEDIA
+        return Wikipedia(settings.contact, api=settings.api, folder=folder, pauses=self._pauses)
 
     def _shards(self) -> dict[str, Shard]:
         if not self.path.is_dir():

@@ -19,6 +19,7 @@ from anyio.from_thread import start_blocking_portal
 
 from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from resources.host_pauses import HostPauses
 from resources.images.buffer import Handover, NoRoom
 from resources.images.host_queue import Job, Schedule
 from resources.images.request import (
@@ -60,7 +61,8 @@ class ImageFetcher:
     path; None fetches from the URL itself. `contact` is a mail address or a web page of who fetches,
     without which Wikimedia is not asked. `timeout` is what one request may take from first to last
     byte, `backoff` the wait after the first failed one (doubled after each), both in seconds.
-    `allow_private` lets images be fetched from this machine and its own network.
+    `allow_private` lets images be fetched from this machine and its own network. `pauses` has the
+    hosts that are paused, which others that ask the same hosts may share.
     Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address, or
     the contact cannot be sent.
     """
@@ -74,6 +76,7 @@ class ImageFetcher:
         max_bytes: int = MAX_BYTES,
         timeout: float = 30.0,
         backoff: float = 0.5,
+        pauses: HostPauses | None = None,
     ) -> None:
         self._base_url: str | None = None
         self._folder: Path | None = None
@@ -95,6 +98,7 @@ class ImageFetcher:
         self._max_bytes = max_bytes
         self._timeout = timeout
         self._backoff = backoff
+        self._pauses = HostPauses() if pauses is None else pauses
 
     @property
     def reads_a_folder(self) -> bool:
@@ -164,7 +168,7 @@ class ImageFetcher:
         return url if self._base_url is None else self._base_url + "/" + quote(_file_name(url))
 
     async def _fetch(self, jobs: list[Job], handover: _Handover) -> None:
-        schedule = Schedule(jobs, self._backoff)
+        schedule = Schedule(jobs, self._backoff, self._pauses)
         pool = httpcore.AsyncConnectionPool(
             max_connections=CONCURRENCY,
             network_backend=GuardedBackend(self._trusted, allow_private=self._allow_private),

@@ -11,14 +11,15 @@ pause would end more than ten minutes after the host began to do nothing but ref
 given up, and all that still waits for it ends as `rate_limited` at once.
 """
 
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 import anyio
 
 from methods.ingest.image_check import ImageRejected
+from resources.host_pauses import HostPauses, host_name
 from resources.wikipedia import policy as wikimedia_policy
 from resources.wikipedia.policy import is_wikimedia
 
@@ -52,13 +53,8 @@ class _Host:
     pauses: int = 0
     refusals: int = 0  # in a row
     refusing_since: float = 0.0
-    paused_until: float = 0.0
     paced_until: float = 0.0
     given_up: str | None = None
-
-    @property
-    def ready_at(self) -> float:
-        return max(self.paused_until, self.paced_until)
 
 
 class Schedule:
@@ -66,11 +62,13 @@ class Schedule:
 
     Who gets a job from `next` begins its request (`begin`), says what became of it (`answered` or
     `refused`), and hands the job back (`again`) or off (`done`). `backoff` is the first wait, in
-    seconds, for a host that refuses without saying for how long.
+    seconds, for a host that refuses without saying for how long. `pauses` has the pauses of hosts,
+    also those that others were asked for.
     """
 
-    def __init__(self, jobs: Sequence[Job], backoff: float) -> None:
+    def __init__(self, jobs: Sequence[Job], backoff: float, pauses: HostPauses) -> None:
         self._backoff = backoff
+        self._pauses = pauses
         self._hosts: dict[str, _Host] = {}
         self._lines: deque[_Host] = deque()  # the hosts that something waits for
         self._unfinished = len(jobs)
@@ -81,7 +79,7 @@ class Schedule:
     async def next(self) -> Job | None:
         """The next job whose host may be asked, or which is given up; None when all are done."""
         while self._unfinished:
-            now = anyio.current_time()
+            now = time.monotonic()
             job = self._take(now)
             if job:
                 return job
@@ -92,8 +90,8 @@ class Schedule:
     def begin(self, job: Job) -> bool:
         """Whether the job's host may be asked: some time may have gone by since it was its turn."""
         host = self._host(job)
-        job.begun, job.pauses = anyio.current_time(), host.pauses
-        return host.ready_at <= job.begun
+        job.begun, job.pauses = time.monotonic(), host.pauses
+        return self._ready_at(host) <= job.begun
 
     def given_up(self, job: Job) -> ImageRejected | None:
         """Why the job's host is not asked any more, if it is not."""
@@ -107,14 +105,14 @@ class Schedule:
         # serves; an answer to something older says nothing of today.
         if job.pauses >= host.pauses - 1:
             host.refusals = host.pauses - job.pauses
-            host.refusing_since = anyio.current_time()
+            host.refusing_since = time.monotonic()
         if is_wikimedia(host.name):
             seconds = n_bytes / wikimedia_policy.BYTES_PER_SECOND
             host.paced_until = max(host.paced_until, job.begun) + seconds
 
     def refused(self, job: Job, asked_to_wait: float | None) -> None:
         """The host wants nothing for now: pause it, or give it up."""
-        host, now = self._host(job), anyio.current_time()
+        host, now = self._host(job), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:
             host.refusing_since = now
@@ -123,12 +121,8 @@ class Schedule:
             pause = max(pause, min(self._backoff * 2**host.refusals, MAX_BACKOFF))
             host.pauses += 1
             host.refusals += 1
-        host.paused_until = max(host.paused_until, now + pause)
-        if host.paused_until - host.refusing_since > PATIENCE:
-            host.given_up = (
-                f"The host {host.name} goes on refusing, and may be asked again only in "
-                f"{host.paused_until - now:.0f} seconds: run this again after that."
-            )
+        self._pauses.pause(host.name, pause)
+        self._give_up_if_paused_for_too_long(host)
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
         """Back in line, perhaps another host's: at its front, or as the last one."""
@@ -140,6 +134,18 @@ class Schedule:
         """Nothing more is asked for the job."""
         self._leave(job)
         self._unfinished -= 1
+
+    def _give_up_if_paused_for_too_long(self, host: _Host) -> None:
+        now, until = time.monotonic(), self._pauses.until(host.name)
+        since = host.refusing_since if host.refusals else now
+        if not host.given_up and until - since > PATIENCE:
+            host.given_up = (
+                f"The host {host.name} goes on refusing, and may be asked again only in "
+                f"{until - now:.0f} seconds: run this again after that."
+            )
+
+    def _ready_at(self, host: _Host) -> float:
+        return max(self._pauses.until(host.name), host.paced_until)
 
     def _host(self, job: Job) -> _Host:
         name = host_name(job.address)
@@ -157,7 +163,8 @@ class Schedule:
     def _take(self, now: float) -> Job | None:
         for _ in range(len(self._lines)):
             host = self._lines.popleft()
-            free = host.active < host.connections and host.ready_at <= now
+            self._give_up_if_paused_for_too_long(host)
+            free = host.active < host.connections and self._ready_at(host) <= now
             job = host.waiting.popleft() if free or host.given_up else None
             if host.waiting:
                 self._lines.append(host)
@@ -167,18 +174,10 @@ class Schedule:
         return None
 
     def _first_ready_at(self) -> float:
-        free = (host.ready_at for host in self._lines if host.active < host.connections)
-        return min(free, default=float("inf"))
+        free = (host for host in self._lines if host.active < host.connections)
+        return min(map(self._ready_at, free), default=float("inf"))
 
     def _leave(self, job: Job) -> None:
         self._host(job).active -= 1
         self._changed.set()
         self._changed = anyio.Event()
-
-
-def host_name(address: str) -> str:
-    """The host of an address, in lower case; empty where it has none."""
-    try:
-        return (urlsplit(address).hostname or "").rstrip(".")
-    except ValueError:
-        return ""

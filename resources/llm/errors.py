@@ -1,7 +1,5 @@
 """Which API errors are worth another try, how long to wait, and what the rest are called."""
 
-import email.utils
-import time
 from collections.abc import Iterator
 
 import aiohttp
@@ -14,6 +12,7 @@ from resources.llm.masking import one_line
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import BadResponse
 from resources.llm.request import FailureKind
+from resources.retry_after import retry_after
 
 MAX_WAIT = 60.0
 ANY_TROUBLE = (
@@ -61,28 +60,9 @@ def wait_seconds(state: RetryCallState) -> float:
 
 
 def pause_asked(error: openai.APIStatusError) -> float | None:
-    """Seconds of Retry-After, at most MAX_WAIT: no server parks a run; None without one."""
-    told = retry_after(error)
-    return None if told is None else min(told, MAX_WAIT)
-
-
-def retry_after(error: openai.APIStatusError) -> float | None:
-    """Seconds the server asked to wait, from either form of Retry-After; None without one."""
-    value = error.response.headers.get("retry-after", "").strip()
-    if not value:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        return _until(value)
-
-
-def _until(date: str) -> float | None:
-    parsed = email.utils.parsedate_tz(date)
-    try:
-        return None if parsed is None else max(0.0, email.utils.mktime_tz(parsed) - time.time())
-    except (ValueError, OverflowError):
-        return None  # a date no calendar has
+    """Seconds of Retry-After, at most MAX_WAIT, so that no server stops a run; None without one."""
+    asked = retry_after(error.response.headers.get("retry-after"))
+    return None if asked is None else min(asked, MAX_WAIT)
 
 
 def failure_kind(error: BaseException) -> FailureKind:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
+from resources.host_pauses import HostPauses
 from resources.wikipedia.keeping import Progress, current_images, current_pages, known_files
 from resources.wikipedia.policy import NO_CONTACT, user_agent
 from resources.wikipedia.records import PageRecord, file_records, page_records
@@ -33,7 +34,8 @@ class Wikipedia:
     `contact` is a mail address or web page of who runs this. `api` is the API's address with
     {language} in it, that of the REST API is derived from it. `timeout` is what one try may take,
     `backoff` the wait after the first failed one (doubled after each), both in seconds. At most three
-    requests are under way. Nothing is to be called from a coroutine. Every method raises
+    requests are under way. `pauses` has the hosts that are paused, which others that ask the same
+    hosts may share. Nothing is to be called from a coroutine. Every method raises
     WikipediaError for a wiki that cannot be asked or does not answer; what it has answered by then is
     kept, and a further call goes on from there. `on_progress(done, total)` counts titles and is
     called in the calling thread.
@@ -47,6 +49,7 @@ class Wikipedia:
         folder: Path,
         timeout: float = 60.0,
         backoff: float = 1.0,
+        pauses: HostPauses | None = None,
     ) -> None:
         if not _names_somebody(contact):
             raise WikipediaError(NO_CONTACT)
@@ -57,7 +60,7 @@ class Wikipedia:
         self._folder = folder
         self._timeout = timeout
         self._backoff = backoff
-        self._not_before: dict[str, float] = {}
+        self._pauses = HostPauses() if pauses is None else pauses
 
     def pages(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
@@ -123,7 +126,7 @@ class Wikipedia:
                 self._user_agent,
                 timeout=self._timeout,
                 backoff=self._backoff,
-                not_before=self._not_before,
+                pauses=self._pauses,
             )
             async with session:
                 return await work(Wiki(session, self._api, language))

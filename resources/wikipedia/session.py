@@ -7,7 +7,6 @@ and .../Wikimedia_APIs/Rate_limits.
 """
 
 import asyncio
-import time
 from types import TracebackType
 from urllib.parse import urlencode, urlsplit
 
@@ -15,6 +14,7 @@ import httpx
 
 from methods.errors import UserError
 from methods.wikimedia import Json
+from resources.host_pauses import HostPauses, host_name
 from resources.retry_after import retry_after
 
 CONCURRENCY = 3
@@ -38,16 +38,16 @@ class Session:
     """One event loop's connections, CONCURRENCY of them. `user_agent` names who asks.
 
     `timeout` is what one try may take from first to last byte, `backoff` the wait after the first
-    failed one (doubled after each), both in seconds. `not_before` holds, by host and in the time of
-    time.monotonic, when it may be asked again; it outlives the session.
+    failed one (doubled after each), both in seconds. `pauses` has the hosts that are paused; it
+    outlives the session.
     """
 
     def __init__(
-        self, user_agent: str, *, timeout: float, backoff: float, not_before: dict[str, float]
+        self, user_agent: str, *, timeout: float, backoff: float, pauses: HostPauses
     ) -> None:
         self._timeout = timeout
         self._backoff = backoff
-        self._not_before = not_before
+        self._pauses = pauses
         self._client = httpx.AsyncClient(
             headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"},
             timeout=None,  # each try has one deadline for all of it
@@ -91,13 +91,9 @@ class Session:
                 passing = trouble
             doubled = min(self._backoff * 2**tried, MAX_BACKOFF)
             wait = doubled if passing.wait is None else passing.wait
-            if wait > MAX_WAIT:
-                raise WikipediaError(
-                    f"{host} asks to be left alone for {wait:.0f} seconds: run this again after "
-                    "that. What it has answered is kept."
-                )
             if passing.concerns_all:
-                self._not_before[host] = max(self._free_at(host), time.monotonic() + wait)
+                self._pauses.pause(host_name(url), wait)
+                self._require_a_short_pause(host, url)
             elif tried + 1 < TRIES:
                 await asyncio.sleep(wait)
         raise WikipediaError(
@@ -106,7 +102,7 @@ class Session:
         )
 
     async def _one_try(self, host: str, url: str, parameters: Json | None) -> httpx.Response:
-        while (wait := self._free_at(host) - time.monotonic()) > 0:
+        while (wait := self._require_a_short_pause(host, url)) > 0:
             await asyncio.sleep(wait)
         try:
             async with asyncio.timeout(self._timeout):
@@ -118,8 +114,15 @@ class Session:
         except httpx.HTTPError as error:
             raise _Passing(f"the connection failed: {error!r}") from None
 
-    def _free_at(self, host: str) -> float:
-        return self._not_before.get(host, 0.0)
+    def _require_a_short_pause(self, host: str, url: str) -> float:
+        """Seconds that are left of the host's pause. Raises WikipediaError if they are too many."""
+        wait = self._pauses.seconds_left(host_name(url))
+        if wait > MAX_WAIT:
+            raise WikipediaError(
+                f"{host} asks to be left alone for {wait:.0f} seconds: run this again after "
+                "that. What it has answered is kept."
+            )
+        return wait
 
 
 class _Passing(Exception):

@@ -2,7 +2,8 @@
 
 import anyio
 
-from resources.images.host_queue import Job, Schedule, host_name
+from resources.host_pauses import HostPauses, host_name
+from resources.images.host_queue import Job, Schedule
 from resources.wikipedia import policy as wikimedia_policy
 
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.png"
@@ -31,7 +32,7 @@ async def next_within(schedule: Schedule, seconds: float) -> Job | None:
 
 def test_wikimedia_is_asked_for_two_images_at_once():
     async def scenario() -> None:
-        schedule = Schedule(jobs(UPLOAD, UPLOAD, UPLOAD), backoff=1.0)
+        schedule = Schedule(jobs(UPLOAD, UPLOAD, UPLOAD), 1.0, HostPauses())
         first, _ = await begun(schedule), await begun(schedule)
         assert await next_within(schedule, 0.05) is None
         schedule.answered(first, 0)
@@ -48,7 +49,9 @@ def test_wikimedia_is_asked_for_25_megabits_a_second(monkeypatch):
 
     async def scenario() -> list[float]:
         start = anyio.current_time()
-        schedule = Schedule(jobs(*[UPLOAD] * 3, *["https://example.org/a.png"] * 3), backoff=1.0)
+        schedule = Schedule(
+            jobs(*[UPLOAD] * 3, *["https://example.org/a.png"] * 3), 1.0, HostPauses()
+        )
         times = {"upload.wikimedia.org": [], "example.org": []}
         while job := await schedule.next():
             assert schedule.begin(job)
@@ -65,7 +68,7 @@ def test_requests_refused_together_are_one_refusal():
     """Three under way at once: the pause is the first one's, not doubled by the other two."""
 
     async def scenario() -> list[float]:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), backoff=0.1)
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
         taken = [await begun(schedule) for _ in range(3)]
         await anyio.sleep(0.01)
         start = anyio.current_time()
@@ -80,7 +83,7 @@ def test_requests_refused_together_are_one_refusal():
 
 def test_pauses_grow_and_begin_anew_once_the_host_answers():
     async def scenario() -> list[float]:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), backoff=0.1)
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
         pauses = []
         job = await begun(schedule)
         for answer in ("no", "no", "yes", "no"):
@@ -100,7 +103,7 @@ def test_pauses_grow_and_begin_anew_once_the_host_answers():
 
 def test_an_answer_from_before_a_refusal_does_not_end_the_pause():
     async def scenario() -> None:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), backoff=0.2)
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), 0.2, HostPauses())
         first, second = await begun(schedule), await begun(schedule)
         await anyio.sleep(0.01)
         schedule.refused(first, None)
@@ -116,15 +119,9 @@ def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it():
     """It may have waited for room meanwhile."""
 
     async def scenario() -> None:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 2), backoff=5.0)
+        schedule = Schedule(jobs(*["https://example.org/a.png"] * 2), 5.0, HostPauses())
         first, late = await begun(schedule), await schedule.next()
         schedule.refused(first, None)
         assert late and not schedule.begin(late)
 
     anyio.run(scenario)
-
-
-def test_a_host_is_the_same_in_any_writing():
-    addresses = ("http://Example.org/a", "https://example.org:8080/b", "https://me:x@EXAMPLE.ORG./")
-    assert {host_name(address) for address in addresses} == {"example.org"}
-    assert host_name("nothing") == host_name("http://[x/a") == ""

@@ -857,25 +857,6 @@ def error_of(status: int, **headers) -> openai.APIStatusError:
     return openai.APIStatusError("No.", response=response, body=None)
 
 
-@pytest.mark.parametrize(
-    ("value", "seconds"), [("7", 7), ("0.25", 0.25), ("0", 0), ("-3", 0), (" 2 ", 2)]
-)
-def test_seconds_of_retry_after(value, seconds):
-    assert errors.retry_after(error_of(429, **{"retry-after": value})) == seconds
-
-
-def test_a_date_of_retry_after_counts_from_now_in_any_zone():
-    then = time.time() + 100
-    date = email.utils.formatdate(then, localtime=True)
-
-    assert errors.retry_after(error_of(429, **{"retry-after": date})) == pytest.approx(100, abs=5)
-
-
-@pytest.mark.parametrize("value", ["soon", "", "Thursday", "Fri, 31 Dec 99999 23:59:59 GMT"])
-def test_what_is_neither_is_none(value):
-    assert errors.retry_after(error_of(429, **{"retry-after": value})) is None
-
-
 def test_without_being_told_the_waits_are_drawn_and_grow(monkeypatch):
     monkeypatch.undo()
 

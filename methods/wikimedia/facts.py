@@ -1,33 +1,21 @@
-"""What is known of a page and of a file, out of the API's words for it.
+"""The facts of a page and of a file, read from the API's answers.
 
-What belongs here: the facts, and what becomes of HTML and of links that anybody may have written.
-What does not: how answers are put together (`answers.py`). Sources, in the form of `formatversion=2`:
+What belongs here: the facts, and making HTML and links, which anybody may have written, safe to show.
+What does not: how answers are merged (`answers.py`). Sources, in the form of `formatversion=2`:
 https://www.mediawiki.org/wiki/API:Info, .../API:Categories, .../Extension:TextExtracts,
 .../API:Imageinfo, .../Extension:CommonsMetadata, and the media list of
 https://en.wikipedia.org/api/rest_v1/.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html.parser import HTMLParser
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from methods.wikimedia.answers import Json, Missing
 
-_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-_VOID = (
-    "area",
-    "base",
-    "br",
-    "col",
-    "embed",
-    "hr",
-    "img",
-    "input",
-    "link",
-    "meta",
-    "source",
-    "wbr",
-)
+_NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _INLINE = (
     "a",
     "abbr",
@@ -174,39 +162,32 @@ def _web_address(url: str) -> str | None:
 
 
 def plain_text(html: str) -> str:
-    """What a reader sees of a piece of HTML, in one line."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    return " ".join("".join(reader.seen).split())
+    """What a reader sees of a piece of HTML, in one line.
+
+    Text in scripts, styles and elements that are not displayed is left out.
+    """
+    parser = LexborHTMLParser(html.encode(errors="replace"), is_fragment=True)
+    return " ".join("".join(_texts(parser.root)).split())
 
 
-class _Reader(HTMLParser):
-    """Collects the text outside scripts, styles and elements that are not displayed."""
+def _texts(first: LexborNode | None) -> Iterator[str]:
+    """The texts of a node and of the nodes after it, with blanks around what is not inline."""
+    # A stack instead of recursion: elements may be nested thousands deep.
+    waiting: list[LexborNode | str | None] = [first]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            yield node
+        elif node is not None:
+            waiting.append(node.next)
+            if node.is_text_node:
+                yield node.text_content or ""
+            elif node.is_element_node:
+                blank = "" if node.tag in _INLINE else " "
+                yield blank
+                waiting += [blank, None if _is_hidden(node) else node.child]
 
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.seen: list[str] = []
-        self._hidden_depth = 0
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _INLINE:
-            self.seen.append(" ")
-        if tag in _VOID:
-            return
-        unseen = tag in ("script", "style") or _HIDDEN.search(dict(attrs).get("style") or "")
-        if self._hidden_depth or unseen:
-            self._hidden_depth += 1
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in _INLINE:
-            self.seen.append(" ")
-        if tag not in _VOID:
-            self._hidden_depth = max(0, self._hidden_depth - 1)
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden_depth:
-            self.seen.append(data)
+def _is_hidden(element: LexborNode) -> bool:
+    style = element.attributes.get("style") or ""
+    return element.tag in ("script", "style") or _NOT_DISPLAYED.search(style) is not None

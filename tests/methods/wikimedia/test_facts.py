@@ -1,4 +1,4 @@
-"""What is known of a page and of a file, out of the API's words for it."""
+"""The facts of a page and of a file, read from the API's answers."""
 
 import pytest
 from hypothesis import given
@@ -154,6 +154,9 @@ def test_a_page_without_a_file_to_see_is_missing(page):
         ("if a < b, c > d & e", "if a < b, c > d & e"),
         ("<p>never <b>closed", "never closed"),
         ("</div></span>stray", "stray"),
+        ("a<!-- <b>no</b> -->b", "ab"),
+        ("half a character: \ud83e", "half a character: ?"),
+        ("<b>" * 50_000 + "deep", "deep"),
     ],
 )
 def test_the_text_that_a_reader_sees(html, text):

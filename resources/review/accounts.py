@@ -16,10 +16,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from argon2 import PasswordHasher
+
 from methods.errors import UserError
 from resources.review.file import ReviewFile, statements
 from resources.review.names import checked_name, folded_name
-from resources.review.passwords import check_length, hashed, matches
+from resources.review.passwords import (
+    HASHER,
+    SCRYPT_PREFIX,
+    check_length,
+    hash_password,
+    needs_rehash,
+    verify_password,
+)
 
 ROLES = ("annotator", "expert", "admin")
 """Each may what those before it may."""
@@ -76,11 +85,20 @@ class Account:
 
 
 class Accounts:
-    """Accounts of one SQLite file; safe among threads and processes. `clock` gives the time, in UTC."""
+    """Accounts of one SQLite file; safe among threads and processes.
 
-    def __init__(self, path: Path | str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)):
+    `clock` gives the time, in UTC; `hasher` makes and verifies password hashes.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        hasher: PasswordHasher = HASHER,
+    ):
         self.path = Path(path)
         self._clock = clock
+        self._hasher = hasher
         self._file = ReviewFile(path)
         with self._file.transaction() as connection:
             for statement in statements("accounts"):
@@ -92,7 +110,7 @@ class Accounts:
             name = checked_name(name)
         except ValueError as error:
             raise AccountError(str(error)) from None
-        kept = None if password is None else _hashed(password)
+        kept = None if password is None else self._hashed(password)
         row = (name, folded_name(name), _checked_role(role), kept, self._now())
         with self._file.transaction() as connection:
             taken = connection.execute(
@@ -122,7 +140,7 @@ class Accounts:
 
     def set_password(self, name: str, password: str) -> None:
         """Give another password; ends the account's sessions and link. Raises AccountError."""
-        self._update(name, "password = ?", _hashed(password), signed_out=True)
+        self._update(name, "password = ?", self._hashed(password), signed_out=True)
 
     def disable(self, name: str) -> None:
         """Let nobody sign in under this name; ends its sessions and link. Raises AccountError."""
@@ -135,8 +153,8 @@ class Accounts:
     def check(self, name: str, password: str, address: str = "") -> Account | None:
         """The account, if it is not disabled and this is its password. Raises TooManyAttempts.
 
-        A wrong password, a disabled account and a name that is not there look alike and take the
-        same work. `address` is whom the request came from. Takes a fifth of a second.
+        A wrong password, a disabled account and an unknown name look alike and take the same work.
+        `address` is where the request came from. An outdated hash is replaced by a new one.
         """
         name_hash = _sha256(folded_name(name))
         with self._file.transaction() as connection:
@@ -146,11 +164,25 @@ class Accounts:
                 "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
                 (folded_name(name),),
             ).fetchone()
-        right = matches(password, row["password"] if row else None)
+            scrypt_in_use = connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM accounts WHERE password LIKE ? || '%')",
+                (SCRYPT_PREFIX,),
+            ).fetchone()[0]
+        stored = row["password"] if row else None
+        right = verify_password(password, stored, self._hasher, scrypt_in_use=bool(scrypt_in_use))
         if not right or row["disabled_at"]:
             return None
+        rehashed = None
+        if needs_rehash(stored, self._hasher):
+            rehashed = hash_password(password, self._hasher)
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM sign_in_attempts WHERE name_hash = ?", (name_hash,))
+            if rehashed is not None:
+                # Unless the password was changed since it was read.
+                connection.execute(
+                    "UPDATE accounts SET password = ? WHERE name = ? AND password = ?",
+                    (rehashed, row["name"], stored),
+                )
         return Account(row["name"], row["role"], has_password=True)
 
     def link(self, name: str) -> str:
@@ -262,6 +294,13 @@ class Accounts:
             (name_hash, address, self._now()),
         )
 
+    def _hashed(self, password: str) -> str:
+        try:
+            check_length(password)
+        except ValueError as error:
+            raise AccountError(str(error)) from None
+        return hash_password(password, self._hasher)
+
     def _now(self, shift: timedelta = timedelta()) -> str:
         # All of one length, so that they compare as text.
         return (self._clock() + shift).isoformat(timespec="milliseconds")
@@ -280,14 +319,6 @@ def _checked_role(role: str) -> str:
     if role not in ROLES:
         raise AccountError(f"A role is one of {', '.join(ROLES)}: not {role!r}.")
     return role
-
-
-def _hashed(password: str) -> str:
-    try:
-        check_length(password)
-    except ValueError as error:
-        raise AccountError(str(error)) from None
-    return hashed(password)
 
 
 def _sha256(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 
+from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -10,7 +11,6 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from resources.review import passwords
 from resources.review.accounts import Accounts, TooManyAttempts
 from review.security import (
     Security,
@@ -28,10 +28,9 @@ from review.security import (
 RIGHT, WRONG = "correct horse battery", "incorrect horse battery"
 
 
-def three_accounts(path, monkeypatch):
+def three_accounts(path):
     """One of each role, all with the password RIGHT; what hashing it costs is not what is tested."""
-    monkeypatch.setattr(passwords, "COST", passwords.Cost(n=16, r=1, p=1))
-    accounts = Accounts(path)
+    accounts = Accounts(path, hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     for name, role in (("ann", "annotator"), ("eve", "expert"), ("ada", "admin")):
         accounts.add(name, role, RIGHT)
     return accounts

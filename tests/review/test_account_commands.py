@@ -6,7 +6,6 @@ import re
 import pytest
 
 from resources.home import review_path
-from resources.review import passwords
 from resources.review.accounts import Account, Accounts
 from review import __main__ as cli
 from review.commands import accounts as commands
@@ -15,8 +14,8 @@ RIGHT = "correct horse battery"
 
 
 @pytest.fixture(autouse=True)
-def home(loom_home, monkeypatch):
-    monkeypatch.setattr(passwords, "COST", passwords.Cost(n=16, r=1, p=1))
+def home(loom_home):
+    """Every command works on a home of its own."""
 
 
 @pytest.fixture

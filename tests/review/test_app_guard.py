@@ -16,11 +16,9 @@ FOR_ADMINS = {"/accounts"}
 
 
 @pytest.fixture
-def app(tmp_path, monkeypatch):
+def app(tmp_path):
     path = tmp_path / "review.sqlite"
-    return create_app(
-        ReviewStore(path), three_accounts(path, monkeypatch), ImageStore(tmp_path / "images")
-    )
+    return create_app(ReviewStore(path), three_accounts(path), ImageStore(tmp_path / "images"))
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from tests.review.guarded_app import RIGHT, browsers, signs_in, three_accounts, 
 
 
 @pytest.fixture
-def accounts(tmp_path, monkeypatch):
-    return three_accounts(tmp_path / "review.sqlite", monkeypatch)
+def accounts(tmp_path):
+    return three_accounts(tmp_path / "review.sqlite")
 
 
 @pytest.fixture

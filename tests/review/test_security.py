@@ -25,8 +25,8 @@ POLICY = (
 
 
 @pytest.fixture
-def accounts(tmp_path, monkeypatch):
-    return three_accounts(tmp_path / "review.sqlite", monkeypatch)
+def accounts(tmp_path):
+    return three_accounts(tmp_path / "review.sqlite")
 
 
 @pytest.fixture

@@ -3,10 +3,14 @@
 import sqlite3
 from datetime import UTC, datetime, timedelta
 
-from resources.review import passwords
+from argon2 import PasswordHasher
+
 from resources.review.accounts import Accounts
 
 RIGHT, WRONG = "correct horse battery", "incorrect horse battery"
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""What hashing a password costs is not what is tested."""
 
 
 class Clock:
@@ -20,10 +24,9 @@ class Clock:
         self.now += timedelta(**span)
 
 
-def accounts_at(folder, clock, monkeypatch):
-    """Accounts in a folder; what hashing a password costs is not what is tested."""
-    monkeypatch.setattr(passwords, "COST", passwords.Cost(n=16, r=1, p=1))
-    return Accounts(folder / "home" / "review.sqlite", clock)
+def accounts_at(folder, clock, hasher=CHEAP):
+    """Accounts in a folder, with hashes that cost next to nothing."""
+    return Accounts(folder / "home" / "review.sqlite", clock, hasher)
 
 
 def text_of(accounts):

@@ -1,4 +1,4 @@
-"""Who may review: what accounts, passwords, links and sessions keep to, whatever the way in."""
+"""Who may review: the rules of accounts, sign-in links and sessions."""
 
 import hashlib
 import sqlite3
@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from resources.review import passwords
 from resources.review.accounts import (
     IDLE_LASTS,
     LINK_LASTS,
@@ -26,8 +25,8 @@ def clock():
 
 
 @pytest.fixture
-def accounts(tmp_path, clock, monkeypatch):
-    return accounts_at(tmp_path, clock, monkeypatch)
+def accounts(tmp_path, clock):
+    return accounts_at(tmp_path, clock)
 
 
 class TestAccounts:
@@ -95,71 +94,6 @@ class TestAccounts:
             added = list(pool.map(add, ["Alice", "alice", "ALICE", "aLICE"] * 4))
 
         assert len([each for each in added if each]) == 1
-
-
-class TestPasswords:
-    def test_only_the_right_one_signs_in(self, accounts):
-        accounts.add("bob", "expert", RIGHT)
-
-        assert accounts.check("bob", RIGHT) == Account("bob", "expert", has_password=True)
-        assert accounts.check("bob", WRONG) is None
-        assert accounts.check("bob", "") is None
-
-    def test_a_password_is_the_same_from_any_keyboard(self, accounts):
-        accounts.add("bob", "expert", "na\u00efve password")
-
-        assert accounts.check("bob", "nai\u0308ve password")
-
-    def test_it_is_not_in_the_file(self, accounts):
-        accounts.add("bob", "expert", RIGHT)
-        accounts.check("bob", WRONG)
-        accounts.check(WRONG, RIGHT)
-
-        assert "horse" not in text_of(accounts)
-
-    def test_what_is_kept_names_its_own_cost(self, accounts, monkeypatch):
-        accounts.add("bob", "expert", RIGHT)
-        monkeypatch.setattr(passwords, "COST", passwords.Cost(n=32, r=2, p=2))
-        accounts.add("eve", "expert", RIGHT)
-
-        text = text_of(accounts)
-        assert "scrypt$16$1$1$" in text and "scrypt$32$2$2$" in text
-        assert accounts.check("bob", RIGHT) and accounts.check("eve", RIGHT)
-
-    def test_two_of_the_same_are_kept_differently(self):
-        assert passwords.hashed(RIGHT) != passwords.hashed(RIGHT)
-
-    def test_the_cost_is_one_that_owasp_recommends(self, monkeypatch):
-        monkeypatch.undo()
-        assert passwords.COST == (2**14, 8, 5)
-        assert passwords.matches(RIGHT, passwords.hashed(RIGHT))
-
-    def test_wrong_unknown_disabled_and_without_are_the_same_work(self, accounts, monkeypatch):
-        accounts.add("bob", "expert", RIGHT)
-        accounts.add("gone", "expert", RIGHT)
-        accounts.disable("gone")
-        accounts.add("linked", "expert")
-        work, scrypt = [], hashlib.scrypt
-
-        def noted(said, **cost):
-            work.append((said, cost["n"], cost["r"], cost["p"], cost["dklen"]))
-            return scrypt(said, **cost)
-
-        monkeypatch.setattr(hashlib, "scrypt", noted)
-        tries = [
-            ("bob", WRONG),
-            ("gone", RIGHT),
-            ("gone", WRONG),
-            ("linked", WRONG),
-            ("who", WRONG),
-        ]
-
-        assert [accounts.check(*each) for each in tries] == [None] * 5
-        assert work == [(password.encode(), 16, 1, 1, 32) for _, password in tries]
-
-    def test_what_is_no_text_is_nobody(self, accounts):
-        assert accounts.check("\ud800", "\udfff") is None
-        assert accounts.check("x" * 10_000, "\x00") is None
 
 
 class TestLinks:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from resources.review.accounts import Accounts, TooManyAttempts
-from tests.resources.review.account_clock import RIGHT, WRONG, Clock, accounts_at, text_of
+from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def clock():
 
 
 @pytest.fixture
-def accounts(tmp_path, clock, monkeypatch):
-    return accounts_at(tmp_path, clock, monkeypatch)
+def accounts(tmp_path, clock):
+    return accounts_at(tmp_path, clock)
 
 
 def fail(accounts, name="bob", address="10.0.0.1", times=1):
@@ -90,7 +90,7 @@ def test_a_restart_clears_nothing(accounts, clock):
     fail(accounts, times=5)
 
     with pytest.raises(TooManyAttempts):
-        fail(Accounts(accounts.path, clock))
+        fail(Accounts(accounts.path, clock, CHEAP))
 
 
 def test_many_at_once_are_not_tried_uncounted(accounts):

@@ -1,0 +1,231 @@
+"""Signing in by password: argon2id hashes, scrypt hashes of earlier versions, and equal work."""
+
+import hashlib
+import sqlite3
+from contextlib import closing
+
+import pytest
+from argon2 import PasswordHasher
+
+from resources.review.accounts import Account
+from resources.review.passwords import HASHER, hash_password, verify_password
+from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
+
+# Both are of RIGHT, made by the version before argon2id: one at its default cost, one at a low cost.
+OLD_HASH = "scrypt$16384$8$5$spdQv3QwBIeSQ8bTEDWQXA==$mkClgDc42phydI4LNZlhmMFV0LJQhBxwooxmplzSnbo="
+OLD_CHEAP_HASH = (
+    "scrypt$16$1$1$a2x2j5k5nvrliRZqDSQubQ==$Lacs56xRX418xsmj+2pRjY1ktF3F+m2RmWHCPZlr9ew="
+)
+
+
+@pytest.fixture
+def accounts(tmp_path):
+    return accounts_at(tmp_path, Clock())
+
+
+def stored_hash(accounts, name):
+    with closing(sqlite3.connect(accounts.path)) as connection:
+        rows = connection.execute("SELECT password FROM accounts WHERE name = ?", [name])
+        return rows.fetchone()[0]
+
+
+def store_hash(accounts, name, value):
+    with closing(sqlite3.connect(accounts.path)) as connection, connection:
+        connection.execute("UPDATE accounts SET password = ? WHERE name = ?", [value, name])
+
+
+class CountingHasher(PasswordHasher):
+    """Counts the argon2id hashes that it computes, whether to make one or to verify one."""
+
+    def __init__(self):
+        super().__init__(time_cost=1, memory_cost=8, parallelism=1)
+        self.work = []
+
+    def hash(self, password, **options):
+        self.work.append(password)
+        return super().hash(password, **options)
+
+    def verify(self, hash, password):
+        self.work.append(password)
+        return super().verify(hash, password)
+
+
+class TestNewHashes:
+    def test_only_the_right_password_signs_in(self, accounts):
+        accounts.add("bob", "expert", RIGHT)
+
+        assert accounts.check("bob", RIGHT) == Account("bob", "expert", has_password=True)
+        assert accounts.check("bob", WRONG) is None
+        assert accounts.check("bob", "") is None
+
+    def test_a_hash_is_argon2id_with_the_parameters_of_the_hasher(self, accounts):
+        accounts.add("bob", "expert", RIGHT)
+
+        assert stored_hash(accounts, "bob").startswith("$argon2id$v=19$m=8,t=1,p=1$")
+
+    def test_the_default_parameters_are_those_of_the_library(self):
+        library = PasswordHasher()
+
+        assert (HASHER.time_cost, HASHER.memory_cost) == (library.time_cost, library.memory_cost)
+        assert (HASHER.parallelism, HASHER.type) == (library.parallelism, library.type)
+        assert verify_password(RIGHT, hash_password(RIGHT))
+        assert not verify_password(WRONG, hash_password(RIGHT))
+
+    def test_two_hashes_of_one_password_differ(self):
+        assert hash_password(RIGHT, CHEAP) != hash_password(RIGHT, CHEAP)
+
+    def test_a_password_is_the_same_from_any_keyboard(self, accounts):
+        accounts.add("bob", "expert", "na\u00efve password")
+
+        assert accounts.check("bob", "nai\u0308ve password")
+
+    def test_no_password_is_in_the_file(self, accounts):
+        accounts.add("bob", "expert", RIGHT)
+        accounts.check("bob", WRONG)
+        accounts.check(WRONG, RIGHT)
+
+        assert "horse" not in text_of(accounts)
+
+    def test_what_is_no_text_signs_nobody_in(self, accounts):
+        assert accounts.check("\ud800", "\udfff") is None
+        assert accounts.check("x" * 10_000, "\x00") is None
+
+
+class TestScryptHashes:
+    @pytest.fixture
+    def bob(self, accounts):
+        """Bob's account as an earlier version stored it."""
+        accounts.add("bob", "expert", WRONG)
+        store_hash(accounts, "bob", OLD_CHEAP_HASH)
+        return "bob"
+
+    def test_a_hash_of_the_old_default_cost_still_signs_in(self, accounts, bob):
+        store_hash(accounts, bob, OLD_HASH)
+
+        assert accounts.check(bob, WRONG) is None
+        assert accounts.check(bob, RIGHT) == Account("bob", "expert", has_password=True)
+
+    def test_a_successful_sign_in_replaces_it_by_an_argon2id_hash(self, accounts, bob):
+        session = accounts.begin_session(bob)
+
+        assert accounts.check(bob, RIGHT)
+        assert stored_hash(accounts, bob).startswith("$argon2id$")
+        assert accounts.check(bob, RIGHT)
+        assert accounts.check(bob, WRONG) is None
+        # It is the same password, so that nobody is signed out.
+        assert accounts.session(session)
+
+    def test_a_failed_sign_in_replaces_nothing(self, accounts, bob):
+        accounts.check(bob, WRONG)
+        assert stored_hash(accounts, bob) == OLD_CHEAP_HASH
+
+        accounts.disable(bob)
+        assert accounts.check(bob, RIGHT) is None
+        assert stored_hash(accounts, bob) == OLD_CHEAP_HASH
+
+    def test_a_password_set_meanwhile_is_not_replaced(self, accounts, bob, monkeypatch):
+        """Somebody else sets a new password between the verification and the replacement."""
+        new_hash = accounts._hasher.hash(RIGHT)
+
+        class SlowHasher(CountingHasher):
+            def hash(self, password, **options):
+                if len(self.work) == 1:  # the first is the argon2id hash that verification makes
+                    store_hash(accounts, bob, new_hash)
+                return super().hash(password, **options)
+
+        slow = accounts_at(accounts.path.parent.parent, Clock(), SlowHasher())
+        assert slow.check(bob, RIGHT)
+        assert stored_hash(accounts, bob) == new_hash
+
+
+def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(accounts, tmp_path):
+    accounts.add("bob", "expert", RIGHT)
+    stronger = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
+
+    assert accounts_at(tmp_path, Clock(), stronger).check("bob", RIGHT)
+    assert "$m=16,t=2,p=1$" in stored_hash(accounts, "bob")
+    assert accounts.check("bob", RIGHT)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "",
+        "no hash",
+        RIGHT,
+        "scrypt$",
+        "scrypt$16$1$1$a",
+        "scrypt$1$1$1$YQ==$YQ==",
+        "scrypt$16$1$1$?$?",
+        "$argon2id$",
+        "$argon2id$v=19$m=8,t=1,p=1$YQ$YQ",
+    ],
+)
+def test_garbage_in_the_place_of_a_hash_signs_nobody_in(accounts, garbage):
+    accounts.add("bob", "expert", RIGHT)
+    store_hash(accounts, "bob", garbage)
+
+    assert accounts.check("bob", RIGHT) is None
+    assert accounts.check("bob", "") is None
+    assert stored_hash(accounts, "bob") == garbage
+
+
+class TestEqualWork:
+    """Who tries names must not learn from the time which of them have an account."""
+
+    TRIES = (
+        ("bob", WRONG),
+        ("gone", RIGHT),
+        ("gone", WRONG),
+        ("linked", WRONG),
+        ("broken", WRONG),
+        ("unknown", WRONG),
+    )
+
+    @pytest.fixture
+    def hasher(self):
+        return CountingHasher()
+
+    @pytest.fixture
+    def scrypt_work(self, monkeypatch):
+        work, scrypt = [], hashlib.scrypt
+
+        def counted(password, **cost):
+            work.append((password, cost["n"], cost["r"], cost["p"], cost["dklen"]))
+            return scrypt(password, **cost)
+
+        monkeypatch.setattr(hashlib, "scrypt", counted)
+        return work
+
+    @pytest.fixture
+    def accounts(self, tmp_path, hasher):
+        accounts = accounts_at(tmp_path, Clock(), hasher)
+        for name in ("bob", "gone", "broken"):
+            accounts.add(name, "expert", RIGHT)
+        accounts.add("linked", "expert")
+        accounts.disable("gone")
+        store_hash(accounts, "broken", "no hash")
+        hasher.work.clear()
+        return accounts
+
+    def test_every_failure_takes_one_argon2id_hash(self, accounts, hasher, scrypt_work):
+        for name, password in self.TRIES:
+            hasher.work.clear()
+            assert accounts.check(name, password) is None
+            # Verifying a string that is no hash is refused without work; the hash after it is the work.
+            computed = hasher.work[1:] if name == "broken" else hasher.work
+            assert computed == [password.encode()], name
+        assert scrypt_work == []
+
+    def test_while_a_scrypt_hash_is_stored_every_failure_takes_one_of_both(
+        self, accounts, hasher, scrypt_work
+    ):
+        accounts.add("old", "expert", RIGHT)
+        store_hash(accounts, "old", OLD_HASH)
+        for name, password in (*self.TRIES, ("old", WRONG)):
+            hasher.work.clear()
+            scrypt_work.clear()
+            assert accounts.check(name, password) is None
+            computed = hasher.work[1:] if name == "broken" else hasher.work
+            assert computed == [password.encode()], name
+            assert scrypt_work == [(password.encode(), 2**14, 8, 5, 32)], name

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.agreement.cohen_kappa import cohen_kappa
+from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
 from methods.agreement.fleiss_kappa import fleiss_kappa
-from methods.agreement.interval import N_RESAMPLES, interval
+from methods.agreement.interval import N_RESAMPLES, MeasureOfDraws, interval
 from methods.agreement.kendall import kendall
 from methods.agreement.krippendorff_alpha import krippendorff_alpha
 from methods.agreement.mean_absolute_error import mean_absolute_error
@@ -43,6 +43,8 @@ SCORES_OF_ALL: Mapping[str, Measure] = {
     "raw": raw_agreement,
     "krippendorff_ordinal": partial(krippendorff_alpha, level="ordinal"),
 }
+OF_DRAWS: Mapping[str, MeasureOfDraws] = {"cohen_kappa": cohen_kappa_of_draws}
+"""Measures that are too slow to be called for each draw of the bootstrap."""
 
 
 class JudgeScore(NamedTuple):
@@ -128,7 +130,14 @@ def _measure(
     rows = []
     for name, measure in measures.items():
         measured = measure(matrix)
-        bounds = interval(measure, matrix, clusters, seed=seed, n_resamples=n_resamples)
+        bounds = interval(
+            measure,
+            matrix,
+            clusters,
+            seed=seed,
+            n_resamples=n_resamples,
+            of_draws=OF_DRAWS.get(name),
+        )
         low, high = bounds or (None, None)
         rows.append(
             {

@@ -170,7 +170,7 @@ class Accounts:
             ).fetchone()[0]
         stored = row["password"] if row else None
         right = verify_password(password, stored, self._hasher, scrypt_in_use=bool(scrypt_in_use))
-        if not right or row["disabled_at"]:
+        if stored is None or not right or row["disabled_at"]:
             return None
         rehashed = None
         if needs_rehash(stored, self._hasher):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import cohen_kappa_score
 
-from methods.agreement.cohen_kappa import cohen_kappa
+from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
 from methods.agreement.fleiss_kappa import fleiss_kappa
 from methods.agreement.interval import interval
 from methods.agreement.kendall import kendall
@@ -114,10 +114,27 @@ def test_correlations_and_error_of_scores_with_a_tie():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_cohens_kappa_is_that_of_scikit_learn(seed):
+def test_cohens_kappa_is_by_its_formula(seed):
     generator = np.random.default_rng(seed)
-    ratings = generator.integers(0, generator.integers(2, 6), size=(30, 2)).astype(float)
-    assert cohen_kappa(ratings).value == pytest.approx(cohen_kappa_score(*ratings.T))
+    first, second = generator.integers(0, generator.integers(2, 6), size=(2, 30)).astype(float)
+    labels = np.unique([first, second])
+    observed = np.mean(first == second)
+    expected = sum(np.mean(first == each) * np.mean(second == each) for each in labels)
+    assert cohen_kappa(np.stack([first, second], axis=1)).value == pytest.approx(
+        (observed - expected) / (1 - expected)
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cohens_kappa_of_a_draw_is_that_of_scikit_learn_on_the_drawn_items(seed):
+    generator = np.random.default_rng(seed)
+    n_labels, n_clusters = generator.integers(2, 6), int(generator.integers(1, 8))
+    ratings = generator.integers(0, n_labels, size=(30, 2)).astype(float)
+    cluster_of = np.arange(30) % n_clusters
+    draws = generator.integers(0, n_clusters, size=(50, n_clusters))
+    for draw, found in zip(draws, cohen_kappa_of_draws(ratings, cluster_of, draws), strict=True):
+        drawn = np.concatenate([ratings[cluster_of == each] for each in draw])
+        assert found == pytest.approx(cohen_kappa_score(*drawn.T), abs=1e-12)
 
 
 @LEVELS
@@ -234,8 +251,28 @@ def test_an_interval_holds_its_value_and_the_order_of_items_is_nothing_to_it(mea
     assert again == pytest.approx((low, high))
 
 
-def test_draws_without_a_value_are_left_out_and_no_value_has_no_interval():
+def test_all_draws_at_once_give_the_interval_of_one_draw_after_another():
+    generator = np.random.default_rng(5)
+    ratings = generator.integers(0, 3, size=(40, 2)).astype(float)
+    clusters = [f"set {number}" for number in generator.integers(0, 9, size=40)]
+    one_by_one = interval(cohen_kappa, ratings, clusters, seed=2, n_resamples=100)
+    at_once = interval(
+        cohen_kappa, ratings, clusters, seed=2, n_resamples=100, of_draws=cohen_kappa_of_draws
+    )
+    assert at_once == pytest.approx(one_by_one)
+
+
+@pytest.mark.parametrize("of_draws", [None, cohen_kappa_of_draws])
+def test_draws_without_a_value_are_left_out_and_no_value_has_no_interval(of_draws):
     # Of three items two have the same labels: every draw without the third is of one label.
     ratings = pair((0, 0), (0, 0), (1, 1))
-    assert interval(cohen_kappa, ratings, apart(3), seed=0, n_resamples=200) == (1, 1)
-    assert interval(cohen_kappa, ONE_LABEL, apart(4), seed=0) is None
+    settings = {"seed": 0, "n_resamples": 200, "of_draws": of_draws}
+    assert interval(cohen_kappa, ratings, apart(3), **settings) == (1, 1)
+    assert interval(cohen_kappa, ONE_LABEL, apart(4), **settings) is None
+
+
+def test_a_draw_of_one_label_has_no_kappa():
+    ratings = pair((0, 0), (0, 0), (1, 1))
+    draws = np.array([[0, 0, 1], [0, 1, 2], [2, 2, 2]])
+    found = cohen_kappa_of_draws(ratings, np.array([0, 1, 2]), draws)
+    assert [None if math.isnan(each) else each for each in found] == [None, 1, None]

@@ -130,7 +130,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         run_stage(context, resolve_job, "ledger", {}, {})
 
     @dg.job(
-        description="From WIT rows to frozen releases: every stage from ingest to release, then ledger.",
+        description="From WIT rows to frozen releases: all stages from ingest to release, then ledger.",
         logger_defs={"console": progress_logger},
     )
     def build() -> None:

@@ -14,7 +14,6 @@ from dagster_project.resources import corpus_folder
 from methods.errors import UserError
 from resources.home import ledger_path
 from resources.llm.ledger import Ledger
-from resources.llm.ledger_export import count_accounts
 from resources.llm.registry import active_profile, load_registry
 
 
@@ -100,7 +99,7 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
         return dg.SkipReason("No model was asked anything yet.")
     ledger = Ledger(ledger_path())
     try:
-        n_accounts = count_accounts(ledger)
+        n_accounts = ledger.count_accounts()
     finally:
         ledger.close()
     last = context.instance.get_latest_materialization_event(dg.AssetKey(["ledger", "calls"]))

@@ -17,9 +17,9 @@ from dagster_project.jobs import ASK_MODELS, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
 from methods.errors import UserError
 from resources.home import ledger_path, review_path
-from resources.llm.batch_state import BatchState
 from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
+from resources.llm.ledger.batch_state import BatchState
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
 from resources.review.buckets import Bucket
@@ -142,7 +142,7 @@ def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
         asset_selection=dg.AssetSelection.groups(*ASK_MODELS),
         minimum_interval_seconds=60,
         default_status=RUNNING,
-        description="Runs of assets that were selected by hand are run again when their batches are back.",
+        description="Runs of assets selected by hand are run again when their batches are back.",
     )
     def model_batches_of_selections(
         context: dg.SensorEvaluationContext,

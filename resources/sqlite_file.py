@@ -1,25 +1,35 @@
 """One SQLite file that many threads and processes read and write at once.
 
-What belongs here: connections, transactions, and the first use of a file. What is in the tables is its
-owner's: the ledger of model calls, the review store.
+What belongs here: connections, transactions, versions, copies. What is in the tables is their owner's:
+the ledger of model calls, the review store, the image index.
 """
 
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar
 
 from filelock import FileLock
 
+from resources.migrations import current_version, missing_steps
+
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
 
 
 class SqliteFile:
-    """Connections to one file, one for each thread, opened when first used."""
+    """Connections to one file, one for each thread, opened when first used.
+
+    Opening it brings the file to the current version (`resources/migrations.py`). Raises StoreError
+    when a later version made it. Each step is one transaction with the number of its version, which
+    stands in SQLite's `user_version`.
+    """
+
+    SCHEMA: ClassVar[tuple[Path, ...]]
+    """The files that declare the tables; their folder has the folder `migrations/`."""
 
     ROWS: ClassVar[Callable | None] = None
     """The connections' row factory; None for tuples."""
@@ -28,6 +38,10 @@ class SqliteFile:
         self.path = Path(path)
         self._threads = threading.local()
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Turning WAL on does not wait for other connections as a transaction does, so the first
+        # processes to arrive take turns.
+        with FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT), self.alone() as connection:
+            self._bring_up_to_date(connection)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -49,26 +63,24 @@ class SqliteFile:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
 
+    @contextmanager
+    def alone(self) -> Iterator[sqlite3.Connection]:
+        """A connection for this block only."""
+        with closing(self._open()) as connection:
+            yield connection
+
     def close(self) -> None:
         """Close this thread's connection; the next use opens another."""
         if getattr(self._threads, "process", None) == os.getpid():
             self._threads.connection.close()
             del self._threads.connection, self._threads.process
 
-    @contextmanager
-    def _first_use(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own to make tables by, while no other process does."""
-        # Turning WAL on does not wait for other connections as a transaction does, so the first
-        # processes to arrive take turns.
-        with FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT), self._alone() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            yield connection
+    def unnumbered_version(self, tables: set[str]) -> int:
+        """The version of a file with these tables that has no number; 0 for a file to be made.
 
-    @contextmanager
-    def _alone(self) -> Iterator[sqlite3.Connection]:
-        """A connection for this block only."""
-        with closing(self._open()) as connection:
-            yield connection
+        Files had no numbers before there were migrations.
+        """
+        return 0
 
     def _open(self) -> sqlite3.Connection:
         # Transactions are begun where they are wanted, not by the module.
@@ -77,3 +89,53 @@ class SqliteFile:
         # WAL alone may lose the last commits with the power: what was paid for, or a person's work.
         connection.execute("PRAGMA synchronous = FULL")
         return connection
+
+    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
+        folder = self.SCHEMA[0].with_name("migrations")
+        numbered: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        version = numbered or self.unnumbered_version(_tables(connection))
+        steps = missing_steps(folder, self.path, version)
+        connection.execute("PRAGMA journal_mode = WAL")
+        if version == 0:
+            schema = [path.read_text(encoding="utf-8") for path in self.SCHEMA]
+            _run(connection, schema, current_version(folder))
+            return
+        for step in steps:
+            _run(connection, [step.text()], step.version)
+        if not (numbered or steps):
+            _run(connection, [], version)
+
+
+def copy_sqlite(source: Path, target: Path) -> None:
+    """Copy a SQLite file as it is at one moment, while others write it; `target` is closed again."""
+    with (
+        closing(sqlite3.connect(f"file:{source}?mode=rw", uri=True, timeout=BUSY_TIMEOUT)) as here,
+        closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as there,
+    ):
+        # All pages in one step: in several, each write of another process would begin it anew.
+        here.backup(there)
+
+
+def statements(text: str) -> Iterator[str]:
+    """The statements of a script, one after another: running it as a script ends the transaction."""
+    statement = ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -> None:
+    """Run scripts and write down the version that they make, in one transaction."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for script in scripts:
+            for statement in statements(script):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return {row[0] for row in rows}

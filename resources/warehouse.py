@@ -2,29 +2,46 @@
 
 DuckDB lets one process open a file for writing and fails every other open meanwhile. So no
 connection is ever held while anything else happens: each call takes an inter-process lock, opens,
-runs one transaction and closes. What belongs here: that discipline, and how SQL files are found.
-What does not: SQL text (it stands in `sql/`) and what any table means.
+runs one transaction and closes. What belongs here: that discipline. What does not: SQL text (it stands
+in `sql/`), what any table means, and the version of a file (`warehouse_schema.py`).
 """
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from methods.errors import UserError
-from resources.home import REPO_ROOT
+from resources.warehouse_schema import (
+    SQL_ROOT,
+    STAGES,
+    Columns,
+    WarehouseError,
+    arrow_schema,
+    bring_up_to_date,
+    columns_of,
+    declared_columns,
+    sql_text,
+)
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-SQL_ROOT = REPO_ROOT / "sql"
-STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger")
+__all__ = [
+    "SQL_ROOT",
+    "STAGES",
+    "Parquet",
+    "Warehouse",
+    "WarehouseError",
+    "Write",
+    "arrow_schema",
+    "declared_columns",
+    "sql_text",
+]
+
 LOCK_TIMEOUT = 1800.0
 """Seconds to wait for the other processes. Most transactions take milliseconds; taking in a shard of
 millions of rows takes a minute, and several of them may be waiting."""
@@ -35,10 +52,6 @@ BULK_MEMORY = "400MB"
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
-
-
-class WarehouseError(UserError):
-    """The warehouse cannot be opened or refuses what it was given; the message says what to do."""
 
 
 class Parquet(NamedTuple):
@@ -59,60 +72,17 @@ class Write(NamedTuple):
     partition: Partition
 
 
-@cache
-def sql_text(name: str) -> str:
-    """Text of `sql/<name>.sql`, for example `cluster/entries`."""
-    return (SQL_ROOT / f"{name}.sql").read_text()
-
-
-@cache
-def ddl() -> str:
-    """Every stage's schema, then every stage's views, in the order of the data flow."""
-    schemas = [sql_text(f"{stage}/schema") for stage in STAGES]
-    views = [
-        sql_text(f"{stage}/views") for stage in STAGES if (SQL_ROOT / stage / "views.sql").exists()
-    ]
-    return "\n".join(schemas + views)
-
-
-@cache
-def declared_columns() -> dict[str, list[tuple[str, str, bool]]]:
-    """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        connection.execute(ddl())
-        return _columns(connection)
-
-
-def arrow_schema(table: str) -> "pa.Schema":
-    """The columns and types of `table` in Arrow."""
-    import duckdb
-
-    declared = declared_columns()[table]
-    with duckdb.connect() as connection:
-        # JSON travels as its text.
-        casts = ", ".join(
-            f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in declared
-        )
-        return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
-
-
-def _columns(connection: "duckdb.DuckDBPyConnection") -> dict[str, list[tuple[str, str, bool]]]:
-    columns: dict[str, list[tuple[str, str, bool]]] = {}
-    for table, column, kind, nullable in connection.execute(
-        sql_text("columns"), {"stages": list(STAGES)}
-    ).fetchall():
-        columns.setdefault(table, []).append((column, kind, nullable))
-    return columns
-
-
 class Warehouse:
     """Reads and replaces tables of one DuckDB file; safe among any number of processes."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
-        self._ready: str | None = None
+        self._ready = False
+
+    def check(self) -> None:
+        """Bring the file to this version now, not at the first use. Raises WarehouseError."""
+        with self._connection():
+            pass
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
@@ -164,10 +134,10 @@ class Warehouse:
                     connection.rollback()
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
-    def columns(self) -> dict[str, list[tuple[str, str, bool]]]:
+    def columns(self) -> Columns:
         """Table or view -> [(column, type, nullable)], as the file has it now."""
         with self._connection() as connection:
-            return _columns(connection)
+            return columns_of(connection)
 
     @contextmanager
     def _connection(self) -> Iterator["duckdb.DuckDBPyConnection"]:
@@ -203,30 +173,21 @@ class Warehouse:
                     ) from error
                 time.sleep(0.2)
         try:
-            self._prepare(connection)
+            # Once a process: no other version of the code writes the file while this one runs.
+            if not self._ready:
+                bring_up_to_date(connection, self.path)
+                self._ready = True
         except BaseException as error:
             connection.close()
             if isinstance(error, duckdb.Error):
                 reason = str(error).splitlines()[0]
                 raise WarehouseError(
-                    f"{self.path} was made by another version of sql/ ({reason}); move it away and "
-                    "materialize again: the ledger answers what was asked before."
+                    f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, "
+                    "and open it with the version of vlm-loom that made it, or restore a backup "
+                    "(make restore)."
                 ) from error
             raise
         return connection
-
-    def _prepare(self, connection: "duckdb.DuckDBPyConnection") -> None:
-        """Create what `sql/` declares and the file lacks; once a process and schema version."""
-        version = hashlib.sha256(ddl().encode()).hexdigest()
-        if self._ready == version:
-            return
-        connection.execute(sql_text("version"))
-        if connection.execute(sql_text("version_read")).fetchall() != [(version,)]:
-            connection.begin()
-            connection.execute(ddl())
-            connection.execute(sql_text("version_write"), {"version": version})
-            connection.commit()
-        self._ready = version
 
 
 def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:

@@ -1,1 +1,1 @@
-SELECT version FROM main.schema_version;
+SELECT version, declared FROM main.schema_version;

@@ -1,7 +1,7 @@
 """The ledger of model calls in the warehouse: what a build, a stage or a model cost, in SQL.
 
 What belongs here: the copy of `ledger.sqlite`. The ledger itself is
-`resources/llm/ledger.py`; nothing reads the copy to decide what to ask.
+`resources/llm/ledger/`; nothing reads the copy to decide what to ask.
 """
 
 import dagster as dg
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from assets.common.tables import preview, report, table_asset
 from resources.llm.ledger import Ledger
-from resources.llm.ledger_export import read_accounts
+from resources.llm.ledger.export import read_accounts
 from resources.warehouse import Warehouse, arrow_schema
 
 N_SHOWN = 20

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from methods.ids import canonical_json
-from resources.llm.batch_state import Item, Lost
 from resources.llm.estimate import text_tokens
 from resources.llm.keeping import call_of, charge_of, why_no_answer
 from resources.llm.ledger import Call
+from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.masking import one_line
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import BadResponse, reply_of

@@ -3,7 +3,7 @@
 A batch is written down before it is sent and carries its own id to the provider, so that one whose
 creation was cut short is found again instead of being sent, and paid for, twice. What belongs here:
 handing over, looking after, finding again. What came back is read by `batch_results.py`, the rows are
-`batch_state.py`'s.
+`ledger/batch_state.py`'s.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from uuid import uuid4
 from methods.errors import UserError
 from resources.images.store import ImageStore
 from resources.llm.batch_results import loss_of_batch, results
-from resources.llm.batch_state import Batch, BatchState, Item, Lost
 from resources.llm.clients import Clients, Launcher
 from resources.llm.flights import Flights
 from resources.llm.ledger import Ledger
+from resources.llm.ledger.batch_state import Batch, BatchState, Item, Lost
 from resources.llm.registry import ModelSpec, Registry, RegistryError
 from resources.llm.request import ChatRequest
 from resources.llm.wire import wire_body

@@ -19,7 +19,7 @@ from resources.llm.clients import Clients
 from resources.llm.estimate import highest_cost
 from resources.llm.flights import Flights
 from resources.llm.keeping import call_of, charge_of, loss, why_no_answer
-from resources.llm.ledger_writer import LedgerWriter
+from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.limits import ProviderDown
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import Reply

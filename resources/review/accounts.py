@@ -19,7 +19,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 
 from methods.errors import UserError
-from resources.review.file import ReviewFile, statements
+from resources.review.file import ReviewFile
 from resources.review.names import checked_name, folded_name
 from resources.review.passwords import (
     HASHER,
@@ -100,9 +100,6 @@ class Accounts:
         self._clock = clock
         self._hasher = hasher
         self._file = ReviewFile(path)
-        with self._file.transaction() as connection:
-            for statement in statements("accounts"):
-                connection.execute(statement)
 
     def add(self, name: str, role: str, password: str | None = None) -> Account:
         """A new account; without a password it signs in by link. Raises AccountError."""

@@ -1,4 +1,4 @@
-"""The review store's SQLite file: its tables, and how an older file becomes a new one.
+"""The review store's SQLite file: its tables and its versions.
 
 What belongs here: what every module of the store needs of SQLite. What is in the tables is theirs.
 """
@@ -21,16 +21,14 @@ def sql(name: str) -> str:
 
 
 class ReviewFile(SqliteFile):
-    """The file of the review store, its tables made when it is first used."""
+    """The file of the review store: items and decisions, and the accounts of those who review."""
 
+    SCHEMA = (_FOLDER / "schema.sql", _FOLDER / "accounts.sql")
     ROWS = sqlite3.Row
 
-    def __init__(self, path: Path | str):
-        super().__init__(path)
-        with self._first_use():
-            if not _is_current(self.connection):
-                with self.transaction() as connection:
-                    _make_tables(connection)
+    def unnumbered_version(self, tables: set[str]) -> int:
+        """Version 1 had events alone, version 2 items and what they await; neither wrote a number."""
+        return 2 if "standings" in tables else 1 if "events" in tables else 0
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
@@ -38,35 +36,3 @@ class ReviewFile(SqliteFile):
         with self.connection as connection:
             connection.execute("BEGIN")
             yield connection
-
-
-def _names(connection: sqlite3.Connection) -> dict[str, str]:
-    return dict(connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master").fetchall())
-
-
-def _is_current(connection: sqlite3.Connection) -> bool:
-    # Not by a version: other parts of review keep tables of their own in this file.
-    return "standings" in _names(connection)
-
-
-def _make_tables(connection: sqlite3.Connection) -> None:
-    """The tables of this form; events of the older one are taken along, in the same transaction."""
-    older = "events" in _names(connection)
-    if older:
-        for statement in statements("older_events_aside"):
-            connection.execute(statement)
-    for statement in statements("schema"):
-        connection.execute(statement)
-    if older:
-        for statement in statements("older_events_along"):
-            connection.execute(statement)
-
-
-def statements(name: str) -> Iterator[str]:
-    """The statements of `<name>.sql`, one after another: a script would end the transaction."""
-    statement = ""
-    for line in sql(name).splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

@@ -32,7 +32,7 @@ TABLE = "dialogue.summaries"
 QUERIES = sorted(
     path.relative_to(SQL_ROOT).with_suffix("").as_posix()
     for path in SQL_ROOT.glob("*/*.sql")
-    if path.stem not in ("schema", "views")
+    if path.stem not in ("schema", "views") and path.parent.name != "migrations"
 )
 
 
@@ -123,7 +123,7 @@ def test_a_file_made_before_a_table_was_declared_gets_it_and_keeps_its_rows(ware
     warehouse.replace(TABLE, summaries("a", 3))
     with duckdb.connect(str(warehouse.path)) as old:
         old.execute("DROP TABLE rewrite.rewrites")
-        old.execute("UPDATE main.schema_version SET version = 'older'")
+        old.execute("CREATE OR REPLACE TABLE main.schema_version AS SELECT 'a hash' AS version")
 
     later = Warehouse(warehouse.path)
 
@@ -542,7 +542,9 @@ def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(war
     with duckdb.connect(str(warehouse.path)) as foreign:
         foreign.execute("CREATE SCHEMA evaluate; CREATE TABLE evaluate.leaderboard (x INTEGER)")
 
-    with pytest.raises(WarehouseError, match="another version of sql/.*leaderboard") as caught:
+    with pytest.raises(
+        WarehouseError, match="this version of sql/ .*leaderboard.*keep the file"
+    ) as caught:
         warehouse.count("evaluate.leaderboard")
 
     # The error is still held, and with it everything its traceback knows.

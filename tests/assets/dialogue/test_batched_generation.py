@@ -10,7 +10,7 @@ import pytest
 
 from assets.common.partitions import models
 from dagster_project.jobs import RANGE_END, RANGE_START
-from resources.llm.batch_state import BatchState
+from resources.llm.ledger.batch_state import BatchState
 from resources.offline.process import OfflineServer
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (

@@ -87,8 +87,8 @@ def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad)
 
 
 def test_commits_are_flushed_and_readers_do_not_wait_for_writers(index):
-    assert index._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert index._connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+    assert index._file.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert index._file.connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
     index.record(rows([1]))
 
     with closing(sqlite3.connect(index.path, isolation_level=None)) as writer:

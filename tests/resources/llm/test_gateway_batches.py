@@ -14,11 +14,11 @@ from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import batches
 from resources.llm.batch_results import results
-from resources.llm.batch_state import BatchState, Item, Lost
 from resources.llm.batches import BatchError, look_after_all
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger.batch_state import BatchState, Item, Lost
 from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.llm.session import WaitingForBatch, Waits

@@ -182,7 +182,7 @@ def test_a_batch_killed_in_the_middle_is_whole_or_not_there(ledger):
 
 
 def test_commits_are_flushed_and_readers_do_not_wait_for_writers(ledger):
-    with ledger._alone() as connection:
+    with ledger._file.alone() as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
 

@@ -136,26 +136,26 @@ def elsewhere(do: Callable[[], object]) -> object:
 def test_a_thread_keeps_its_connection_and_another_has_another(path):
     ledger = Ledger(path)
 
-    mine = ledger.connection
+    mine = ledger._file.connection
 
-    assert ledger.connection is mine
-    assert elsewhere(lambda: ledger.connection is mine) is False
-    assert elsewhere(lambda: ledger.connection is ledger.connection) is True
+    assert ledger._file.connection is mine
+    assert elsewhere(lambda: ledger._file.connection is mine) is False
+    assert elsewhere(lambda: ledger._file.connection is ledger._file.connection) is True
 
 
 def test_closing_closes_this_threads_connection_alone_and_the_next_use_opens_another(path):
     ledger = Ledger(path)
-    mine = ledger.connection
+    mine = ledger._file.connection
 
-    elsewhere(lambda: (ledger.connection, ledger.close()))
-    assert ledger.connection is mine and mine.execute("SELECT 1").fetchone() == (1,)
+    elsewhere(lambda: (ledger._file.connection, ledger.close()))
+    assert ledger._file.connection is mine and mine.execute("SELECT 1").fetchone() == (1,)
 
     ledger.close()
     ledger.close()
     with pytest.raises(sqlite3.ProgrammingError):
         mine.execute("SELECT 1")
     ledger.add([call(0)])
-    assert list(ledger) == [call(0)] and ledger.connection is not mine
+    assert list(ledger) == [call(0)] and ledger._file.connection is not mine
 
 
 def test_a_child_process_does_not_go_on_with_its_parents_connection(path):
@@ -167,15 +167,15 @@ def test_a_child_process_does_not_go_on_with_its_parents_connection(path):
 
         ledger = Ledger(Path(sys.argv[1]))
         ledger.add([call(0)])
-        inherited = ledger.connection
+        inherited = ledger._file.connection
         child = os.fork()
         if child == 0:
             ledger.close()  # is not the parent's
             inherited.execute("SELECT 1")
             ledger.add([call(1)])
-            os._exit(0 if ledger.connection is not inherited and len(ledger) == 2 else 1)
+            os._exit(0 if ledger._file.connection is not inherited and len(ledger) == 2 else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert ledger.connection is inherited
+        assert ledger._file.connection is inherited
         ledger.add([call(2)])
         print(len(ledger))
     """

@@ -11,7 +11,8 @@ import threading
 
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_exponential
 
-from resources.llm.ledger import Call, Charge, Ledger
+from resources.llm.ledger.calls import Call, Charge
+from resources.llm.ledger.ledger import Ledger
 
 PATIENCE_SECONDS = 10.0
 """How long a database that is busy, or full for a moment, is tried again: answers wait for it."""

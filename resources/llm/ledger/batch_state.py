@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from resources.llm.ledger import Call, Charge, Ledger, insert, now, pack, unpack
+from resources.llm.ledger.calls import Call, Charge, insert, now, pack, unpack
+from resources.llm.ledger.ledger import Ledger
 from resources.llm.request import FailureKind
 
 MAX_SUBMISSIONS = 3
@@ -60,7 +61,7 @@ class BatchState:
     """The batches and their items in a ledger; safe among threads and processes."""
 
     def __init__(self, ledger: Ledger):
-        self._ledger = ledger
+        self._file = ledger._file
 
     def item(self, key: str) -> Item | None:
         """The request `key`, if it is on its way or came back without an answer."""
@@ -73,7 +74,7 @@ class BatchState:
 
     def batches(self, *, still_open: bool = False) -> list[Batch]:
         """Every batch there was, or those that have not ended; oldest first."""
-        rows = self._ledger.connection.execute(
+        rows = self._file.connection.execute(
             "SELECT * FROM batches WHERE ended_at IS NULL OR ? ORDER BY created_at, batch",
             [not still_open],
         )
@@ -81,7 +82,7 @@ class BatchState:
 
     def hand_over(self, batch: str, model: str, items: Sequence[Item]) -> set[str]:
         """Put items into a new batch; the keys of those that no other process was quicker with."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             taken = {item.key for item in items if _take(connection, batch, item)}
             if taken:
                 connection.execute(
@@ -92,7 +93,7 @@ class BatchState:
 
     def wait(self, run: str, batches: Iterable[str]) -> None:
         """A run stops to wait for these batches."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.executemany(
                 "INSERT INTO batch_waits VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [(run, batch) for batch in batches],
@@ -100,7 +101,7 @@ class BatchState:
 
     def ready_runs(self) -> list[str]:
         """Runs that have stopped to wait and whose batches have all ended."""
-        rows = self._ledger.connection.execute(
+        rows = self._file.connection.execute(
             "SELECT run FROM batch_waits JOIN batches USING (batch) "
             "GROUP BY run HAVING count(*) = count(ended_at) ORDER BY max(ended_at), run"
         )
@@ -108,12 +109,12 @@ class BatchState:
 
     def resumed(self, run: str) -> None:
         """A run waits no more: it was run again, or nobody wants it to be."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.execute("DELETE FROM batch_waits WHERE run = ?", [run])
 
     def submitted(self, batch: str, remote_id: str) -> None:
         """The provider has taken the batch."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE batches SET remote_id = ?, status = 'submitted' WHERE batch = ?",
                 [remote_id, batch],
@@ -121,7 +122,7 @@ class BatchState:
 
     def never_sent(self, batch: str) -> None:
         """The provider has not got the batch: its items are as if they had not been handed over."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE batch_items SET state = 'again', submissions = submissions - 1 "
                 "WHERE batch = ?",
@@ -132,12 +133,12 @@ class BatchState:
 
     def seen(self, batch: str, status: str) -> None:
         """What the provider says of a batch that has not ended."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.execute("UPDATE batches SET status = ? WHERE batch = ?", [status, batch])
 
     def take_in(self, batch: str, results: Sequence[Call | Lost]) -> None:
         """Keep answers and let their items go, note losses; all of it or nothing, and once."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             for result in results:
                 if isinstance(result, Lost):
                     _lose(connection, batch, result)
@@ -151,7 +152,7 @@ class BatchState:
         Where somebody cancelled it, what waits is let go, and no run is run again for it.
         """
         left = self.waiting(batch)
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             if status == "cancelled":
                 connection.execute("DELETE FROM batch_items WHERE batch = ?", [batch])
                 connection.execute("DELETE FROM batch_waits WHERE batch = ?", [batch])
@@ -164,14 +165,14 @@ class BatchState:
 
     def told(self, keys: Iterable[str]) -> None:
         """Who asked was told the loss, or was answered otherwise: who asks next asks anew."""
-        with self._ledger.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.executemany(
                 "DELETE FROM batch_items WHERE key = ? AND state <> 'waiting'",
                 [(key,) for key in keys],
             )
 
     def _items(self, where: str, value: str) -> list[Item]:
-        rows = self._ledger.connection.execute(f"SELECT * FROM batch_items WHERE {where}", [value])
+        rows = self._file.connection.execute(f"SELECT * FROM batch_items WHERE {where}", [value])
         return [Item(*row)._replace(request=unpack(row[-1])) for row in rows]
 
 

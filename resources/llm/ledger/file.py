@@ -1,0 +1,19 @@
+"""The ledger's SQLite file: its tables and its versions.
+
+What belongs here: what `Ledger` and `BatchState` both need of SQLite. Nothing outside this folder opens
+the file.
+"""
+
+from pathlib import Path
+
+from resources.sqlite_file import SqliteFile
+
+
+class LedgerFile(SqliteFile):
+    """The file of the ledger."""
+
+    SCHEMA = (Path(__file__).with_name("schema.sql"),)
+
+    def unnumbered_version(self, tables: set[str]) -> int:
+        """Version 1 wrote no number."""
+        return 1 if "calls" in tables else 0

@@ -1,0 +1,54 @@
+"""Migrations: the numbered SQL files that bring a store's file from one version to the next.
+
+What belongs here: which files there are, which of them a file still needs, and the refusal of a file
+that a later version made. Running them is done by the stores: `sqlite_file.py`, `warehouse_schema.py`.
+
+A store's schema file declares the current version, and a new file is made from it. The folder
+`migrations/` beside it has one file for each step that an older file needs: `0002_what_it_does.sql` is
+the step from version 1 to version 2. The highest number is the current version. A migration that was
+released is never changed.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from methods.errors import UserError
+
+
+class StoreError(UserError):
+    """A store's file cannot be used by this version; the message says what to do."""
+
+
+class Migration(NamedTuple):
+    """The step to `version`, from the one before it."""
+
+    version: int
+    path: Path
+
+    def text(self) -> str:
+        """The file's SQL."""
+        return self.path.read_text(encoding="utf-8")
+
+
+@cache
+def migrations(folder: Path) -> tuple[Migration, ...]:
+    """The steps in `folder`, in order; none where there is no such folder."""
+    steps = (Migration(int(path.stem.partition("_")[0]), path) for path in folder.glob("*.sql"))
+    return tuple(sorted(steps))
+
+
+def current_version(folder: Path) -> int:
+    """The version of a new file: the highest number in `folder`, or 1."""
+    return max((1, *(step.version for step in migrations(folder))))
+
+
+def missing_steps(folder: Path, path: Path, version: int) -> list[Migration]:
+    """The steps that the store at `path` needs. Raises StoreError when its version is a later one."""
+    known = current_version(folder)
+    if version > known:
+        raise StoreError(
+            f"{path} has version {version} and this version of vlm-loom knows versions up to {known}: "
+            "update vlm-loom, or restore a backup of the earlier version (make restore)."
+        )
+    return [step for step in migrations(folder) if step.version > version]

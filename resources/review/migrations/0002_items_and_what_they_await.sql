@@ -1,0 +1,123 @@
+-- Version 1 had events alone, and its events knew no skip: SQLite cannot widen a CHECK.
+DROP TRIGGER events_no_update;
+DROP TRIGGER events_no_delete;
+DROP TRIGGER events_no_replace;
+DROP INDEX events_of_item;
+ALTER TABLE events RENAME TO older_events;
+
+-- What people decided, in the order they did. The one truth: standings and bars follow from it.
+CREATE TABLE IF NOT EXISTS events (
+    event_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    item_id TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    round INTEGER NOT NULL CHECK (round IN (1, 2)),
+    reviewer TEXT NOT NULL CHECK (reviewer <> '' AND reviewer NOT LIKE 'policy:%'),
+    verdict TEXT NOT NULL CHECK (verdict IN ('accept', 'edit', 'reject', 'skip')),
+    edits TEXT CHECK ((edits IS NOT NULL) = (verdict = 'edit')),
+    reason TEXT CHECK (reason IS NOT NULL OR verdict <> 'reject'),
+    note TEXT,
+    seconds REAL,
+    decided_at TEXT NOT NULL,
+    source_hash TEXT NOT NULL UNIQUE
+);
+CREATE INDEX IF NOT EXISTS events_of_item ON events (item_id);
+CREATE INDEX IF NOT EXISTS events_of_reviewer ON events (reviewer, decided_at);
+CREATE TRIGGER IF NOT EXISTS events_no_update BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'review events are append-only: no UPDATE'); END;
+CREATE TRIGGER IF NOT EXISTS events_no_delete BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'review events are append-only: no DELETE'); END;
+-- INSERT OR REPLACE deletes without asking the delete trigger.
+CREATE TRIGGER IF NOT EXISTS events_no_replace BEFORE INSERT ON events
+WHEN EXISTS (
+    SELECT 1 FROM events WHERE event_id = NEW.event_id OR source_hash = NEW.source_hash
+)
+BEGIN SELECT RAISE(IGNORE); END;
+
+-- Items as last offered, `place` by place. Withdrawn ones stay: somebody may have worked on them.
+-- `made_of` is the content id of the whole item, so that an offer writes only what is another.
+CREATE TABLE IF NOT EXISTS items (
+    item_id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    bucket TEXT,
+    set_id TEXT,
+    content_hash TEXT NOT NULL,
+    made_of TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    withdrawn INTEGER NOT NULL CHECK (withdrawn IN (0, 1)),
+    title TEXT NOT NULL
+);
+
+-- What is long stands apart: `item` is the whole of it as JSON, `text` its texts in lower case.
+CREATE TABLE IF NOT EXISTS item_contents (
+    item_id TEXT PRIMARY KEY REFERENCES items,
+    item TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS item_texts (
+    item_id TEXT PRIMARY KEY REFERENCES items,
+    text TEXT NOT NULL
+);
+
+-- What each offered item awaits, as methods/review/process.py says; made anew with every event.
+-- `round` and `content_hash` are those of the next decision, `people` how many are still needed.
+CREATE TABLE IF NOT EXISTS standings (
+    item_id TEXT PRIMARY KEY REFERENCES items,
+    kind TEXT NOT NULL,
+    bucket TEXT,
+    place INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    people INTEGER NOT NULL,
+    round INTEGER,
+    content_hash TEXT NOT NULL
+);
+-- With all that the choice of the next item reads.
+CREATE INDEX IF NOT EXISTS standings_of_status
+ON standings (status, place, kind, item_id, people, round, content_hash);
+CREATE INDEX IF NOT EXISTS standings_in_order ON standings (place, kind, status, bucket, item_id);
+CREATE INDEX IF NOT EXISTS standings_of_kind ON standings (kind, status);
+
+-- Who may not make the next decision on an item.
+CREATE TABLE IF NOT EXISTS bars (
+    item_id TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    PRIMARY KEY (item_id, annotator)
+) WITHOUT ROWID;
+
+-- Who works on what until when. An expired lock holds nothing; its token still names its drafts.
+CREATE TABLE IF NOT EXISTS locks (
+    token TEXT PRIMARY KEY,
+    item_id TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    content_hash TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    UNIQUE (item_id, annotator)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS locks_of_annotator ON locks (annotator);
+
+-- Work that was begun, until it is decided.
+CREATE TABLE IF NOT EXISTS drafts (
+    item_id TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    annotator TEXT NOT NULL,
+    draft TEXT NOT NULL,
+    saved_at TEXT NOT NULL,
+    PRIMARY KEY (item_id, content_hash, round, annotator)
+);
+
+-- The rules that the standings follow, as JSON: one row.
+CREATE TABLE IF NOT EXISTS rules (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    rules TEXT NOT NULL
+);
+
+INSERT INTO events (
+    event_id, item_id, content_hash, round, reviewer, verdict, edits, reason, note, seconds,
+    decided_at, source_hash
+)
+SELECT
+    event_id, item_id, content_hash, round, reviewer, verdict, edits, reason, note, seconds,
+    decided_at, source_hash
+FROM older_events
+ORDER BY event_id;
+DROP TABLE older_events;

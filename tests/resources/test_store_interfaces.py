@@ -1,0 +1,98 @@
+"""Stores are used by their methods: nobody but a store's own modules holds a connection to its file."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from resources.home import REPO_ROOT
+
+SOURCES = ("assets", "dagster_project", "methods", "resources", "review")
+OWNERS = {
+    "sqlite3": ("resources/sqlite_file.py", "resources/llm/ledger/", "resources/review/"),
+    "duckdb": (
+        "resources/warehouse.py",
+        "resources/warehouse_schema.py",
+        "resources/corpus/tsv.py",  # a text file read by a database in memory
+    ),
+}
+"""Who may import a database's module."""
+HOLDERS = (*OWNERS["sqlite3"], "resources/images/index.py", "resources/warehouse.py")
+CONNECTIONS = {"connection", "_connection", "transaction", "snapshot", "alone", "_file"}
+"""Names by which stores reach their connections."""
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for folder in SOURCES:
+        for path in sorted((REPO_ROOT / folder).rglob("*.py")):
+            yield path.relative_to(REPO_ROOT).as_posix(), ast.parse(path.read_text())
+
+
+def imported(tree: ast.AST) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+def typed_alone(tree: ast.Module) -> ast.Module:
+    """The module without what it imports for its types."""
+    tree.body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    return tree
+
+
+def reaches_for_a_connection(tree: ast.AST) -> set[str]:
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr in CONNECTIONS
+        # An object's own file is another matter: not every file is a database.
+        and ast.unparse(node) != "self._file"
+    }
+
+
+@pytest.mark.parametrize("database", OWNERS)
+def test_a_database_is_imported_by_the_stores_on_it_alone(database: str) -> None:
+    users = [name for name, tree in modules() if database in imported(typed_alone(tree))]
+    assert [name for name in users if not name.startswith(OWNERS[database])] == []
+    assert users
+
+
+def test_a_connection_is_reached_for_by_its_store_alone() -> None:
+    found = {name: reaches_for_a_connection(tree) for name, tree in modules()}
+    assert {n: used for n, used in found.items() if used and not n.startswith(HOLDERS)} == {}
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        "rows = ledger.connection.execute('SELECT 1')",
+        "with ledger.transaction() as c: pass",
+        "with warehouse._connection() as c: pass",
+        "c = gateway.ledger._file.connection",
+    ],
+)
+def test_a_leak_is_found(leak: str) -> None:
+    assert reaches_for_a_connection(ast.parse(leak))
+
+
+def test_the_ledger_and_the_state_of_batches_show_no_connection() -> None:
+    from resources.llm.ledger import BatchState, Ledger
+    from resources.warehouse import Warehouse
+
+    for store in (Ledger, BatchState, Warehouse):
+        assert not {name for name in dir(store) if not name.startswith("_")} & CONNECTIONS
+
+
+def test_the_folders_named_here_are_there() -> None:
+    for owner in {*HOLDERS, *OWNERS["duckdb"]}:
+        assert Path(REPO_ROOT / owner).exists(), owner

@@ -1,4 +1,4 @@
-"""Asset checks: one on the schema of every table, and those of each stage's own meaning.
+"""Asset checks: the schema of every table, and limits on what each stage may lose.
 
 What belongs here: the factory that makes schema checks from `sql/`, and checks on shares lost with
 their limits. A blocking check that fails stops what follows.
@@ -19,7 +19,7 @@ from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
 
-# Partitions of a check are marked as a preview in the pinned release; what is used of them is tested.
+# Dagster marks partitions of a check as a preview feature; the tests cover what is used of it.
 warnings.filterwarnings("ignore", message="Specifying a partitions_def on an AssetCheckSpec")
 
 
@@ -64,7 +64,7 @@ def share_check(
 ) -> dg.AssetChecksDefinition:
     """Blocking: no row of `query` for the run's partitions has a `share` over the limit.
 
-    Only the run's own partitions are looked at: a bad shard stops what stands on it, not the others.
+    Only the run's own partitions are checked: a bad shard blocks its downstream, not other shards'.
     """
 
     @dg.asset_check(
@@ -135,7 +135,7 @@ def licence_check() -> dg.AssetChecksDefinition:
 def empty_check(
     key: dg.AssetKey, description: str, table: str | None = None
 ) -> dg.AssetChecksDefinition:
-    """Blocking: the asset's table, or the one given, is not empty: nothing can be built on nothing."""
+    """Blocking: the asset's table, or the given one, has rows: none are never a silent success."""
     table = table or ".".join(key.path[:2])
 
     @dg.asset_check(asset=key, name="not_empty", blocking=True, description=description)
@@ -147,9 +147,9 @@ def empty_check(
 
 
 def ledger_checks() -> list[dg.AssetChecksDefinition]:
-    """On the mirror of the ledger: nothing rests on a call it does not have, none is in it twice.
+    """On `ledger.calls`: every call that a table names is in it, and none is in it twice.
 
-    They stop nothing: what is lost of the ledger is not mended by waiting.
+    The checks do not block: waiting does not bring back a call that the ledger has lost.
     """
     calls = dg.AssetKey(["ledger", "calls"])
 
@@ -162,7 +162,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
     ) -> dg.AssetCheckResult:
         missing = warehouse.read("ledger/unknown_calls").to_pylist()
-        # What was answered while the mirror was made is in the ledger all the same.
+        # A call that was answered while the table was written is in the ledger already.
         late = ledger.find([row["call_key"] for row in missing])
         unknown = [row for row in missing if row["call_key"] not in late]
         return dg.AssetCheckResult(
@@ -203,7 +203,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "ingest/rejected_share",
             {"kind": "row"},
             wit_shards,
-            "The share of each shard's lines that are no rows stays under the limit.",
+            "The share of each shard's lines that could not be read as rows stays under the limit.",
         ),
         share_check(
             dg.AssetKey(["ingest", "images"]),
@@ -221,7 +221,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
                 f"{stage}/failed_share",
                 {"stage": name},
                 buckets,
-                "The share of what was asked for and lost stays under the limit.",
+                "The share of requests without a usable reply stays under the limit.",
             )
             for stage, name in generation
         ),
@@ -232,14 +232,14 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
                 "evaluate/failed_share",
                 {"stage": name},
                 models,
-                "The share of each model's turns that were lost stays under the limit.",
+                "The share of each model's turns without a result stays under the limit.",
             )
             for name in ("answers", "judgments")
         ),
         empty_check(
             dg.AssetKey(["cluster", "image_sets"]), "Clusters gave at least one image set."
         ),
-        # Earlier releases stay in the tables of releases, so what counts is whether one is in force.
+        # The tables keep earlier releases, so the check asks whether a release is in force.
         empty_check(
             dg.AssetKey(["release", "releases"]),
             "At least one dialogue is released.",

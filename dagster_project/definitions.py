@@ -1,4 +1,4 @@
-"""All definitions, in one place; `build_defs` lets a test or a script swap any resource.
+"""All definitions; `build_defs` lets a test or a script replace any resource.
 
 What belongs here: putting together what the modules beside this one define.
 """

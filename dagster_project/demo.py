@@ -1,7 +1,7 @@
 """The main job from a terminal: build, evaluate every model of the profile, show the leaderboard.
 
-What belongs here: launching the jobs in order and saying where the results are. Everything it does
-can be done from the UI as well; its runs are seen there.
+What belongs here: launching the jobs in order and printing where the results are. The UI can launch the
+same jobs and shows these runs.
 """
 
 import sys

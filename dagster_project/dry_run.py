@@ -1,7 +1,7 @@
-"""A dry run: the whole job on a copy of the home, with nothing asked of a provider.
+"""A dry run: the main job on a copy of the home, without a request to any provider.
 
-What belongs here: the copy, the jobs that ask models, and the table of what they would come to. What a
-call would cost is `resources/llm/dry_run.py`.
+What belongs here: the copy, the jobs that ask models, and the table of estimates. What one call would
+cost is estimated in `resources/llm/dry_run.py`.
 """
 
 import os
@@ -34,7 +34,7 @@ Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
 
 
 def main() -> int:
-    """Print what the main job would ask; 0, or 1 when a run failed, 2 for a wrong setting."""
+    """Print the estimate of the main job; returns 0, 1 when a run failed, 2 for a wrong setting."""
     with copied_home() as ledger_path:
         ledger, images = Ledger(ledger_path), ImageStore(home.images_path())
         try:
@@ -53,7 +53,10 @@ def main() -> int:
             gateway.close()
         _show(gateway)
     if failed:
-        print(f"\nThe run of {failed} failed, so what comes after it is not in.", file=sys.stderr)
+        print(
+            f"\nThe run of {failed} failed, so the estimate lacks what comes after it.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -67,7 +70,7 @@ def copied_home() -> Iterator[Path]:
         for file in (home.warehouse_path(), home.review_path()):
             if file.exists():
                 shutil.copy(file, folder)
-        # What was fetched is only ever added to, so the copy may share it.
+        # Files are only added to these folders, so the copy may share them.
         index = home.image_index_path()
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
             if shared.exists():
@@ -83,7 +86,7 @@ def copied_home() -> Iterator[Path]:
 
 
 def _run_all(gateway: DryGateway) -> str | None:
-    """Run what asks models, and what must be there before; the job that failed, if one did."""
+    """Run the jobs that ask models and those they need; returns the job that failed, if one did."""
     definitions = build_defs(resource_overrides={"llm": gateway})
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(str(models.name), gateway.profile.evaluate)
@@ -106,7 +109,7 @@ def _runs(gateway: DryGateway) -> list[Run]:
     keys = buckets.get_partition_keys()
     warehouse = Warehouse(home.warehouse_path())
     before: list[Run] = []
-    # Image sets that are there stay as they are: making them asks no model.
+    # Existing image sets stay as they are: making them asks no model.
     if not warehouse.read("dialogue/sets_of_buckets", {"buckets": keys}).num_rows:
         before = [("ingest", shard, {}, None) for shard in corpus_folder().shards()]
         before.append(("cluster", None, {}, None))
@@ -121,7 +124,7 @@ def _runs(gateway: DryGateway) -> list[Run]:
 
 
 def _show(gateway: DryGateway) -> None:
-    """The table of what would be asked."""
+    """Print the table of estimates."""
     line = "{:<22} {:<18} {:>9} {:>12} {:>13} {:>13} {:>11} {:>11}"
     print()
     print(

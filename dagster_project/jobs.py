@@ -1,4 +1,4 @@
-"""Jobs: each stage by itself, and the whole build as one.
+"""Jobs: one for each stage, and `build` for all of them up to a release.
 
 What belongs here: which assets run together, and the order of stages in `build`. A job of assets has
 one partition dimension at most, so `build` is a job of its own that runs the stages' jobs one after

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of a run: one line an asset, and what an asset says on the way.
+"""Progress of a run in a terminal: one line for each asset, and the asset's own log lines.
 
 What belongs here: the console logger of the project's jobs. The whole log is in the Dagster UI.
 """
@@ -24,7 +24,7 @@ class ProgressHandler(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: set[tuple[object, str]] = set()
+        self._printed: set[tuple[object, str]] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print `record` when it is one of those."""
@@ -32,9 +32,9 @@ class ProgressHandler(logging.Handler):
         if event is None:
             meta = getattr(record, "dagster_meta", {})
             message = meta.get("orig_message") or record.getMessage()
-            # What could not run because of a failure is not said again, step by step.
-            told = record.levelno < logging.INFO or message.startswith("Dependencies for step")
-            line = None if told else f"  … {message}"
+            # Steps that could not run because of a failure are not listed one by one.
+            skipped = record.levelno < logging.INFO or message.startswith("Dependencies for step")
+            line = None if skipped else f"  … {message}"
         elif event.is_step_materialization:
             line = self._materialized(event)
         elif event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
@@ -49,10 +49,10 @@ class ProgressHandler(logging.Handler):
     def _materialized(self, event: dg.DagsterEvent) -> str | None:
         materialization = event.step_materialization_data.materialization
         asset = materialization.asset_key.to_user_string()
-        # A run over several partitions tells of each in the same words; once is enough.
-        if (event.job_name, asset) in self._told:
+        # A run over several partitions reports each with the same metadata; one line is enough.
+        if (event.job_name, asset) in self._printed:
             return None
-        self._told.add((event.job_name, asset))
+        self._printed.add((event.job_name, asset))
         metadata = {name: entry.value for name, entry in materialization.metadata.items()}
         shown = [f"{metadata.get('dagster/row_count', 0)} rows"]
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]
@@ -74,7 +74,7 @@ def _cause(error: SerializableErrorInfo) -> str:
     return error.message.strip().splitlines()[0]
 
 
-@dg.logger({}, description="One line an asset, for people at a terminal.")
+@dg.logger({}, description="One line for each asset, for a terminal.")
 def progress_logger(_context: dg.InitLoggerContext) -> logging.Logger:
     """The logger that jobs print with."""
     logger = logging.Logger("vlm_loom.progress", level=logging.DEBUG)

@@ -1,4 +1,4 @@
-"""The resources a run gets, made from the environment when the run starts.
+"""The resources of a run, made from the environment when the run starts.
 
 What belongs here: where each resource comes from. None is opened while definitions load.
 """

@@ -1,7 +1,7 @@
-"""Schedules: the next shard weekly, the models without scores nightly, the ledger's mirror hourly.
+"""Schedules: the next shard weekly, models without scores nightly, `ledger.calls` hourly.
 
-What belongs here: the calendar. What asks models is stopped until someone turns it on in the UI; the
-mirror costs nothing, so it runs from the start.
+What belongs here: the calendar. A schedule that asks models is stopped until someone turns it on in the
+UI; copying the ledger asks none, so that schedule runs from the start.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ from resources.llm.registry import active_profile, load_registry
 @dg.schedule(
     job=jobs.STAGES["ingest"],
     cron_schedule="0 3 * * 1",
-    description="The next shard that is not ingested yet, and anew what others may have changed.",
+    description="The next shard that is not ingested yet, and remote shards that may have changed.",
 )
 def ingest_weekly(
     context: dg.ScheduleEvaluationContext,
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """Monday 03:00: the first shard, by name, that was never materialized; and all that were and do
-    not lie in the folder, of which only what has changed is read again."""
+    """Monday 03:00: the first shard, by name, that was never materialized, and every materialized shard
+    that is not a file of the folder; only what has changed of those is read again."""
     try:
         corpus = corpus_folder()
         shards, changing = corpus.shards(), corpus.changing()
@@ -91,23 +91,23 @@ def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> lis
     job=jobs.STAGES["ledger"],
     cron_schedule="0 * * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="What model calls cost, when there were any since it was last shown.",
+    description="What model calls cost, when there were any since the last run.",
 )
 def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-    """Hourly: the ledger's mirror in the warehouse, unless it has every account already."""
+    """Hourly: copy the ledger into the warehouse, unless the copy has every call already."""
     if not ledger_path().exists():
         return dg.SkipReason("No model was asked anything yet.")
     ledger = Ledger(ledger_path())
     try:
-        n_accounts = ledger.count_accounts()
+        n_calls = ledger.count_accounts()
     finally:
         ledger.close()
     last = context.instance.get_latest_materialization_event(dg.AssetKey(["ledger", "calls"]))
     shown = last.asset_materialization.metadata if last and last.asset_materialization else {}
     n_shown = shown["dagster/row_count"].value if "dagster/row_count" in shown else 0
-    # The ledger only grows, so as many accounts are the same accounts.
-    if n_accounts == n_shown:
-        return dg.SkipReason(f"All {n_accounts} accounts of the ledger are shown.")
+    # The ledger only grows, so an equal count means the same calls.
+    if n_calls == n_shown:
+        return dg.SkipReason(f"All {n_calls} calls of the ledger are in the warehouse.")
     return dg.RunRequest()
 
 

@@ -1,4 +1,4 @@
-"""Sensors: what happens outside Dagster and matters inside.
+"""Sensors: changes outside Dagster that assets depend on.
 
 What belongs here: polling the corpus folder, models.yaml, the review store and providers' batches.
 """
@@ -76,10 +76,10 @@ def new_shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.Skip
 @dg.sensor(
     minimum_interval_seconds=30,
     default_status=RUNNING,
-    description="A bucket whose items await nobody any more is materialized in review/decisions.",
+    description="A bucket whose items await no decision any more is materialized in review/decisions.",
 )
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Reports buckets that people are done with, once for each time they are.
+    """Reports a bucket each time that people have completed it.
 
     A bucket without items awaits nobody, once anything was queued at all. The cursor has what was
     reported of each bucket.
@@ -114,7 +114,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
 
 
 def _cursor(context: dg.SensorEvaluationContext) -> dict[str, str]:
-    """The state that each bucket was reported in; an older cursor, a number, says of none."""
+    """The state in which each bucket was reported; an older cursor, a number, counts as none."""
     cursor = json.loads(context.cursor or "{}")
     return cursor if isinstance(cursor, dict) else {}
 
@@ -129,10 +129,10 @@ def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
         jobs=jobs,
         minimum_interval_seconds=60,
         default_status=RUNNING,
-        description="Looks after batches of model calls; what waited for them is run again.",
+        description="Polls batches of model calls; a run that waited for them is started again.",
     )
     def model_batches(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        """Takes in what came back; runs whose batches have all ended run again."""
+        """Reads the results of ended batches; runs whose batches have all ended are started again."""
         if not ledger_path().exists():
             return dg.SkipReason("No model was ever asked.")
         with closing(Ledger(ledger_path())) as ledger:
@@ -142,12 +142,12 @@ def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
         asset_selection=dg.AssetSelection.groups(*ASK_MODELS),
         minimum_interval_seconds=60,
         default_status=RUNNING,
-        description="Runs of assets selected by hand are run again when their batches are back.",
+        description="Starts runs of assets selected by hand again when their batches have ended.",
     )
     def model_batches_of_selections(
         context: dg.SensorEvaluationContext,
     ) -> dg.SensorResult | dg.SkipReason:
-        """Runs whose batches have all ended run again; `model_batches` looks after the batches."""
+        """Starts runs again whose batches have all ended; `model_batches` polls the batches."""
         if not ledger_path().exists():
             return dg.SkipReason("No model was ever asked.")
         with closing(Ledger(ledger_path())) as ledger:
@@ -191,10 +191,10 @@ def _ready(
 def _again(
     context: dg.SensorEvaluationContext, state: BatchState, run_id: str, selected: bool
 ) -> dg.RunRequest | None:
-    """The run once more, with what it was run with; None unless it is one that stopped to wait."""
+    """The run once more, with what it was run with; None unless the run stopped to wait."""
     run = context.instance.get_run_by_id(run_id)
     if run is not None and not run.is_finished:
-        return None  # It has other work to do before it stops.
+        return None  # The run is still at work.
     if run is not None and run.job_name.startswith(IMPLICIT_ASSET_JOB_NAME) != selected:
         return None  # The other sensor starts it.
     started_again = context.instance.get_runs(dg.RunsFilter(tags={WAITED: run_id}), limit=1)
@@ -206,7 +206,7 @@ def _again(
     if selected:
         keys = [key for key in keys if key.path[0] in ASK_MODELS]
     return dg.RunRequest(
-        # Until it is seen to have started it is asked for again, and Dagster starts it once.
+        # The run is requested on every tick until it has started; Dagster starts one run for a key.
         run_key=run_id,
         job_name=None if selected else run.job_name,
         run_config=dict(run.run_config),

@@ -1,4 +1,4 @@
-"""A release: approved dialogues frozen as the rows that every benchmark is made of.
+"""A release: approved dialogues as rows of the release tables, under an id by content.
 
 What belongs here: which rows a set of approved items becomes and what the release is called. Its id
 is a hash of its content, so the same content is the same release, and other content another.
@@ -115,8 +115,8 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    # The id is that of everything the release holds: who stands behind an item, what was demanded of
-    # them, which call made a text and whose picture it is are as frozen as the words.
+    # The id is a hash of everything that the release holds: besides the texts, the reviewers, the
+    # review policy, the calls and the attribution of the images.
     release_id = f"{name}-{content_id('release', name, vars(reviewed), rows)[:10]}"
     return Release(
         release_id,
@@ -130,6 +130,6 @@ def _origin(
     """The call behind a turn's `text` (question or answer), if the text is still what it said."""
     question_id = turn.get("question_id", "")
     generated = dialogue.turns if dialogue.generated is None else dialogue.generated
-    # What a person changed is theirs: the call wrote another text.
+    # A text that a person changed is not the call's text any more.
     said = [each[text] for each in generated if each.get("question_id") == question_id]
     return origins.get(question_id, Origin()) if turn[text] in said else Origin()

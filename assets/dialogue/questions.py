@@ -42,7 +42,7 @@ def questions(
     """Questions on each image and on each set, from images, captions and summaries."""
     asks = []
     for set_id, images in by_set(images_of_run(context, warehouse)):
-        # A lost summary costs the questions their background, not the set its place.
+        # Where a summary is missing, questions are asked without it.
         parts = [([image], image["position"], config.per_image) for image in images]
         for shown, position, n_questions in [*parts, (images, None, config.per_set)]:
             asks.append(

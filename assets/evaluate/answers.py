@@ -9,7 +9,7 @@ import dagster as dg
 from assets.common.partitions import models
 from assets.common.progress import show_progress
 from assets.common.tables import WHEN_READY, table_asset
-from assets.evaluate.inference import AnswerRun, converse_through
+from assets.evaluate.inference import AnswerRun, answer_item
 from assets.evaluate.released import Row, items_of, releases_in_force
 from assets.evaluate.results import write_results
 from assets.release import releases
@@ -43,7 +43,7 @@ def answers(
 
     async def converse(session: Session, place: int) -> list[Row]:
         release, run = runs[place]
-        return await converse_through(session, release.benchmark, run)
+        return await answer_item(session, release.benchmark, run)
 
     conversations, usage = llm.map(
         "evaluate.answers", range(len(runs)), converse, show_progress(context)

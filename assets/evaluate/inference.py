@@ -1,7 +1,7 @@
-"""One model before one item: turn after turn, each over the model's own earlier answers.
+"""Inference: one model answers one item turn by turn, over its own earlier answers.
 
-What belongs here: the walk through a dialogue and what ends it. What a turn's messages are is the
-benchmark's, sending them the gateway's.
+What belongs here: the order of the turns, and what ends a dialogue. The benchmark makes the messages of
+a turn, the gateway sends them.
 """
 
 from typing import Any, NamedTuple
@@ -17,15 +17,18 @@ Row = dict[str, Any]
 
 
 class AnswerRun(NamedTuple):
-    """One model before one item."""
+    """One model and the item that it answers."""
 
     model: str
     item: Item
 
 
-async def converse_through(session: Session, benchmark: Benchmark, run: AnswerRun) -> list[Row]:
-    """One dialogue with one model. A turn that fails ends it: what follows would stand on a history
-    that never was, and an error's text is nobody's answer."""
+async def answer_item(session: Session, benchmark: Benchmark, run: AnswerRun) -> list[Row]:
+    """Rows of one item, one for each turn.
+
+    A turn that fails ends the dialogue: later turns would need its answer in their history, and the
+    text of an error is not an answer. They are recorded as `not_asked`.
+    """
     rows: list[Row] = []
     history: list[str] = []
     for turn in run.item.turns:

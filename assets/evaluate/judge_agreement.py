@@ -27,7 +27,7 @@ class JudgeAgreementConfig(dg.Config):
 @table_asset(
     "evaluate.judge_agreement",
     kinds={"scipy"},
-    # Decisions of people arrive through `review/approved`'s sensor-reported upstream.
+    # `review/approved` is materialized after decisions of people.
     deps=[score_queue, judgments, approved],
     automation_condition=WHEN_READY,
 )

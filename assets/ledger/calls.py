@@ -1,4 +1,4 @@
-"""The ledger of model calls in the warehouse: what a build, a stage or a model cost, in SQL.
+"""`ledger.calls`: the model calls of the ledger in the warehouse, so that SQL can sum their cost.
 
 What belongs here: the copy of `ledger.sqlite`. The ledger itself is
 `resources/llm/ledger/`; nothing reads the copy to decide what to ask.
@@ -23,8 +23,10 @@ def calls(
     rows = read_accounts(ledger, arrow_schema("ledger.calls"))
     warehouse.replace("ledger.calls", rows)
     totals = warehouse.read("ledger/totals").to_pylist()
-    dearest = warehouse.read("ledger/dearest", {"n_rows": N_SHOWN})
-    return report(rows, {**(totals[0] if totals else {}), "dearest": table_preview(dearest)})
+    most_expensive = warehouse.read("ledger/most_expensive", {"n_rows": N_SHOWN})
+    return report(
+        rows, {**(totals[0] if totals else {}), "most expensive": table_preview(most_expensive)}
+    )
 
 
 def table_preview(rows: pa.Table) -> dg.MarkdownMetadataValue:

@@ -1,4 +1,4 @@
-"""The one protocol every benchmark speaks, and the plain data that passes through it.
+"""The protocol that every benchmark implements, and the data that passes through it.
 
 A benchmark says three things: how a turn of an item becomes messages, how an answer is judged, and
 what is scored. Everything else (asking, resuming, counting, intervals) is the same for all. What
@@ -36,7 +36,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Judgment:
-    """What a judge's reply came to: a score per dimension, the one that sums it up, its words."""
+    """A judge's reply as read: a score per dimension, the overall score, the explanation."""
 
     scores: Mapping[str, int]
     score: int
@@ -47,7 +47,7 @@ class Benchmark(Protocol):
     """How one benchmark asks, judges and scores."""
 
     name: str
-    """Short name; the third part of its assets' keys."""
+    """Short name, and the name of its releases."""
     judge_prompt: str
     """Which prompt file its judge reads, `<method>/<task>`."""
     judgment_schema: JsonSchema
@@ -55,7 +55,7 @@ class Benchmark(Protocol):
     answer_version: str
     """Version of how it turns an item into messages; changes when `messages` does."""
     dimensions: Sequence[str]
-    """What is scored, the summing-up dimension last."""
+    """What is scored, the overall dimension last."""
     score_range: tuple[int, int]
     """The lowest and the highest score that a judge, or a person in its place, may give."""
     scale: float
@@ -101,7 +101,7 @@ def is_refusal(answer: str) -> bool:
     heuristic for a count beside the scores, not a judgment: English only, by the usual phrases.
     """
     words = answer.split()
-    # A model that repeats one sign without end must not keep the expression busy.
+    # An answer that repeats one character thousands of times would take the expression minutes.
     refused = _REFUSAL.match(" ".join(words)[:OPENING])
     if refused is None or len(words) > MOST_WORDS:
         return False

@@ -1,10 +1,9 @@
-"""Means of turn scores with intervals that respect dialogues (MMDU, 2.3).
+"""Micro and macro means of turn scores, with intervals by a cluster bootstrap (MMDU, 2.3).
 
 Turns of a dialogue share its images and history, so they are not independent: the bootstrap draws
-whole dialogues. MMDU's text averages the turns of a dialogue, then dialogues; its released code
-averages all turns. Both are given, by name:
+whole dialogues. MMDU's text describes the macro mean, its released code computes the micro mean:
 
-    micro     = sum_d sum_t s_dt / sum_d n_d
+    micro = sum_d sum_t s_dt / sum_d n_d
     macro = (1/D) sum_d (1/n_d) sum_t s_dt
 """
 
@@ -49,7 +48,7 @@ def clustered_mean(
     if aggregation == "macro":
         sums, sizes = sums / sizes, np.ones_like(sizes)
     value = float(sums.sum() / sizes.sum())
-    # A resample is how often each dialogue was drawn: multinomial weights, no index gymnastics.
+    # A resample is the number of times each dialogue was drawn: multinomial weights.
     weights = np.random.default_rng(seed).multinomial(
         len(scored), np.full(len(scored), 1 / len(scored)), size=n_resamples
     )

@@ -1,4 +1,4 @@
-"""Scores of one model on one benchmark: every dimension, by turn and by dialogue, and the counts.
+"""Scores of one model on one benchmark: every dimension, micro and macro, with counts.
 
 Failures and refusals are counted beside the means, never mixed into them; how many turns were judged
 stands with every score.
@@ -29,7 +29,7 @@ def score_rows(
         "n_items": len(dialogues),
         "n_turns": len(turns),
         "n_judged": len(judged),
-        # A refusal in words is judged like any answer, so that its judgment can be lost as well.
+        # A refusal in words is judged like any answer, so its judgment can be missing, too.
         "n_failed": sum(turn["scores"] is None and not turn["withheld"] for turn in turns),
         "n_refused": sum(turn["status"] == "refused" for turn in turns),
     }

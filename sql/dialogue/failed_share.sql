@@ -1,6 +1,5 @@
--- What share of a generation stage's requests some buckets lost between them. One bucket of a small
--- corpus holds a set or two, so a run over many is judged as a whole. Several rows of one request share
--- its call, so calls are what is counted.
+-- The share of a generation stage's requests without a result, over some buckets together: one bucket of a
+-- small corpus has only a set or two. Several rows of one request share its call, so calls are counted.
 WITH made AS (
     SELECT 'summaries' AS stage, bucket, set_id, call_key FROM dialogue.summaries
     UNION ALL SELECT 'questions', bucket, set_id, call_key FROM dialogue.questions

@@ -1,4 +1,4 @@
--- What share of some models' turns a stage lost, release by release. A refusal is not a loss.
+-- The share of some models' turns without a result of a stage, by release. A refusal is not a loss.
 WITH asked AS (
     SELECT release_id, model, count(*) AS n
     FROM evaluate.answers

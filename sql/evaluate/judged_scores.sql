@@ -1,5 +1,5 @@
--- What judges gave the same question, reference and answer that people give scores to. An answer given
--- twice in the same words is judged in one call; where it was not, the mean counts.
+-- Scores by judges of the answers in the score queue: same question, reference and answer. Equal answers
+-- share one judge call; where they do not, the mean counts.
 SELECT q.item_id, j.judge, s.dimension, avg(s.score) AS score
 FROM evaluate.score_queue AS q
 JOIN evaluate.answers AS a ON a.answer = q.content ->> 'answer'

@@ -1,4 +1,4 @@
--- One row a model on the releases in force: the overall score both ways, best first.
+-- One row for each model on the releases in force: the overall score, micro and macro, best first.
 SELECT
     t.release_id AS release,
     t.model,

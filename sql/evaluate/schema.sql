@@ -18,8 +18,8 @@ CREATE TABLE IF NOT EXISTS evaluate.answers (
     CHECK (status <> 'failed' OR answer IS NULL)
 );
 
--- A judgment is of one answer, by the call that gave it: once a model has answered anew, the judgment
--- of its earlier answer belongs to nothing.
+-- A judgment is of one answer, named by the call that gave it. When a model has answered again, the
+-- judgment of its earlier answer does not count.
 CREATE TABLE IF NOT EXISTS evaluate.judgments (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,

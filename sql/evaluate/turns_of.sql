@@ -1,4 +1,4 @@
--- Every turn a model was to answer, with what became of it.
+-- Every turn that models were to answer, with its status and its scores.
 SELECT
     a.model,
     a.provider,

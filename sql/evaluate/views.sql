@@ -1,4 +1,4 @@
--- What a researcher reads: one number a row, with its interval and what it rests on.
+-- The leaderboard: one score a row, with its interval and its counts.
 CREATE OR REPLACE VIEW evaluate.leaderboard AS
 SELECT
     benchmark,
@@ -17,7 +17,7 @@ SELECT
 FROM evaluate.scores
 ORDER BY benchmark, release, metric, value DESC NULLS LAST, n_refused, model;
 
--- Every judged turn followed back to the people, prompts, calls, files and pages behind it.
+-- Lineage of every judged turn: reviewers, prompts, calls, images and pages.
 CREATE OR REPLACE VIEW evaluate.provenance AS
 SELECT
     j.benchmark,

@@ -1,4 +1,4 @@
--- Requests that the table has more than one answer to.
+-- Requests with more than one answer in the table.
 SELECT key, count(*) AS n
 FROM ledger.calls
 WHERE status = 'answered'

@@ -1,11 +1,10 @@
--- The ledger of model calls as a table: what each call cost, so that cost can be asked for in SQL
--- beside what it bought. What was said stays in ledger.sqlite.
+-- The ledger of model calls as a table, so that SQL can sum costs and join them with results. Requests and
+-- responses stay in ledger.sqlite.
 CREATE SCHEMA IF NOT EXISTS ledger;
 
--- One row a call that was paid for. status 'answered': its answer is in the ledger, once a key; 'lost':
--- it brought none (withheld, empty, unreadable), and may have done so several times before the answer.
--- The ledger keeps a request from being answered twice; an index here for it would make every refresh
--- four times as long, so a check looks instead.
+-- One row for each call that was paid for. status 'answered': the ledger has its answer, one for a key;
+-- 'lost': it gave no answer (withheld, empty, unreadable); a key may have several. No unique index: it would
+-- make every refresh four times as long, so an asset check looks for keys answered twice.
 CREATE TABLE IF NOT EXISTS ledger.calls (
     key VARCHAR NOT NULL CHECK (length(key) > 0),
     status VARCHAR NOT NULL CHECK (status IN ('answered', 'lost')),

@@ -1,4 +1,4 @@
--- What everything came to, by the names it is shown under; no row while nothing was asked.
+-- Totals over all calls, under the names that the UI shows; no row before the first call.
 SELECT
     count(*) FILTER (status = 'answered') AS answered,
     count(*) FILTER (status = 'lost') AS lost,

@@ -1,4 +1,4 @@
--- Releases: frozen, versioned by content. Every benchmark, built or imported, is rows of these.
+-- Releases: frozen, versioned by content. Every benchmark, built or imported, is rows of these tables.
 CREATE SCHEMA IF NOT EXISTS release;
 
 -- The review policy says of which items people's decisions were demanded (none, sample, all), and of

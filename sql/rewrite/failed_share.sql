@@ -1,5 +1,5 @@
--- What share of the requests for rewrites some buckets lost between them. Several rewrites share a call,
--- so calls are counted.
+-- The share of the requests for rewrites without a result, over some buckets together. Several rewrites
+-- share a call, so calls are counted.
 SELECT $stage AS stage, n_failed, n_made, n_failed / (n_failed + n_made) AS share
 FROM (
     SELECT count(*) AS n_failed

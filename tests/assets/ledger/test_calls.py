@@ -283,7 +283,7 @@ def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
     run = mirror.run()
 
     shown = metadata(run, "ledger/calls")
-    assert {name: shown[name] for name in shown.keys() - {"preview", "dearest"}} == {
+    assert {name: shown[name] for name in shown.keys() - {"preview", "most expensive"}} == {
         "dagster/row_count": 8,
         "answered": 5,
         "lost": 3,
@@ -291,9 +291,9 @@ def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
         "completion tokens": 475,
         "cost (USD)": 2.71875,
     }
-    header, _, dearest, *others = shown["dearest"].splitlines()
+    header, _, top, *others = shown["most expensive"].splitlines()
     assert header.startswith("| day | stage | model | provider | n_answered | n_lost |")
-    assert dearest == (
+    assert top == (
         "| 2026-01-01 | dialogue.answers | gpt-4o | openai | 2 | 2 | 10000 | 401 | 1.5 | 4.0 |"
     )
     assert [line.split(" | ")[8] for line in others] == ["1.0", "0.125", "0.0625", "0.03125"]

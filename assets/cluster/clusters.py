@@ -1,7 +1,7 @@
 """Vectors to groups and clusters: `cluster.clusters`, `cluster.communities` and `cluster.changes`.
 
-What belongs here: whether what is there is extended or all is clustered anew, by which finders, and
-what the run says of it. The algorithms are `methods/clustering/`.
+What belongs here: whether the prior clustering is extended or everything is reclustered, by which
+detectors, and the run's metadata. The algorithms are in `methods/clustering/`.
 """
 
 from collections.abc import Iterator
@@ -15,33 +15,34 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from assets.cluster.embeddings import embeddings
-from assets.cluster.on_ray import ray_finder
-from assets.cluster.prior_state import Found, read_before
+from assets.cluster.on_ray import ray_detector
+from assets.cluster.prior_state import PriorState, read_prior_state
 from assets.cluster.table_rows import changes_table, clusters_table, communities_table
-from assets.common.progress import Steps
+from assets.common.progress import StepProgress
 from assets.common.tables import WHEN_READY, preview, report, table_asset
 from methods.clustering.approximate import approximate_neighbours
-from methods.clustering.communities import Community, communities_of, threshold_communities
+from methods.clustering.communities import Community, communities_from_graph, threshold_communities
 from methods.clustering.density import density_communities
-from methods.clustering.extension import Communities, extend, recluster
+from methods.clustering.incremental import Communities, extend, recluster
 from methods.clustering.neighbours import Vectors
-from methods.clustering.placement import ASSIGNED, Finder, Finders, Level
+from methods.clustering.two_passes import ASSIGNED, CommunityDetector, Detectors, Membership
 from resources.embedder import Embedder
 from resources.ray_clustering.cluster import RayCluster
 from resources.warehouse import Warehouse, Write
 
 SHOWN_OF_EACH = 5
-"""Largest groups and clusters that a run shows."""
+"""How many of the largest groups and clusters the run's metadata shows."""
 APPROXIMATE_FROM = 20_000
-"""Fewer vectors are compared with each other in less time than it takes to cut them into cells."""
+"""For fewer vectors the exact search is faster than dividing them into cells."""
 
 
 class ClusterConfig(dg.Config):
-    """MMDU joins entries at a cosine of at least 0.75 (3.1), groups and clusters alike.
+    """How entries are clustered. MMDU's threshold is a cosine of 0.75 for groups and clusters (3.1).
 
-    `density` is HDBSCAN inside each group. By default what is there is extended: who has a place keeps
-    it. `recluster` places all anew; so does a change of tau, size or method, or of the model. Where it
-    runs changes nothing: `ray` sends what is large to the cluster at LOOM_RAY_ADDRESS.
+    `density` is HDBSCAN inside each group. By default the prior clustering is extended: entries stay in
+    their communities. `recluster` clusters all entries again; so does a change of tau, size, method or
+    model. `runner` does not change the result: `ray` sends large inputs to the cluster at
+    LOOM_RAY_ADDRESS.
     """
 
     tau: float = Field(0.75, ge=-1, le=1)
@@ -65,34 +66,35 @@ def clusters(
     embedder: dg.ResourceParam[Embedder],
     ray: dg.ResourceParam[RayCluster],
 ) -> dg.MaterializeResult:
-    """Groups by category, then clusters by caption inside each; every entry has its row, and why.
+    """Groups by category, then clusters by caption inside each; one row for each entry.
 
-    New entries join the groups and clusters there are or found new ones; nobody moves, no name changes.
+    New entries join existing groups and clusters or form new ones; existing members and ids stay.
     """
     settings = {"model": embedder.name, **config.model_dump(exclude={"recluster", "runner"})}
-    found = read_before(warehouse, embedder.name)
-    reason = "asked for" if config.recluster else _why_anew(settings, found)
-    mode = f"all anew: {reason}" if reason else "extended"
+    state = read_prior_state(warehouse, embedder.name)
+    reason = "requested" if config.recluster else _recluster_reason(settings, state)
+    mode = f"reclustered: {reason}" if reason else "extended"
     context.log.info(f"clusters: {mode}")
-    place = recluster if reason else extend
-    # Within, so that what a job on Ray found is there until it is written.
-    with _finders(context, config, ray) as finders:
-        made = place(found.entries, found.before, finders, config.tau)
+    cluster = recluster if reason else extend
+    # The tables are written inside, because leaving the context deletes the results of Ray jobs.
+    with _detectors(context, config, ray) as detectors:
+        clustering = cluster(state.entries, state.clustering, detectors, config.tau)
         run_id = context.run.run_id
-        table = clusters_table(found, made)
-        changes = changes_table(found, made, run_id, datetime.now(UTC).replace(tzinfo=None))
+        table = clusters_table(state, clustering)
+        communities = communities_table(state, clustering, run_id, settings)
+        changes = changes_table(state, clustering, run_id, datetime.now(UTC).replace(tzinfo=None))
         warehouse.replace_all(
             [
                 Write("cluster.clusters", table, {}),
-                Write("cluster.communities", communities_table(found, made, run_id, settings), {}),
+                Write("cluster.communities", communities, {}),
                 Write("cluster.changes", changes, {"run_id": run_id}),
             ]
         )
     details = {
         **settings,
         "mode": mode,
-        **_figures("group", found.before.group, made.groups, changes),
-        **_figures("cluster", found.before.cluster, made.clusters, changes),
+        **_counts("group", state.clustering.group, clustering.groups, changes),
+        **_counts("cluster", state.clustering.cluster, clustering.clusters, changes),
         "largest": dg.MetadataValue.md(
             preview(
                 warehouse.read("cluster/largest_communities", {"n_each": SHOWN_OF_EACH}),
@@ -103,56 +105,58 @@ def clusters(
     return report(table.drop_columns(["category_text_id", "caption_text_id"]), details)
 
 
-def _why_anew(settings: dict[str, Any], found: Found) -> str | None:
-    """Why what is there cannot be extended, if so."""
-    if not found.communities.num_rows:
-        return "nothing was there"
+def _recluster_reason(settings: dict[str, Any], state: PriorState) -> str | None:
+    """Why the prior clustering cannot be extended; None if it can."""
+    if not state.communities.num_rows:
+        return "no prior communities"
     for name, wanted in settings.items():
-        was = found.communities[name].unique().to_pylist()
-        if was != [wanted]:
-            return f"{name} was {was[0]} and is {wanted}"
-    if found.communities["category"].null_count or found.communities["caption"].null_count:
-        return "centres have lost their vectors"
+        prior = state.communities[name].unique().to_pylist()
+        if prior != [wanted]:
+            return f"{name} was {prior[0]} and is {wanted}"
+    if state.communities["category"].null_count or state.communities["caption"].null_count:
+        return "vectors of centres are missing"
     return None
 
 
 @contextmanager
-def _finders(
+def _detectors(
     context: dg.AssetExecutionContext, config: ClusterConfig, ray: RayCluster
-) -> Iterator[Finders]:
-    """How each pass finds its communities."""
-    progress = Steps(context, "blocks")
+) -> Iterator[Detectors]:
+    """The community detector of each pass."""
+    progress = StepProgress(context, "blocks")
 
-    def here(vectors: Vectors) -> list[Community]:
-        return threshold_communities(vectors, config.tau, config.min_size, progress.reach)
+    def exact(vectors: Vectors) -> list[Community]:
+        return threshold_communities(vectors, config.tau, config.min_size, progress.update)
 
-    def approximately(vectors: Vectors) -> list[Community]:
+    def approximate(vectors: Vectors) -> list[Community]:
         if len(vectors) < APPROXIMATE_FROM:
-            return here(vectors)
-        neighbours, recall = approximate_neighbours(vectors, config.tau, say=progress.reach)
-        context.log.info(
-            f"clusters: {recall.share:.2%} of the neighbours of {recall.n_sampled:,} entries were "
-            f"found, {recall.n_probes} of {recall.n_cells} cells looked into"
+            return exact(vectors)
+        neighbours, recall = approximate_neighbours(
+            vectors, config.tau, on_progress=progress.update
         )
-        return communities_of(neighbours, config.min_size)
+        context.log.info(
+            f"clusters: recall {recall.share:.2%} on {recall.n_sampled:,} sampled entries, "
+            f"{recall.n_probes} of {recall.n_cells} cells probed"
+        )
+        return communities_from_graph(neighbours, config.min_size)
 
     def by_density(vectors: Vectors) -> list[Community]:
         return density_communities(vectors, config.min_size)
 
-    on_ray = ray_finder(context, ray, config.tau, config.min_size)
-    with on_ray if config.runner == "ray" else nullcontext(here) as by_threshold:
-        finders: dict[str, Finder] = {
+    on_ray = ray_detector(context, ray, config.tau, config.min_size)
+    with on_ray if config.runner == "ray" else nullcontext(exact) as by_threshold:
+        detectors: dict[str, CommunityDetector] = {
             "threshold": by_threshold,
-            "approximate": approximately,
+            "approximate": approximate,
             "density": by_density,
         }
-        yield Finders(finders[config.group_method], finders[config.cluster_method])
+        yield Detectors(detectors[config.group_method], detectors[config.cluster_method])
 
 
-def _figures(kind: str, was: Level, now: Communities, changes: pa.Table) -> dict[str, int]:
-    """How many there are, whom they leave out, who joined later, what became of those before."""
-    in_none = now.level.community < 0
-    joined = (now.level.how == ASSIGNED) & (was.community < 0)
+def _counts(kind: str, was: Membership, now: Communities, changes: pa.Table) -> dict[str, int]:
+    """Counts of communities, of entries in none, of entries assigned by this run, and of changes."""
+    in_none = now.membership.community < 0
+    joined = (now.membership.how == ASSIGNED) & (was.community < 0)
     of_kind = changes.filter(pc.equal(changes["kind"], kind))
     counted = pc.value_counts(of_kind["change"]).to_pylist()
     return {

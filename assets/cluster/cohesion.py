@@ -1,6 +1,6 @@
-"""`cluster.cohesion`: how tight the clusters are.
+"""`cluster.cohesion`: size and cohesion of each cluster, and the cluster nearest to it.
 
-What belongs here: from the tables to numbered clusters and back. The figures are
+What belongs here: reading the tables into arrays and writing the results. The measurements are in
 `methods/clustering/cohesion.py`.
 """
 
@@ -15,17 +15,19 @@ from resources.embedder import Embedder
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from methods.clustering.cohesion import Numbered
+    from methods.clustering.cohesion import LabelledVectors
 
 
-def numbered_clusters(warehouse: Warehouse, model: str) -> "tuple[list[dict[str, Any]], Numbered]":
-    """Id, group, title and tau of each cluster, sorted by id, and its vectors, by these numbers.
+def labelled_clusters(
+    warehouse: Warehouse, model: str
+) -> "tuple[list[dict[str, Any]], LabelledVectors]":
+    """Id, group, title and tau of each cluster, sorted by id, and the vectors labelled in this order.
 
-    Raises dg.Failure when entries have gone since they were clustered.
+    Raises dg.Failure if clustered entries were changed or removed.
     """
     import numpy as np
 
-    from methods.clustering.cohesion import Numbered
+    from methods.clustering.cohesion import LabelledVectors
 
     of_entries = entry_vectors(warehouse, model)
     about = warehouse.read("cluster/cluster_centres").to_pylist()
@@ -41,23 +43,25 @@ def numbered_clusters(warehouse: Warehouse, model: str) -> "tuple[list[dict[str,
             is_centre[row] = member["is_centre"]
     except KeyError:
         raise dg.Failure(
-            "Entries have changed or gone since they were clustered: materialize the job cluster.",
+            "Entries were changed or removed after they were clustered: run the job cluster.",
             allow_retries=False,
         ) from None
     captions = of_entries.captions
-    return about, Numbered(captions, labels, is_centre, centres.reshape(-1, captions.shape[-1]))
+    return about, LabelledVectors(
+        captions, labels, is_centre, centres.reshape(-1, captions.shape[-1])
+    )
 
 
 @table_asset("cluster.cohesion", deps=[clusters], automation_condition=WHEN_READY)
 def cohesion(
     warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.MaterializeResult:
-    """Size and tightness of each cluster, and the cluster nearest to it."""
-    from methods.clustering.cohesion import figures, nearest_centres
+    """Size and cohesion of each cluster, and the cluster nearest to it."""
+    from methods.clustering.cohesion import measure_cohesion, nearest_centres
 
-    about, numbered = numbered_clusters(warehouse, embedder.name)
-    sizes, mean, lowest = figures(numbered)
-    nearest, similarity = nearest_centres(numbered.centres, 1)
+    about, labelled = labelled_clusters(warehouse, embedder.name)
+    sizes, mean, lowest = measure_cohesion(labelled)
+    nearest, similarity = nearest_centres(labelled.centres, 1)
     rows = [
         {
             **cluster,
@@ -67,7 +71,7 @@ def cohesion(
         }
         for i, cluster in enumerate(about)
     ]
-    # One cluster by itself has no nearest.
+    # A single cluster has no nearest one.
     for i, row in enumerate(rows if len(rows) > 1 else []):
         row["nearest_cluster"] = about[nearest[i, 0]]["cluster_id"]
         row["nearest_similarity"] = float(similarity[i, 0])

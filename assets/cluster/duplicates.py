@@ -1,6 +1,6 @@
-"""`cluster.duplicates`: images that are equal or look alike, over all shards.
+"""`cluster.duplicates`: images behind several URLs and near-duplicate images, over all shards.
 
-What belongs here: which images are compared and what is said of a group. The comparison is
+What belongs here: reading hashes and writing groups. The comparison is in
 `methods/ingest/near_duplicates.py`.
 """
 
@@ -20,11 +20,11 @@ def duplicates(
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Images that are the same file behind several URLs, or look alike by perceptual hash."""
-    looks = warehouse.read("cluster/looks").to_pylist()
+    """Images that are one file behind several URLs, or near-duplicates by perceptual hash."""
+    hashes = warehouse.read("cluster/image_hashes").to_pylist()
     bits = corpus.settings.images.near_duplicate_bits
-    ids = [look["image_id"] for look in looks]
-    pairs = near_duplicates(ids, [look["phash"] for look in looks], bits)
+    ids = [image["image_id"] for image in hashes]
+    pairs = near_duplicates(ids, [image["phash"] for image in hashes], bits)
     groups = duplicate_groups(ids, pairs)
     distance: dict[str, int] = {}
     for pair in pairs:
@@ -32,21 +32,21 @@ def duplicates(
             distance[image_id] = min(pair.distance, distance.get(image_id, pair.distance))
     rows = [
         {
-            "image_id": look["image_id"],
-            "group_id": groups.get(look["image_id"], look["image_id"]),
-            "n_urls": look["n_urls"],
-            "distance": distance.get(look["image_id"]),
+            "image_id": image["image_id"],
+            "group_id": groups.get(image["image_id"], image["image_id"]),
+            "n_urls": image["n_urls"],
+            "distance": distance.get(image["image_id"]),
         }
-        for look in looks
-        if look["n_urls"] > 1 or look["image_id"] in groups
+        for image in hashes
+        if image["n_urls"] > 1 or image["image_id"] in groups
     ]
     table = rows_to_arrow("cluster.duplicates", rows)
     warehouse.replace("cluster.duplicates", table)
     return report(
         table,
         {
-            "images": len(looks),
-            "exact: behind several URLs": sum(look["n_urls"] > 1 for look in looks),
+            "images": len(hashes),
+            "exact: behind several URLs": sum(image["n_urls"] > 1 for image in hashes),
             "near: look like another": len(groups),
             "groups that look alike": len(set(groups.values())),
             "bits": bits,

@@ -1,7 +1,7 @@
-"""Texts of entries to vectors, each text once, ever; and the vectors of entries for who reads them.
+"""Embeddings of entries' texts, each text embedded once; and reading the vectors of entries.
 
-What belongs here: which texts are embedded, and in what portions they are kept. What a text of an entry
-is, says the view `cluster.entry_texts`; how it becomes a vector, `resources/embedder.py`.
+What belongs here: which texts are embedded, and in what portions they are stored. The view
+`cluster.entry_texts` defines the texts of an entry; `resources/embedder.py` computes vectors.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.common.progress import Steps
+from assets.common.progress import StepProgress
 from assets.common.tables import WHEN_READY, report, table_asset
 from assets.ingest import entries
 from resources.batched import batched
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PORTION = 4096
-"""Texts that are written at once: the most that a run loses when it is killed."""
+"""Texts written at once: a run that is killed loses at most this many."""
 STEP = 256
-"""Texts that are encoded at once: how often a run may say how far it is."""
+"""Texts encoded at once: progress is reported after each step."""
 
 
 @dataclass(frozen=True)
 class EntryVectors:
-    """Two unit vectors of every entry; ids are sorted and distinct, arrays have shape (n, d)."""
+    """Two unit vectors for each entry; ids are sorted and distinct, arrays have shape (n, d)."""
 
     entry_ids: list[str]
     categories: "NDArray[np.float32]"
@@ -38,10 +38,10 @@ class EntryVectors:
 
 
 def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
-    """Both vectors of every entry, as `model` (`Embedder.name`) made them.
+    """Both vectors of every entry by `model` (`Embedder.name`).
 
-    A vector that many entries share is read once. Raises dg.Failure when one is missing, or when the
-    model's vectors are not all of one length.
+    A vector that several entries share is read once. Raises dg.Failure if a vector is missing, or if
+    the model's vectors differ in length.
     """
     ids = warehouse.read("cluster/text_ids")
     vectors = warehouse.read("cluster/vectors", {"model": model})
@@ -61,13 +61,13 @@ def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
 
 
 def _matrix(vectors: pa.ChunkedArray, model: str) -> "NDArray[np.float32]":
-    """A column of lists as one array of shape (n, d), without a Python object a number."""
+    """A column of lists as one array of shape (n, d), without creating Python objects."""
     rows = vectors.combine_chunks()
     lengths = pc.unique(pc.list_value_length(rows)).to_pylist()
     if len(lengths) > 1:
         raise dg.Failure(
-            f"The vectors by {model} have {len(lengths)} lengths, so two models had this name: give "
-            "LOOM_EMBEDDER a folder or a model of another name.",
+            f"The vectors by {model} have {len(lengths)} different lengths, so two models used this "
+            "name: set LOOM_EMBEDDER to a folder or model with another name.",
             allow_retries=False,
         )
     return rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), sum(lengths))
@@ -85,18 +85,18 @@ def embeddings(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """The categories and captions of entries as unit vectors; a text is embedded once, ever.
+    """The categories and captions of entries as unit vectors; each text is embedded only once.
 
-    The vector of a text is the one it got when it first came, in the batch it came with. From an empty
-    table the same entries give the same portions, the same batches and the same vectors.
+    A text keeps the vector from the batch it was first in. From an empty table the same entries give
+    the same portions, batches and vectors.
     """
     import numpy as np
 
     model = {"model": embedder.name}
     known = warehouse.read("cluster/known_texts", model)
     new = warehouse.read("cluster/new_texts", model)
-    # The longest texts come first, so the rest seldom takes longer than it says.
-    progress = Steps(context, "texts")
+    # The longest texts come first, so the estimated time left is an upper bound.
+    progress = StepProgress(context, "texts")
     n_truncated = 0
     for start in range(0, new.num_rows, PORTION):
         portion = new.slice(start, PORTION)
@@ -105,9 +105,9 @@ def embeddings(
         encoded = []
         for step in batched(texts, STEP):
             encoded.append(embedder.encode(step))
-            progress.reach(start + sum(map(len, encoded)), new.num_rows)
+            progress.update(start + sum(map(len, encoded)), new.num_rows)
         vectors = np.concatenate(encoded)
-        # By their ids and not by appending: of two runs at once each leaves every row once.
+        # Replaced by id, not appended: two runs at once leave each row once.
         warehouse.replace(
             "cluster.embeddings",
             portion.append_column("model", pa.array([embedder.name] * len(texts))).append_column(

@@ -1,6 +1,7 @@
-"""Clusters to image sets, and the reckoning of which sets could not be made.
+"""Image sets sampled from clusters, with counts of the sets that could not be made.
 
-What belongs here: which sets are wanted. The algorithm is `methods/image_sets/`.
+What belongs here: the configuration, and reading and writing the tables. The algorithm is in
+`methods/image_sets/`.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,15 @@ from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
 from assets.common.partitions import bucket_key
 from assets.common.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
 from assets.ingest import entries
-from methods.image_sets import Cluster, Drawing, Kind, Member, Wish, draw_sets, size_weights
+from methods.image_sets import (
+    Cluster,
+    Kind,
+    Member,
+    SampledSets,
+    SamplingSpec,
+    sample_sets,
+    size_weights,
+)
 from resources.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, Write
@@ -40,35 +49,35 @@ INSTRUCTION_SIZES = {"2": 40.0, "3": 30.0, "4": 20.0, "5": 10.0}
 
 
 class ImageSetsConfig(dg.Config):
-    """How many images how often, how many sets, and how often an entry, for each kind."""
+    """For each kind the set sizes and their weights, the number of sets, and the uses of an entry."""
 
     # A mapping or a list, which Dagster's types cannot say.
     benchmark_sizes: Any = Field(
         BENCHMARK_SIZES,
-        description="Number of images (2-20) to weight, on any scale; a list is all alike.",
+        description="Weight of each number of images (2-20), on any scale; a list: equal weights.",
     )
     benchmark_sets: int | None = Field(
-        None, ge=0, description="How many sets; null for as many as the entries allow."
+        None, ge=0, description="Number of sets; null: as many as the entries allow."
     )
-    benchmark_max_uses: int = Field(1, ge=1, description="In how many sets an entry may be.")
+    benchmark_max_uses: int = Field(1, ge=1, description="How many sets an entry may be in.")
     instruction_sizes: Any = Field(
         INSTRUCTION_SIZES,
-        description="Number of images (2-5) to weight, on any scale; a list is all alike.",
+        description="Weight of each number of images (2-5), on any scale; a list: equal weights.",
     )
     instruction_sets: int | None = Field(
-        None, ge=0, description="How many sets; null for as many as the entries allow."
+        None, ge=0, description="Number of sets; null: as many as the entries allow."
     )
-    instruction_max_uses: int = Field(1, ge=1, description="In how many sets an entry may be.")
+    instruction_max_uses: int = Field(1, ge=1, description="How many sets an entry may be in.")
     repeat_pages: bool = Field(
         False, description="Whether a set may have several images of a page."
     )
     seed: int = 0
     redraw: bool = Field(
-        False, description="Draw all sets anew; else those that still hold stay as they are."
+        False, description="Sample all sets again; otherwise sets that are still valid are kept."
     )
 
-    def wishes(self) -> list[Wish]:
-        """What is wanted of each kind. Raises SetSizeError."""
+    def specs(self) -> list[SamplingSpec]:
+        """The sampling specification of each kind. Raises SetSizeError."""
         of_kind: list[tuple[Kind, Any, int | None, int]] = [
             ("benchmark", self.benchmark_sizes, self.benchmark_sets, self.benchmark_max_uses),
             (
@@ -79,7 +88,9 @@ class ImageSetsConfig(dg.Config):
             ),
         ]
         return [
-            Wish(kind, size_weights(kind, sizes), n_sets, uses, self.repeat_pages, self.seed)
+            SamplingSpec(
+                kind, size_weights(kind, sizes), n_sets, uses, self.repeat_pages, self.seed
+            )
             for kind, sizes, n_sets, uses in of_kind
         ]
 
@@ -99,22 +110,22 @@ def image_sets(
 ) -> dg.MaterializeResult:
     """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set.
 
-    What was wanted and could not be made is in `cluster.set_counts`, with why.
+    `cluster.set_counts` has the number of sets wanted and made by size, with the reasons.
     """
-    wishes = config.wishes()
-    of_entries = _clusters(warehouse, entry_vectors(warehouse, embedder.name))
-    drawings = {
-        wish.kind: draw_sets(
-            of_entries, wish, [] if config.redraw else _drawn_sets(warehouse, wish.kind)
+    specs = config.specs()
+    entry_clusters = _clusters(warehouse, entry_vectors(warehouse, embedder.name))
+    sampled = {
+        spec.kind: sample_sets(
+            entry_clusters, spec, [] if config.redraw else _prior_sets(warehouse, spec.kind)
         )
-        for wish in wishes
+        for spec in specs
     }
-    rows = [row for drawing in drawings.values() for row in _rows(drawing)]
+    rows = [row for of_kind in sampled.values() for row in _rows(of_kind)]
     table = rows_to_arrow("cluster.image_sets", rows)
     counts = [
         {**vars(count), "kind": kind, "reasons": list(count.reasons.items())}
-        for kind, drawing in drawings.items()
-        for count in drawing.counts
+        for kind, of_kind in sampled.items()
+        for count in of_kind.counts
     ]
     warehouse.replace_all(
         [
@@ -123,50 +134,50 @@ def image_sets(
         ]
     )
     details: dict[str, Any] = {}
-    for wish in wishes:
-        drawing = drawings[wish.kind]
+    for spec in specs:
+        of_kind = sampled[spec.kind]
         details |= {
-            f"{wish.kind} sets wanted": "as many as the entries allow"
-            if wish.n_sets is None
-            else wish.n_sets,
-            f"{wish.kind} sets": len(drawing.sets),
-            f"{wish.kind} sets as before": drawing.n_kept,
-            f"{wish.kind} sizes": dg.MetadataValue.md(_histogram(wish.weights, drawing)),
+            f"{spec.kind} sets wanted": "as many as the entries allow"
+            if spec.n_sets is None
+            else spec.n_sets,
+            f"{spec.kind} sets": len(of_kind.sets),
+            f"{spec.kind} sets as before": of_kind.n_kept,
+            f"{spec.kind} sizes": dg.MetadataValue.md(_histogram(spec.weights, of_kind)),
         }
     return report(table, details, images=image_store)
 
 
 def require_whole_sets(warehouse: Warehouse) -> None:
-    """Raise dg.Failure if sets lack entries, since a shard was ingested anew after they were drawn."""
+    """Raise dg.Failure if entries of sets were changed or removed by a later ingestion."""
     broken = warehouse.read("cluster/broken_sets").num_rows
     if broken:
         raise dg.Failure(
-            f"{broken} image sets have entries whose pages have changed or gone since they were "
-            "drawn: materialize the job cluster, then run this again.",
+            f"{broken} image sets have entries whose pages were changed or removed after sampling: "
+            "run the job cluster, then run this again.",
             allow_retries=False,
         )
 
 
 def _clusters(warehouse: Warehouse, vectors: EntryVectors) -> list[Cluster]:
-    place = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
+    row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
     found = []
     members = warehouse.read("cluster/members").to_pylist()
     for cluster_id, group in groupby(members, key=lambda row: row.pop("cluster_id")):
         of_cluster = [Member(**row) for row in group]
-        rows = [place[member.entry_id] for member in of_cluster]
+        rows = [row_of[member.entry_id] for member in of_cluster]
         found.append(Cluster(cluster_id, of_cluster, vectors.captions[rows]))
     return found
 
 
-def _drawn_sets(warehouse: Warehouse, kind: Kind) -> list[list[tuple[str, str]]]:
-    """Entry and image of each place in the sets that were drawn before."""
+def _prior_sets(warehouse: Warehouse, kind: Kind) -> list[list[tuple[str, str]]]:
+    """Entry id and image id of each position in the existing sets."""
     return [
         list(zip(row["entry_ids"], row["image_ids"], strict=True))
-        for row in warehouse.read("cluster/drawn_sets", {"kind": kind}).to_pylist()
+        for row in warehouse.read("cluster/prior_sets", {"kind": kind}).to_pylist()
     ]
 
 
-def _rows(drawing: Drawing) -> list[dict[str, Any]]:
+def _rows(sampled: SampledSets) -> list[dict[str, Any]]:
     return [
         {
             "set_id": each.set_id,
@@ -177,14 +188,14 @@ def _rows(drawing: Drawing) -> list[dict[str, Any]]:
             "entry_id": member.entry_id,
             "image_id": member.image_id,
         }
-        for each in drawing.sets
+        for each in sampled.sets
         for position, member in enumerate(each.members, start=1)
     ]
 
 
-def _histogram(weights: Mapping[int, float], drawing: Drawing) -> str:
-    """A Markdown table: how often each size was wanted and made, and why not more."""
-    total, n_sets = sum(weights.values()), max(1, len(drawing.sets))
+def _histogram(weights: Mapping[int, float], sampled: SampledSets) -> str:
+    """A Markdown table: how often each size was wanted and made, and the reasons for the difference."""
+    total, n_sets = sum(weights.values()), max(1, len(sampled.sets))
     rows = [
         {
             "images": count.n_images,
@@ -194,6 +205,6 @@ def _histogram(weights: Mapping[int, float], drawing: Drawing) -> str:
             "made share": f"{count.made / n_sets:.1%}",
             "why not all": ", ".join(f"{reason}: {n}" for reason, n in count.reasons.items()),
         }
-        for count in drawing.counts
+        for count in sampled.counts
     ]
     return preview(pa.Table.from_pylist(rows), n_rows=len(rows))

@@ -1,6 +1,7 @@
-"""`cluster.map`: where each entry lies on a plane.
+"""`cluster.map`: the coordinates of entries on a plane.
 
-What belongs here: which entries are placed. The projection is `methods/clustering/projection.py`.
+What belongs here: which entries are on the map. The projection is in
+`methods/clustering/projection.py`.
 """
 
 import dagster as dg
@@ -14,7 +15,7 @@ from resources.warehouse import Warehouse
 
 
 class MapConfig(dg.Config):
-    """How many entries are drawn at most, those in clusters first; 10,000 take about a minute."""
+    """The most entries on the map, those in clusters first; 10,000 take about a minute."""
 
     max_points: int = Field(10_000, ge=1)
     seed: int = 0
@@ -26,15 +27,15 @@ def entry_map(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Where each entry lies on a plane, by its categories and its caption together."""
+    """Coordinates of each entry on a plane, by its category and caption vectors together."""
     import numpy as np
 
-    from methods.clustering.projection import drawn, project
+    from methods.clustering.projection import project, sample_for_map
 
     vectors = entry_vectors(warehouse, embedder.name)
     clustered = set(warehouse.read("cluster/cluster_members")["entry_id"].to_pylist())
     row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
-    chosen = drawn(
+    chosen = sample_for_map(
         ((entry_id, entry_id in clustered) for entry_id in row_of), config.max_points, config.seed
     )
     rows = [row_of[entry_id] for entry_id in chosen]

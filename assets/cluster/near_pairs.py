@@ -1,23 +1,23 @@
-"""`cluster.near_pairs`: pairs of clusters that may be one.
+"""`cluster.near_pairs`: pairs of clusters that could be merged.
 
-What belongs here: which pairs are listed. The figures are `methods/clustering/cohesion.py`.
+What belongs here: which pairs are listed. The measurements are in `methods/clustering/cohesion.py`.
 """
 
 import dagster as dg
 from pydantic import Field
 
 from assets.cluster.clusters import clusters
-from assets.cluster.cohesion import numbered_clusters
+from assets.cluster.cohesion import labelled_clusters
 from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
 from resources.embedder import Embedder
 from resources.warehouse import Warehouse
 
 ROUNDING = 1e-6
-"""What a similarity may fall short of tau by when it is made a second time."""
+"""How far a similarity may be below tau when it is computed a second time."""
 
 
 class NearPairsConfig(dg.Config):
-    """Which clusters are compared: the nearest of each, when their centres are this similar."""
+    """Which pairs are listed: the `n_nearest` clusters of each, at `min_similarity` or more."""
 
     n_nearest: int = Field(5, ge=1)
     min_similarity: float = Field(0.7, ge=-1, le=1)
@@ -29,13 +29,13 @@ def near_pairs(
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult:
-    """Pairs of clusters whose centres are near each other, and whether the two could be one."""
-    from methods.clustering.cohesion import figures, pairs_of_centres
+    """Pairs of clusters whose centres are near each other, and whether they could be merged."""
+    from methods.clustering.cohesion import measure_cohesion, near_centre_pairs
 
-    about, numbered = numbered_clusters(warehouse, embedder.name)
-    sizes, _, lowest = figures(numbered)
+    about, labelled = labelled_clusters(warehouse, embedder.name)
+    sizes, _, lowest = measure_cohesion(labelled)
     bounds = [min(cluster["tau"], lowest[i]) for i, cluster in enumerate(about)]
-    pairs = pairs_of_centres(numbered, config.n_nearest, config.min_similarity)
+    pairs = near_centre_pairs(labelled, config.n_nearest, config.min_similarity)
     table = rows_to_arrow(
         "cluster.near_pairs",
         [
@@ -49,8 +49,9 @@ def near_pairs(
                 "size_b": int(sizes[pair.b]),
                 "same_group": about[pair.a]["group_id"] == about[pair.b]["group_id"],
                 "similarity": pair.similarity,
-                "union_similarity": pair.union,
-                "mergeable": pair.union >= min(bounds[pair.a], bounds[pair.b]) - ROUNDING,
+                "union_similarity": pair.union_similarity,
+                "mergeable": pair.union_similarity
+                >= min(bounds[pair.a], bounds[pair.b]) - ROUNDING,
             }
             for pair in pairs
         ],

@@ -1,7 +1,7 @@
-"""The exact finder of a pass, on a Ray cluster through Dagster Pipes.
+"""The exact community detector on a Ray cluster, by Dagster Pipes.
 
-What belongs here: when a job is worth it, how it gets to the cluster, and what a run says when it does
-not come back. What the job does is `resources/ray_clustering`.
+What belongs here: when a job is submitted, how, and the errors of a job that fails. What the job does
+is in `resources/ray_clustering`.
 """
 
 import logging
@@ -13,62 +13,65 @@ import dagster as dg
 
 from methods.clustering.communities import Community, threshold_communities
 from methods.clustering.neighbours import ThresholdError, Vectors
-from methods.clustering.placement import Finder
+from methods.clustering.two_passes import CommunityDetector
 from resources.home import REPO_ROOT, home
 from resources.ray_clustering.cluster import RayCluster
-from resources.ray_clustering.work import Work, WorkInUse, work_of
+from resources.ray_clustering.job_folder import JobFolder, JobFolderInUse, open_job_folder
 
 if TYPE_CHECKING:
     from dagster_ray import PipesRayJobClient
 
-VECTORS_WORTH_A_JOB = 200_000
-"""Fewer are done here, on two cores, in the ten seconds that a job takes to begin."""
-ROWS_A_TASK = 4096
-"""One task is seconds of work among a million vectors, a minute or two among forty."""
+MIN_VECTORS_FOR_JOB = 200_000
+"""Fewer vectors are clustered in this process: on two cores that takes the ten seconds a job needs to
+start."""
+ROWS_PER_TASK = 4096
+"""A task takes seconds for one million vectors, and a minute or two for forty million."""
 REASON_CHARACTERS = 300
 ENTRYPOINT = "python -m resources.ray_clustering"
 ENVIRONMENT = {
-    # What is said is to be heard while the job runs.
+    # So that the job's output arrives while it runs.
     "PYTHONUNBUFFERED": "1",
-    # The screen was made for processors: a GPU may round otherwise.
+    # The pair filter was prepared for processors: a GPU may round differently.
     "CUDA_VISIBLE_DEVICES": "",
 }
 
 
 @contextmanager
-def ray_finder(
+def ray_detector(
     context: dg.AssetExecutionContext, cluster: RayCluster, tau: float, min_size: int = 2
-) -> Iterator[Finder]:
-    """A finder that gives what `threshold_communities` gives; large inputs become jobs on the cluster.
+) -> Iterator[CommunityDetector]:
+    """A detector with the results of `threshold_communities` that submits large inputs as Ray jobs.
 
-    What the jobs have done stays under `ray/` of the home folder until this block is left without an
-    error; a run after an error goes on from there. Raises dg.Failure.
+    Results of jobs stay in `ray/` under the home folder until the context is left without an error; a
+    run after an error reuses them. Raises dg.Failure.
     """
     _require(cluster)
-    with ExitStack() as works:
+    with ExitStack() as folders:
 
-        def find(vectors: Vectors) -> list[Community]:
-            if len(vectors) < VECTORS_WORTH_A_JOB:
+        def detect(vectors: Vectors) -> list[Community]:
+            if len(vectors) < MIN_VECTORS_FOR_JOB:
                 return threshold_communities(vectors, tau, min_size)
             try:
-                work = works.enter_context(work_of(home() / "ray", vectors, tau, ROWS_A_TASK))
-            except WorkInUse as error:
+                folder = folders.enter_context(
+                    open_job_folder(home() / "ray", vectors, tau, ROWS_PER_TASK)
+                )
+            except JobFolderInUse as error:
                 raise dg.Failure(f"{error} Wait for it, then run this again.") from None
-            if not work.is_finished(min_size):
-                _run_job(context, cluster, work, min_size)
-            return work.communities(min_size)
+            if not folder.has_communities(min_size):
+                _run_job(context, cluster, folder, min_size)
+            return folder.read_communities(min_size)
 
-        yield find
+        yield detect
 
 
 def _require(cluster: RayCluster) -> None:
-    """Raise dg.Failure unless the packages are there, and an address that jobs can be sent to."""
+    """Raise dg.Failure unless the packages are installed and the address can receive jobs."""
     try:
         import dagster_ray  # noqa: F401
     except ImportError:
         raise dg.Failure(
-            'Clustering on Ray needs packages that are not there: run `pip install "vlm-loom[ray]"`, '
-            "or set runner to local.",
+            "Clustering on Ray needs packages that are not installed: run "
+            '`pip install "vlm-loom[ray]"`, or set runner to local.',
             allow_retries=False,
         ) from None
     if not (cluster.address or "").startswith(("http://", "https://")):
@@ -83,20 +86,20 @@ def _require(cluster: RayCluster) -> None:
 
 
 def _client(cluster: RayCluster) -> "PipesRayJobClient":
-    """A client for one job: its reader of messages can hear no second one."""
+    """A client for one job: its message reader cannot be used for a second one."""
     import ray
     from dagster_ray import PipesRayJobClient
 
-    # Else Ray tells on the console of every package it sends.
+    # Otherwise Ray logs every package that it uploads.
     for handler in ray.logger.handlers:
         handler.setLevel(logging.WARNING)
     return PipesRayJobClient(address=cluster.address)
 
 
 def _run_job(
-    context: dg.AssetExecutionContext, cluster: RayCluster, work: Work, min_size: int
+    context: dg.AssetExecutionContext, cluster: RayCluster, folder: JobFolder, min_size: int
 ) -> None:
-    """Have a job finish the work. Raises dg.Failure, ThresholdError."""
+    """Submit the job of a folder and wait for it. Raises dg.Failure, ThresholdError."""
     code = [str(REPO_ROOT / package) for package in ("methods", "resources")]
     try:
         _client(cluster).run(
@@ -105,15 +108,15 @@ def _run_job(
                 "entrypoint": ENTRYPOINT,
                 "runtime_env": {"py_modules": code, "env_vars": dict(ENVIRONMENT)},
             },
-            extras={"folder": str(work.folder), "min_size": min_size},
+            extras={"folder": str(folder.path), "min_size": min_size},
         )
-    # The client's own errors, and those of a connection.
+    # The client's own errors, and connection errors.
     except (RuntimeError, OSError) as error:
         reason = str(error).strip().splitlines()[-1][:REASON_CHARACTERS]
         raise dg.Failure(
-            f"The Ray job at {cluster.address} came to no end ({reason}): mend that, then run this "
-            f"again; what is done stays in {work.folder}."
+            f"The Ray job at {cluster.address} did not finish ({reason}): fix the cause, then run this "
+            f"again; finished blocks are kept in {folder.path}."
         ) from None
-    refusal = work.refusal()
-    if refusal:
-        raise ThresholdError(refusal)
+    message = folder.take_error()
+    if message:
+        raise ThresholdError(message)

@@ -1,6 +1,6 @@
-"""`cluster.pictures`: one page with the map of entries and every other picture of the clustering.
+"""`cluster.pictures`: an HTML page with the map of entries and all other plots of the clustering.
 
-What belongs here: which rows the pictures are made of. Drawing is `resources/reports/`.
+What belongs here: which rows are plotted. `resources/reports/` does the plotting.
 """
 
 import dagster as dg
@@ -20,7 +20,7 @@ from resources.warehouse import Warehouse
 
 N_LISTED = 20
 """Rows of each table on the page."""
-NOTHING = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "n_clustered": 0}
+EMPTY_SHAPE = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "n_clustered": 0}
 
 
 @table_asset(
@@ -32,12 +32,12 @@ NOTHING = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "n_cl
 def pictures(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """One HTML page: map, sizes, clusters that may want merging, loose ones, cloud of categories."""
+    """One HTML page: map, cluster sizes, near pairs, the loosest clusters, word cloud of categories."""
     points = [Point(**row) for row in warehouse.read("cluster/map_points").to_pylist()]
     sizes = warehouse.read("cluster/sizes")["size"].to_pylist()
     categories = warehouse.read("cluster/categories").to_pydict()
     cloud = category_cloud(dict(zip(*categories.values(), strict=True)))
-    (shape,) = warehouse.read("cluster/shape").to_pylist() or [NOTHING]
+    (shape,) = warehouse.read("cluster/shape").to_pylist() or [EMPTY_SHAPE]
     clustering = Clustering(
         shape,
         points,

@@ -1,6 +1,6 @@
-"""What there was before a clustering: entries with vectors and places, and the living communities.
+"""The state that a clustering starts from: entries with vectors and memberships, and communities.
 
-What belongs here: tables to the arrays that `methods/clustering/` takes.
+What belongs here: reading tables into the arrays that `methods/clustering/` takes.
 """
 
 from dataclasses import dataclass
@@ -12,51 +12,59 @@ import pyarrow.compute as pc
 
 from assets.cluster.embeddings import entry_vectors
 from methods.clustering.neighbours import Vectors
-from methods.clustering.placement import WORDS, Before, Centres, Entries, Labels, Level
+from methods.clustering.two_passes import (
+    HOW,
+    Entries,
+    Labels,
+    Membership,
+    PriorClustering,
+    PriorCommunities,
+)
 from resources.warehouse import Warehouse
 
 
 @dataclass(frozen=True)
-class Found:
-    """The same in arrays and in tables: a row of `places` an entry, of the others a community.
+class PriorState:
+    """Entries and the prior clustering, as arrays and as tables.
 
-    `groups` and `clusters` are numbered as in `before`; `communities` are both.
+    `memberships` has a row for each entry, the other tables a row for each community. `groups` and
+    `clusters` are in the order of their numbers in `clustering`; `communities` are both.
     """
 
     entries: Entries
-    before: Before
-    places: pa.Table
+    clustering: PriorClustering
+    memberships: pa.Table
     communities: pa.Table
     groups: pa.Table
     clusters: pa.Table
 
 
-def read_before(warehouse: Warehouse, model: str) -> Found:
-    """Everything that a clustering of `model`'s vectors starts from.
+def read_prior_state(warehouse: Warehouse, model: str) -> PriorState:
+    """The state of the tables, with the vectors of `model`.
 
-    Raises dg.Failure when entries lack vectors, or came and went while they were read.
+    Raises dg.Failure if entries lack vectors, or if entries changed while they were read.
     """
     vectors = entry_vectors(warehouse, model)
-    places = warehouse.read("cluster/places").combine_chunks()
-    if places["entry_id"].to_pylist() != vectors.entry_ids:
+    memberships = warehouse.read("cluster/prior_memberships").combine_chunks()
+    if memberships["entry_id"].to_pylist() != vectors.entry_ids:
         raise dg.Failure("Entries were ingested while they were read: run this again.")
     communities = warehouse.read("cluster/communities").combine_chunks()
     groups = communities.filter(pc.equal(communities["kind"], "group"))
     clusters = communities.filter(pc.equal(communities["kind"], "cluster"))
     n_dimensions = vectors.categories.shape[1]
-    before = Before(
-        places["known"].to_numpy(),
-        _centres(groups, groups, n_dimensions),
-        _centres(clusters, groups, n_dimensions),
-        _level(places, "group", groups),
-        _level(places, "cluster", clusters),
+    clustering = PriorClustering(
+        memberships["known"].to_numpy(),
+        _prior_communities(groups, groups, n_dimensions),
+        _prior_communities(clusters, groups, n_dimensions),
+        _membership(memberships, "group", groups),
+        _membership(memberships, "cluster", clusters),
     )
     entries = Entries(vectors.entry_ids, vectors.categories, vectors.captions)
-    return Found(entries, before, places, communities, groups, clusters)
+    return PriorState(entries, clustering, memberships, communities, groups, clusters)
 
 
-def _centres(table: pa.Table, groups: pa.Table, n_dimensions: int) -> Centres:
-    return Centres(
+def _prior_communities(table: pa.Table, groups: pa.Table, n_dimensions: int) -> PriorCommunities:
+    return PriorCommunities(
         table["community_id"].to_pylist(),
         table["n_members"].to_numpy(),
         _numbers(table["group_id"], groups["community_id"]),
@@ -66,20 +74,20 @@ def _centres(table: pa.Table, groups: pa.Table, n_dimensions: int) -> Centres:
 
 
 def _matrix(vectors: pa.ChunkedArray, n_dimensions: int) -> Vectors:
-    """Shape (m, d); (0, d) where the model has not all of them, so that nothing can be extended."""
+    """Shape (m, d); (0, d) if some vectors are missing, because then nothing can be extended."""
     if vectors.null_count:
         return np.empty((0, n_dimensions), dtype=np.float32)
     return vectors.combine_chunks().flatten().to_numpy().reshape(len(vectors), n_dimensions)
 
 
-def _level(places: pa.Table, kind: str, communities: pa.Table) -> Level:
-    return Level(
-        _numbers(places[f"{kind}_id"], communities["community_id"]),
-        _numbers(places[f"{kind}_how"], pa.array(WORDS)).astype(np.int8),
+def _membership(memberships: pa.Table, kind: str, communities: pa.Table) -> Membership:
+    return Membership(
+        _numbers(memberships[f"{kind}_id"], communities["community_id"]),
+        _numbers(memberships[f"{kind}_how"], pa.array(HOW)).astype(np.int8),
     )
 
 
 def _numbers(values: pa.ChunkedArray, among: pa.Array | pa.ChunkedArray) -> Labels:
-    """Where each value stands among others, -1 for NULL."""
-    places = pc.index_in(values, value_set=among, skip_nulls=True)
-    return pc.fill_null(places, -1).to_numpy().astype(np.intp)
+    """Position of each value in `among`, -1 for NULL."""
+    positions = pc.index_in(values, value_set=among, skip_nulls=True)
+    return pc.fill_null(positions, -1).to_numpy().astype(np.intp)

@@ -1,6 +1,6 @@
-"""A clustering as rows of its three tables, columns made of arrays.
+"""A clustering as rows of its three tables, column by column.
 
-What belongs here: which column says what. What the tables are for stands in `sql/cluster/schema.sql`.
+What belongs here: which column has which array. What the tables mean is in `sql/cluster/schema.sql`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,105 +12,115 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from assets.cluster.prior_state import Found
+from assets.cluster.prior_state import PriorState
 from assets.common.tables import arrow_schema
-from methods.clustering.difference import CHANGES
-from methods.clustering.explanation import Explanation, explain_clusters, explain_groups
-from methods.clustering.extension import Clustering, Communities
-from methods.clustering.placement import WORDS
+from methods.clustering.centre_similarity import (
+    CentreSimilarity,
+    similarity_to_clusters,
+    similarity_to_groups,
+)
+from methods.clustering.changes import CHANGES
+from methods.clustering.incremental import Clustering, Communities
+from methods.clustering.two_passes import HOW
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
-def clusters_table(found: Found, made: Clustering) -> pa.Table:
-    """Every entry, where it sits and how near that is."""
-    groups = explain_groups(found.entries, made)
-    clusters = explain_clusters(found.entries, made)
+def clusters_table(state: PriorState, clustering: Clustering) -> pa.Table:
+    """`cluster.clusters`: every entry with its group and cluster, and its similarity to the centres."""
+    groups, clusters = clustering.groups, clustering.clusters
+    to_groups = similarity_to_groups(state.entries, clustering)
+    to_clusters = similarity_to_clusters(state.entries, clustering)
     columns = {
         **{
-            name: found.places[name] for name in ("entry_id", "category_text_id", "caption_text_id")
+            name: state.memberships[name]
+            for name in ("entry_id", "category_text_id", "caption_text_id")
         },
-        **_places("group", made.groups, _centre_ids(found, "group", made.groups), groups),
-        "group_caption_similarity": _numbers(groups.other_cosine),
-        **_places("cluster", made.clusters, _centre_ids(found, "cluster", made.clusters), clusters),
-        "cluster_category_similarity": _numbers(clusters.other_cosine),
+        **_memberships("group", groups, _centre_ids(state, "group", groups), to_groups),
+        "group_caption_similarity": _numbers(to_groups.other_cosine),
+        **_memberships("cluster", clusters, _centre_ids(state, "cluster", clusters), to_clusters),
+        "cluster_category_similarity": _numbers(to_clusters.other_cosine),
     }
     return _table("cluster.clusters", columns)
 
 
-def _places(
-    kind: str, communities: Communities, centre_ids: Column, why: Explanation
+def _memberships(
+    kind: str, communities: Communities, centre_ids: Column, similarity: CentreSimilarity
 ) -> dict[str, Column]:
     ids = pa.array(communities.ids, pa.string())
     return {
-        f"{kind}_id": _take(ids, communities.level.community),
-        f"{kind}_how": _take(WORDS, communities.level.how),
-        f"{kind}_centre": _take(centre_ids, communities.level.community),
-        f"{kind}_similarity": _numbers(why.cosine),
-        f"nearest_{kind}_id": _take(ids, why.nearest),
-        f"nearest_{kind}_similarity": _numbers(why.nearest_cosine),
+        f"{kind}_id": _take(ids, communities.membership.community),
+        f"{kind}_how": _take(HOW, communities.membership.how),
+        f"{kind}_centre": _take(centre_ids, communities.membership.community),
+        f"{kind}_similarity": _numbers(similarity.cosine),
+        f"nearest_{kind}_id": _take(ids, similarity.nearest),
+        f"nearest_{kind}_similarity": _numbers(similarity.nearest_cosine),
     }
 
 
 def communities_table(
-    found: Found, made: Clustering, run_id: str, settings: Mapping[str, Any]
+    state: PriorState, clustering: Clustering, run_id: str, settings: Mapping[str, Any]
 ) -> pa.Table:
-    """Every group, then every cluster."""
+    """`cluster.communities`: every group, then every cluster."""
     tables = []
-    for kind, communities in _kinds(made):
-        n, was = len(communities.ids), _was(found, kind)
+    for kind, communities in _kinds(clustering):
+        n, prior = len(communities.ids), _prior(state, kind)
         columns = {
             "community_id": communities.ids,
             "kind": [kind] * n,
-            "group_id": _take(made.groups.ids, communities.parents),
-            "centre_entry_id": _centre_ids(found, kind, communities),
+            "group_id": _take(clustering.groups.ids, communities.parents),
+            "centre_entry_id": _centre_ids(state, kind, communities),
             "n_members": communities.sizes,
-            "founded_in": pc.fill_null(_take(was["founded_in"], communities.continues), run_id),
+            "created_in": pc.fill_null(_take(prior["created_in"], communities.continues), run_id),
             **{name: [value] * n for name, value in settings.items()},
         }
         for text in ("category_text_id", "caption_text_id"):
-            columns[text] = _of_centres(found.places[text], was[text], communities)
+            columns[text] = _of_centres(state.memberships[text], prior[text], communities)
         tables.append(_table("cluster.communities", columns))
     return pa.concat_tables(tables)
 
 
-def changes_table(found: Found, made: Clustering, run_id: str, now: datetime) -> pa.Table:
-    """What became of the communities that there were."""
+def changes_table(
+    state: PriorState, clustering: Clustering, run_id: str, now: datetime
+) -> pa.Table:
+    """`cluster.changes`: what this run changed about the prior communities."""
     tables = []
-    for kind, communities in _kinds(made):
-        difference, was = communities.difference, _was(found, kind)
-        n = len(difference.change)
+    for kind, communities in _kinds(clustering):
+        changes, prior = communities.changes, _prior(state, kind)
+        n = len(changes.change)
         columns = {
             "run_id": [run_id] * n,
             "changed_at": [now] * n,
             "kind": [kind] * n,
-            "change": _take(CHANGES, difference.change),
-            "old_id": _take(was["community_id"], difference.old),
-            "new_id": _take(communities.ids, difference.new),
-            "n_old": pc.fill_null(_take(was["n_members"], difference.old), 0),
-            "n_new": pc.fill_null(_take(communities.sizes, difference.new), 0),
-            "n_common": difference.n_common,
+            "change": _take(CHANGES, changes.change),
+            "old_id": _take(prior["community_id"], changes.old),
+            "new_id": _take(communities.ids, changes.new),
+            "n_old": pc.fill_null(_take(prior["n_members"], changes.old), 0),
+            "n_new": pc.fill_null(_take(communities.sizes, changes.new), 0),
+            "n_common": changes.n_common,
         }
         tables.append(_table("cluster.changes", columns))
     return pa.concat_tables(tables)
 
 
-def _kinds(made: Clustering) -> list[tuple[str, Communities]]:
-    return [("group", made.groups), ("cluster", made.clusters)]
+def _kinds(clustering: Clustering) -> list[tuple[str, Communities]]:
+    return [("group", clustering.groups), ("cluster", clustering.clusters)]
 
 
-def _was(found: Found, kind: str) -> pa.Table:
-    return found.groups if kind == "group" else found.clusters
+def _prior(state: PriorState, kind: str) -> pa.Table:
+    return state.groups if kind == "group" else state.clusters
 
 
-def _centre_ids(found: Found, kind: str, communities: Communities) -> Column:
-    was = _was(found, kind)["centre_entry_id"]
-    return _of_centres(found.places["entry_id"], was, communities)
+def _centre_ids(state: PriorState, kind: str, communities: Communities) -> Column:
+    prior = _prior(state, kind)["centre_entry_id"]
+    return _of_centres(state.memberships["entry_id"], prior, communities)
 
 
-def _of_centres(of_entries: Column, before: Column, communities: Communities) -> Column:
-    """What the entries at the centres have; where a centre is what it was, what it had before."""
-    return pc.coalesce(_take(of_entries, communities.centres), _take(before, communities.continues))
+def _of_centres(of_entries: Column, of_prior: Column, communities: Communities) -> Column:
+    """The centre entries' values; where the prior centre is kept, the prior community's value."""
+    return pc.coalesce(
+        _take(of_entries, communities.centres), _take(of_prior, communities.continues)
+    )
 
 
 def _take(
@@ -122,7 +132,7 @@ def _take(
 
 
 def _numbers(values: NDArray[np.float64]) -> pa.Array:
-    """NaN is NULL."""
+    """A column with NULL for NaN."""
     return pa.array(values, mask=np.isnan(values))
 
 

@@ -1,6 +1,6 @@
-"""The three partition dimensions and how a run says which of them it is about.
+"""The three partition dimensions: shards, buckets of image sets, models.
 
-They stand beside the assets that name them, since imports point from `dagster_project` to `assets`.
+They are in `assets/`, because imports point from `dagster_project` to `assets`.
 """
 
 import dagster as dg
@@ -12,7 +12,7 @@ wit_shards = dg.DynamicPartitionsDefinition(name="wit_shard")
 
 N_BUCKETS = 16
 buckets = dg.StaticPartitionsDefinition([f"{bucket:02d}" for bucket in range(N_BUCKETS)])
-"""Image sets by a hash of their id: a set never changes its bucket."""
+"""Buckets of image sets by a hash of the set's id: a set never changes its bucket."""
 
 models = dg.DynamicPartitionsDefinition(name="model")
 """Models under evaluation, added from models.yaml by a sensor."""

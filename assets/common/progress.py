@@ -1,6 +1,6 @@
-"""How far an asset is while it runs: lines in the log, observations on the asset's page.
+"""Progress of a running asset: lines in the log, observations on the asset's page.
 
-What belongs here: showing. What model calls come to is counted by `resources/llm/usage.py`.
+What belongs here: reporting. `resources/llm/usage.py` counts model calls.
 """
 
 import time
@@ -11,30 +11,30 @@ import dagster as dg
 from resources.llm.usage import PROGRESS_SECONDS, Say
 
 OBSERVE_SECONDS = 15.0
-"""An observation is a row in Dagster's event log for good, so they are fewer than the lines."""
+"""An observation stays in Dagster's event log, so there are fewer of them than log lines."""
 
 
 def show_progress(context: dg.AssetExecutionContext) -> Say:
-    """Shows each moment of model calls in the log, and some as an observation of the asset."""
-    show = _shower(context)
+    """A callback that logs the progress of model calls, sometimes also as an asset observation."""
+    show = _reporter(context)
     return lambda moment: show(moment.line(), moment.metadata())
 
 
-class Steps:
-    """Shows every few seconds how many of an asset's `things` are done, and how long the rest takes."""
+class StepProgress:
+    """Reports every few seconds how many `units` of an asset are done, and the time left."""
 
-    def __init__(self, context: dg.AssetExecutionContext, things: str):
-        self._show = _shower(context)
-        self._stage, self._things = next(iter(context.selected_asset_keys)).path[-1], things
+    def __init__(self, context: dg.AssetExecutionContext, units: str):
+        self._show = _reporter(context)
+        self._stage, self._units = next(iter(context.selected_asset_keys)).path[-1], units
         self._done = self._done_when_shown = 0
         self._started = self._shown = time.monotonic()
 
     def per_second(self) -> float:
-        """Things a second from the beginning on."""
+        """Mean number of units per second since the start."""
         return round(self._done / (time.monotonic() - self._started), 1)
 
-    def reach(self, done: int, total: int) -> None:
-        """So many are done, of how many; fewer than before: another lot has begun."""
+    def update(self, done: int, total: int) -> None:
+        """`done` of `total` are done; a smaller `done` than before starts another count."""
         if done < self._done:
             self._done_when_shown = 0
         self._done = done
@@ -45,20 +45,20 @@ class Steps:
         left = (total - done) / pace
         self._shown, self._done_when_shown = now, done
         self._show(
-            f"{self._stage}: {done}/{total} {self._things}, {pace:.1f}/s, "
+            f"{self._stage}: {done}/{total} {self._units}, {pace:.1f}/s, "
             f"at most about {left:.0f} s left",
             {
                 "done": f"{done} of {total}",
-                f"{self._things} per second": round(pace, 1),
+                f"{self._units} per second": round(pace, 1),
                 "seconds left": round(left),
             },
         )
 
 
-def _shower(
+def _reporter(
     context: dg.AssetExecutionContext,
 ) -> Callable[[str, Mapping[str, int | float | str]], None]:
-    """Shows a line in the log, and some of them with their figures as an observation of the asset."""
+    """A callback that logs a line, and sometimes records its figures as an asset observation."""
     key = next(iter(context.selected_asset_keys))
     observed = float("-inf")
 

@@ -1,4 +1,4 @@
-"""What a materialization says of what it refused or lost."""
+"""Metadata about rows, images or calls that a materialization rejected."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import dagster as dg
 
 
 def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Metadata with how many were lost for each reason, most first; nothing when none were."""
+    """Metadata with a table of counts by reason, most frequent first; empty if there are none."""
     if not counts:
         return {}
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))

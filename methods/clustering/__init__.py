@@ -1,1 +1,1 @@
-"""Who belongs with whom: neighbours within a threshold, communities of them, MMDU's two passes."""
+"""Clustering: pairs within a cosine threshold, communities of them, MMDU's two passes."""

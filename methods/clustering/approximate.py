@@ -1,9 +1,9 @@
-"""Neighbours within tau among millions of vectors: nearly all of them, and how nearly is measured.
+"""Approximate search for neighbours within tau among millions of vectors, with its recall measured.
 
-An inverted file: FAISS's k-means cuts the vectors into cells, and each vector looks only into the cells
-whose centres are nearest to it. How many cells that takes is read from a sample whose neighbours are
-known exactly; what share of them is found is then measured on another sample. What belongs here: which
-pairs are looked at. Whether a pair is within tau is decided as in the exact mode: none found is false.
+An inverted file (IVF): FAISS's k-means divides the vectors into cells, and each vector is compared with
+the cells whose centres are nearest to it. The number of cells to probe is chosen on a sample whose
+neighbours are known exactly; recall is then measured on another sample. What belongs here: which pairs
+are compared. Whether a pair is within tau is decided as in the exact mode, so precision is 1.
 """
 
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from methods.clustering.neighbours import (
-    Neighbours,
+    NeighbourGraph,
+    OnProgress,
     Pairs,
-    Prepared,
-    Say,
+    PreparedVectors,
     Vectors,
-    concatenated,
+    concatenate_pairs,
+    map_in_threads,
     merge,
     prepare,
-    require_few,
-    side_by_side,
+    require_pair_limit,
     within_tau,
 )
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     import faiss
 
 SAMPLE_ROWS = 512
-CELLS_OF_ROOT = 0.5
-"""Cells for each of the square root of the number of vectors."""
+CELLS_PER_ROOT = 0.5
+"""The number of cells is this times the square root of the number of vectors."""
 TRAIN_ITERATIONS = 5
-TRAIN_POINTS_A_CELL = 40
+TRAIN_POINTS_PER_CELL = 40
 PAD = 512
-"""A product is compiled for each new shape, so that cells of all sizes are brought to few shapes."""
-SPARE = 0.5
-"""Of the loss allowed, the part that a sample may use up: another sample will lose a little more."""
+"""torch compiles a product for each new shape; cells padded to multiples of this have few shapes."""
+LOSS_SHARE = 0.5
+"""Share of the allowed loss that the first sample may use: another sample loses a little more."""
 
 
 @dataclass(frozen=True)
 class Recall:
-    """How many of the true neighbours of some sampled vectors were found."""
+    """Recall on sampled vectors: how many of their true neighbours were found."""
 
     found: int
     true: int
@@ -52,25 +52,29 @@ class Recall:
 
     @property
     def share(self) -> float:
-        """Found of true; 1 where the sample has no neighbours."""
+        """Found / true; 1 if the sample has no neighbours."""
         return self.found / self.true if self.true else 1.0
 
 
 def approximate_neighbours(
-    vectors: Vectors, tau: float, wanted: float = 0.99, seed: int = 0, say: Say | None = None
-) -> tuple[Neighbours, Recall]:
-    """Pairs at cosine >= `tau`, about `wanted` of them or more, and the share measured.
+    vectors: Vectors,
+    tau: float,
+    wanted: float = 0.99,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> tuple[NeighbourGraph, Recall]:
+    """Pairs at cosine >= `tau` with a recall of about `wanted`, and the recall measured.
 
-    The same for the same vectors and seed. Cost: products of n vectors with `n_probes` cells of about
-    sqrt(n) vectors each. Raises ThresholdError.
+    Deterministic for vectors and seed. Cost: products of n vectors with `n_probes` cells of about
+    2 sqrt(n) vectors each. Raises ThresholdError.
     """
     prepared = prepare(vectors, tau)
-    n_cells = max(1, round(np.sqrt(len(prepared.vectors)) * CELLS_OF_ROOT))
+    n_cells = max(1, round(np.sqrt(len(prepared.vectors)) * CELLS_PER_ROOT))
     centres = _cell_centres(prepared.vectors, n_cells, seed)
     order = np.random.default_rng(seed).permutation(len(prepared.vectors))
-    tried, measured = order[:SAMPLE_ROWS], order[-SAMPLE_ROWS:]
-    n_probes = _probes_for(prepared, centres, tried, 1 - (1 - wanted) * SPARE)
-    neighbours = merge(prepared, _probe(prepared, centres, n_probes, say))
+    tuning, measured = order[:SAMPLE_ROWS], order[-SAMPLE_ROWS:]
+    n_probes = _probes_for(prepared, centres, tuning, 1 - (1 - wanted) * LOSS_SHARE)
+    neighbours = merge(prepared, _probe(prepared, centres, n_probes, on_progress))
     true = _true_pairs(prepared, measured)
     found = sum(
         len(np.intersect1d(neighbours.of(row), true.high[true.low == row]))
@@ -80,7 +84,7 @@ def approximate_neighbours(
 
 
 def _cell_centres(vectors: Vectors, n_cells: int, seed: int) -> "faiss.Index":
-    """Centres of cells, in an index that finds those nearest to a vector."""
+    """FAISS index of the cells' centres, by k-means."""
     import faiss
 
     means = faiss.Kmeans(
@@ -90,81 +94,84 @@ def _cell_centres(vectors: Vectors, n_cells: int, seed: int) -> "faiss.Index":
         spherical=True,
         seed=seed,
         min_points_per_centroid=1,
-        max_points_per_centroid=TRAIN_POINTS_A_CELL,
+        max_points_per_centroid=TRAIN_POINTS_PER_CELL,
     )
     means.train(vectors)
     return means.index
 
 
-def _true_pairs(prepared: Prepared, rows: NDArray[np.intp]) -> Pairs:
-    """Every neighbour of some rows: `low` is the row, `high` its neighbour."""
-    screen = prepared.screen
+def _true_pairs(prepared: PreparedVectors, rows: NDArray[np.intp]) -> Pairs:
+    """All true neighbours of `rows`: `low` is the row, `high` its neighbour."""
+    left, right = (prepared.pair_filter.select(part) for part in (rows, slice(None)))
     found = []
-    for near, other in screen.passing(screen.select(rows), screen.select(slice(None))):
+    for near, other in prepared.pair_filter.candidates(left, right):
         apart = rows[near] != other
         found.append(within_tau(prepared, rows[near[apart]], other[apart]))
-    return concatenated(found)
+    return concatenate_pairs(found)
 
 
 def _probes_for(
-    prepared: Prepared, centres: "faiss.Index", rows: NDArray[np.intp], wanted: float
+    prepared: PreparedVectors, centres: "faiss.Index", rows: NDArray[np.intp], wanted: float
 ) -> int:
-    """The fewest cells to look into so that `wanted` of the neighbours of some rows are found.
+    """The fewest cells to probe so that the share `wanted` of the neighbours of `rows` is found.
 
-    A pair is found when one of the two looks into the other's cell.
+    A pair is found if one of the two vectors probes the other's cell.
     """
     true = _true_pairs(prepared, rows)
     if not len(true.low):
         return 1
 
-    def place(looking: NDArray[np.int32], found: NDArray[np.int32]) -> NDArray[np.intp]:
-        """Place of the found one's own cell in the order in which the looking one takes them."""
-        _, cells = centres.search(prepared.vectors[looking], centres.ntotal)
-        _, own = centres.search(prepared.vectors[found], 1)
+    def probe_rank(query: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.intp]:
+        """Rank of the target's own cell among the cells that the query probes, nearest first."""
+        _, cells = centres.search(prepared.vectors[query], centres.ntotal)
+        _, own = centres.search(prepared.vectors[target], 1)
         return (cells == own).argmax(axis=1)
 
-    places = np.minimum(place(true.low, true.high), place(true.high, true.low))
-    return int(np.quantile(places, wanted, method="higher")) + 1
+    ranks = np.minimum(probe_rank(true.low, true.high), probe_rank(true.high, true.low))
+    return int(np.quantile(ranks, wanted, method="higher")) + 1
 
 
 def _probe(
-    prepared: Prepared, centres: "faiss.Index", n_probes: int, say: Say | None
+    prepared: PreparedVectors,
+    centres: "faiss.Index",
+    n_probes: int,
+    on_progress: OnProgress | None,
 ) -> list[Pairs]:
-    """Pairs between each cell's own vectors and all that look into it, each pair once."""
+    """Pairs between each cell's members and the vectors that probe it, each pair once."""
     n_cells = centres.ntotal
     _, probes = centres.search(prepared.vectors, n_probes)
     own = probes[:, 0]
     by_cell = np.argsort(own, kind="stable")
     ends = np.cumsum(np.bincount(own, minlength=n_cells))
-    # Who looks into a cell: the places of the cell in `probes`, in the order of the rows.
+    # The rows that probe each cell, cell by cell: cell c has row[starts[c]:starts[c + 1]].
     row = np.argsort(probes, axis=None, kind="stable") // n_probes
-    looking = np.concatenate([[0], np.cumsum(np.bincount(probes.ravel(), minlength=n_cells))])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(probes.ravel(), minlength=n_cells))])
 
     def pairs_of(cell: int) -> Pairs:
         members = by_cell[ends[cell - 1] if cell else 0 : ends[cell]]
-        lookers = row[looking[cell] : looking[cell + 1]]
-        screen = prepared.screen
+        queries = row[starts[cell] : starts[cell + 1]]
+        pair_filter = prepared.pair_filter
         found = []
-        heads = (screen.select(_padded(rows)) for rows in (lookers, members))
-        for one, other in screen.passing(*heads):
-            real = (one < len(lookers)) & (other < len(members))
-            left, right = lookers[one[real]], members[other[real]]
-            # If the other looks into this one's cell too, the pair is found from the smaller row.
+        heads = (pair_filter.select(_padded(rows)) for rows in (queries, members))
+        for one, other in pair_filter.candidates(*heads):
+            real = (one < len(queries)) & (other < len(members))
+            left, right = queries[one[real]], members[other[real]]
+            # If both probe each other's cell, the pair counts only from the smaller row.
             mutual = (probes[right] == own[left][:, None]).any(axis=1)
             once = (left != right) & ((left < right) | ~mutual)
             low, high = np.minimum(left, right)[once], np.maximum(left, right)[once]
             found.append(within_tau(prepared, low, high))
-        return concatenated(found)
+        return concatenate_pairs(found)
 
     done: list[Pairs] = []
-    for pairs in side_by_side(pairs_of, range(n_cells)):
+    for pairs in map_in_threads(pairs_of, range(n_cells)):
         done.append(pairs)
-        require_few(sum(len(each.low) for each in done), prepared.tau)
-        if say is not None:
-            say(len(done), n_cells)
+        require_pair_limit(sum(len(each.low) for each in done), prepared.tau)
+        if on_progress is not None:
+            on_progress(len(done), n_cells)
     return done
 
 
 def _padded(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rows, and from the first again up to a multiple of PAD."""
+    """Rows, repeated from the first on up to a multiple of PAD."""
     return np.resize(rows, -(-len(rows) // PAD) * PAD)

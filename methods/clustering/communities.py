@@ -1,9 +1,9 @@
 """Threshold communities (MMDU 2.2, 3.1: tau = 0.75).
 
-A community is a centre and every text within tau of it; communities are taken largest first and do
-not overlap (the semantics of sentence-transformers' `community_detection`). What belongs here: which of
-the neighbours become a community. What does not: finding neighbours (`neighbours.py`), making vectors
-(`resources/embedder.py`), drawing sets (`methods/image_sets.py`).
+A community is a centre and the vectors within tau of it; communities are chosen largest first and do
+not overlap (the semantics of sentence-transformers' `community_detection`). What belongs here: choosing
+communities in a neighbour graph. What does not: finding neighbours (`neighbours.py`), embedding texts
+(`resources/embedder.py`), sampling image sets (`methods/image_sets/`).
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.clustering.neighbours import Neighbours, Say, Vectors, cosines, find_neighbours
+from methods.clustering.neighbours import (
+    NeighbourGraph,
+    OnProgress,
+    Vectors,
+    cosines,
+    find_neighbours,
+)
 
 
 @dataclass(frozen=True)
 class Community:
-    """Indices of members, the centre first, then by falling similarity to it, all within tau."""
+    """Indices of the members: the centre, then the others by falling similarity to it."""
 
     centre: int
     members: tuple[int, ...]
@@ -25,35 +31,35 @@ class Community:
 
 
 def threshold_communities(
-    vectors: Vectors, tau: float, min_size: int = 2, say: Say | None = None
+    vectors: Vectors, tau: float, min_size: int = 2, on_progress: OnProgress | None = None
 ) -> list[Community]:
     """Disjoint communities of at least `min_size` at cosine >= `tau`, largest first.
 
-    Every vector is a candidate centre with all its neighbours; candidates are taken by size, ties by
-    the smaller index of the centre; a centre already taken is none, members already taken fall out,
-    and what is left must still have `min_size`. Exact, deterministic. Cost: see `find_neighbours`.
-    Raises ThresholdError.
+    Every vector with all its neighbours is a candidate. Candidates are visited by falling size, ties
+    by the smaller index of the centre. A candidate is skipped if its centre is already in a
+    community; members already in one are removed, and at least `min_size` must remain. Exact,
+    deterministic. Cost: see `find_neighbours`. Raises ThresholdError.
     """
     if not len(vectors):
         return []
-    return communities_of(find_neighbours(vectors, tau, say), min_size)
+    return communities_from_graph(find_neighbours(vectors, tau, on_progress), min_size)
 
 
-def communities_of(neighbours: Neighbours, min_size: int = 2) -> list[Community]:
-    """Communities of a graph of neighbours, as `threshold_communities` says."""
+def communities_from_graph(neighbours: NeighbourGraph, min_size: int = 2) -> list[Community]:
+    """Communities of a neighbour graph, as defined in `threshold_communities`."""
     prepared = neighbours.prepared
     weights = np.bincount(prepared.distinct_of, minlength=len(prepared.vectors))
-    found = _taken_largest_first(neighbours, weights, min_size)
-    # Each distinct vector of a community stands for all that equal it.
+    found = _select_largest_first(neighbours, weights, min_size)
+    # Rows are distinct vectors: each stands for all vectors equal to it.
     centres = np.array([centre for centre, _ in found], dtype=np.intp)
     rows = [np.array([centre, *members], dtype=np.intp) for centre, members in found]
     return _in_order(neighbours, centres, rows)
 
 
-def _taken_largest_first(
-    neighbours: Neighbours, weights: NDArray[np.intp], min_size: int
+def _select_largest_first(
+    neighbours: NeighbourGraph, weights: NDArray[np.intp], min_size: int
 ) -> list[tuple[int, NDArray[np.int32]]]:
-    """Centres and the other distinct vectors they get, in the order in which they are taken."""
+    """The row of each chosen centre and the rows of its other members, in the order of choice."""
     n = len(weights)
     reach = np.concatenate([[0], np.cumsum(weights[neighbours.indices])])
     sizes = weights + reach[neighbours.starts[1:]] - reach[neighbours.starts[:-1]]
@@ -75,13 +81,13 @@ def _taken_largest_first(
 
 
 def _in_order(
-    neighbours: Neighbours, centres: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]
+    neighbours: NeighbourGraph, centres: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]
 ) -> list[Community]:
-    """Communities of distinct vectors as communities of all vectors, each in its order."""
+    """Communities of distinct rows expanded to all vectors, members in order of similarity."""
     if not rows:
         return []
     prepared = neighbours.prepared
-    # Which community every vector is in, and as which distinct row.
+    # The community of each distinct row, then of each vector.
     community_of = np.full(len(prepared.vectors), -1)
     community_of[np.concatenate(rows)] = np.repeat(
         np.arange(len(rows)), [len(each) for each in rows]
@@ -90,7 +96,7 @@ def _in_order(
     index = np.flatnonzero(community >= 0)
     community = community[index]
     row, centre = prepared.distinct_of[index], centres[community]
-    # Rounding must neither make a cosine above 1 nor cost a vector the cosine 1 with its equals.
+    # Rounding must not give a cosine above 1, nor less than 1 to equal vectors.
     similarity = np.minimum(cosines(prepared.vectors, row, centre, np.float64), 1.0)
     similarity[row == centre] = 1.0
     is_centre = index == prepared.first[centre]
@@ -98,8 +104,8 @@ def _in_order(
     ends = np.cumsum(np.bincount(community, minlength=len(rows)))[:-1]
     members = np.split(index[order], ends)
     similarities = np.split(similarity[order], ends)
-    made = [
+    communities = [
         Community(int(each[0]), tuple(each.tolist()), tuple(near.tolist()))
         for each, near in zip(members, similarities, strict=True)
     ]
-    return sorted(made, key=lambda community: -len(community.members))
+    return sorted(communities, key=lambda each: -len(each.members))

@@ -1,8 +1,9 @@
-"""All pairs of vectors within tau of each other, exactly.
+"""Exact search for all pairs of vectors within tau, and the neighbour graph they make.
 
-Every pair is screened (`screen.py`), what passes is looked at in whole. Blocks of rows are independent
-of each other: threads take them here, workers elsewhere may take them too. What belongs here: who is
-near whom. Who forms a community with whom says `communities.py`.
+Filter and refine: `pair_filter.py` excludes most pairs by a cheap upper bound, the others are compared
+in full. Blocks of rows are independent of each other: threads of this process or workers of a cluster
+can process them. What belongs here: which pairs are within tau. What does not: choosing communities
+(`communities.py`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,54 +14,54 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.clustering.screen import TILE_ROWS, Screen, make_screen
+from methods.clustering.pair_filter import TILE_ROWS, PairFilter, make_pair_filter
 from methods.errors import UserError
 
 Vectors = NDArray[np.float32]
-"""Unit vectors, one a row: shape (n, d)."""
+"""Unit vectors as rows: shape (n, d)."""
 
 MAX_PAIRS = 2**29
-"""Pairs are held in memory, 16 bytes each while they are put in order."""
+"""All pairs are in memory, with 16 bytes each while they are sorted."""
 
-CHECKED_AT_ONCE = 1024
-BORDER = 1e-5
-"""Closer to tau than this, a product is made in float64."""
+PAIRS_AT_ONCE = 1024
+FLOAT64_MARGIN = 1e-5
+"""A float32 cosine nearer to tau than this is computed again in float64."""
 
 
 class ThresholdError(UserError):
-    """A tau or vectors that communities cannot be made of."""
+    """Clustering cannot use this tau or these vectors."""
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What a block of rows needs to know: distinct vectors, their screen, and whose they are."""
+class PreparedVectors:
+    """The input of every block: the distinct ones of n vectors, and their pair filter."""
 
     vectors: Vectors
-    """The distinct ones, shape (m, d), in the order of their first appearance."""
-    screen: Screen
+    """The distinct vectors, shape (m, d), in the order of their first appearance."""
+    pair_filter: PairFilter
     tau: float
     first: NDArray[np.intp]
-    """Of each distinct vector the index at which it stands first, shape (m,)."""
+    """Index of the first appearance of each distinct vector, shape (m,)."""
     distinct_of: NDArray[np.intp]
-    """Of each vector given the row of its distinct one, shape (n,)."""
+    """Row of the distinct vector that equals each input vector, shape (n,)."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs within tau as two arrays of rows of distinct vectors, `low` < `high`, each pair once."""
+    """Pairs within tau, each once, as two arrays of rows of the distinct vectors, `low` < `high`."""
 
     low: NDArray[np.int32]
     high: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """The graph of all pairs: neighbours of row i are indices[starts[i]:starts[i + 1]], ascending.
+class NeighbourGraph:
+    """Adjacency in CSR form: the neighbours of row i are indices[starts[i]:starts[i + 1]], ascending.
 
-    A row is no neighbour of itself. Rows are those of `prepared.vectors`.
+    Rows are those of `prepared.vectors`; a row is not its own neighbour.
     """
 
-    prepared: Prepared
+    prepared: PreparedVectors
     starts: NDArray[np.int64]
     indices: NDArray[np.int32]
 
@@ -70,29 +71,31 @@ class Neighbours:
 
 
 Part = TypeVar("Part")
-Say = Callable[[int, int], None]
-"""Hears how many blocks are done, of how many."""
+OnProgress = Callable[[int, int], None]
+"""Called with the number of blocks that are done and the number of all blocks."""
 
 
-def find_neighbours(vectors: Vectors, tau: float, say: Say | None = None) -> Neighbours:
-    """Every pair at cosine >= `tau`, found by as many threads as the process may use.
+def find_neighbours(
+    vectors: Vectors, tau: float, on_progress: OnProgress | None = None
+) -> NeighbourGraph:
+    """Every pair at cosine >= `tau`, found by as many threads as torch may use.
 
-    Exact: a pair's cosine is the float64 product of its float32 vectors; equal vectors are at 1. Cost:
-    n^2 / 2 short products; memory a few tiles, and 16 bytes a pair. Raises ThresholdError.
+    Exact: a pair's cosine is the float64 product of its float32 vectors, and 1 for equal vectors.
+    Cost: n^2 / 2 short products; memory: a few tiles, and 16 bytes per pair. Raises ThresholdError.
     """
     prepared = prepare(vectors, tau)
     todo = blocks(prepared)
     found: list[Pairs] = []
-    for pairs in side_by_side(lambda block: block_pairs(prepared, *block), todo):
+    for pairs in map_in_threads(lambda block: block_pairs(prepared, *block), todo):
         found.append(pairs)
-        require_few(sum(len(each.low) for each in found), tau)
-        if say is not None:
-            say(len(found), len(todo))
+        require_pair_limit(sum(len(each.low) for each in found), tau)
+        if on_progress is not None:
+            on_progress(len(found), len(todo))
     return merge(prepared, found)
 
 
-def side_by_side(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterator[Pairs]:
-    """Pairs of every part in turn, made by as many threads as torch may use."""
+def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterator[Pairs]:
+    """`work` applied to each part in as many threads as torch may use; results in order."""
     import torch
 
     if len(parts) < 2:
@@ -102,62 +105,62 @@ def side_by_side(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterat
     try:
         yield from pool.map(work, parts)
     finally:
-        # Whoever stops listening, or fails, waits for no more than what is under way.
+        # If the caller stops or fails, only the parts that are running are waited for.
         pool.shutdown(cancel_futures=True)
 
 
-def prepare(vectors: Vectors, tau: float) -> Prepared:
-    """Vectors, shape (n, d), ready for blocks; float16 and vectors not of length 1 are brought there.
+def prepare(vectors: Vectors, tau: float) -> PreparedVectors:
+    """Vectors, shape (n, d), as float32 unit vectors without duplicates, with their pair filter.
 
-    Raises ThresholdError for a tau outside -1..1 and for numbers that are not finite.
+    Raises ThresholdError for a tau outside -1 to 1 and for numbers that are not finite.
     """
     if not -1 <= tau <= 1:
         raise ThresholdError(f"tau is a cosine: give a number from -1 to 1, not {tau}.")
-    units = as_units(vectors)
+    units = unit_vectors(vectors)
     first, distinct_of = _distinct(units)
     distinct = units if len(first) == len(units) else units[first]
-    return Prepared(distinct, make_screen(distinct, tau), tau, first, distinct_of)
+    return PreparedVectors(distinct, make_pair_filter(distinct, tau), tau, first, distinct_of)
 
 
-def blocks(prepared: Prepared, rows: int = TILE_ROWS) -> list[tuple[int, int]]:
-    """Blocks of rows (start, stop) that cover all pairs; the first has most columns to look at."""
+def blocks(prepared: PreparedVectors, rows: int = TILE_ROWS) -> list[tuple[int, int]]:
+    """Blocks of rows (start, stop) that cover all pairs; the first has the most columns."""
     n = len(prepared.vectors)
     return [(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
-def block_pairs(prepared: Prepared, start: int, stop: int) -> Pairs:
-    """Pairs of the rows start..stop with each other and with all rows after them."""
-    screen = prepared.screen
-    left, right = screen.select(slice(start, stop)), screen.select(slice(start, None))
+def block_pairs(prepared: PreparedVectors, start: int, stop: int) -> Pairs:
+    """Pairs of the rows start to stop with each other and with all rows after them."""
+    pair_filter = prepared.pair_filter
+    left, right = pair_filter.select(slice(start, stop)), pair_filter.select(slice(start, None))
     found = []
-    for low, high in screen.passing(left, right):
+    for low, high in pair_filter.candidates(left, right):
         later = high > low
         found.append(within_tau(prepared, low[later] + start, high[later] + start))
-    return concatenated(found)
+    return concatenate_pairs(found)
 
 
-def merge(prepared: Prepared, found: Iterable[Pairs]) -> Neighbours:
-    """The graph of all blocks' pairs, whatever their order."""
+def merge(prepared: PreparedVectors, found: Iterable[Pairs]) -> NeighbourGraph:
+    """The neighbour graph of all blocks' pairs, in any order."""
     from scipy.sparse import coo_array
 
-    pairs = concatenated(list(found))
-    require_few(len(pairs.low), prepared.tau)
+    pairs = concatenate_pairs(list(found))
+    require_pair_limit(len(pairs.low), prepared.tau)
     n = len(prepared.vectors)
     ones = np.ones(len(pairs.low), dtype=bool)
     upper = coo_array((ones, (pairs.low, pairs.high)), shape=(n, n)).tocsr()
     graph = (upper + upper.T).tocsr()
     graph.sort_indices()
-    return Neighbours(
+    return NeighbourGraph(
         prepared, graph.indptr.astype(np.int64), graph.indices.astype(np.int32, copy=False)
     )
 
 
-def within_tau(prepared: Prepared, low: NDArray[np.intp], high: NDArray[np.intp]) -> Pairs:
-    """Those of some pairs whose whole vectors are within tau."""
+def within_tau(prepared: PreparedVectors, low: NDArray[np.intp], high: NDArray[np.intp]) -> Pairs:
+    """Those of the candidate pairs whose full vectors are within tau."""
     cosine = cosines(prepared.vectors, low, high)
-    border = np.flatnonzero(np.abs(cosine - prepared.tau) < BORDER)
     near = cosine >= prepared.tau
-    near[border] = cosines(prepared.vectors, low[border], high[border], np.float64) >= prepared.tau
+    close = np.flatnonzero(np.abs(cosine - prepared.tau) < FLOAT64_MARGIN)
+    near[close] = cosines(prepared.vectors, low[close], high[close], np.float64) >= prepared.tau
     return Pairs(low[near].astype(np.int32), high[near].astype(np.int32))
 
 
@@ -167,10 +170,10 @@ def cosines(
     right: NDArray[np.integer],
     number: type[np.floating] = np.float32,
 ) -> NDArray[np.floating]:
-    """Products of pairs of rows, in `number`; a few pairs at a time, so that they stay in the cache."""
+    """Dot products of pairs of rows, as `number`; a few pairs at a time, to stay in the cache."""
     products = np.empty(len(left), dtype=number)
-    for start in range(0, len(left), CHECKED_AT_ONCE):
-        part = slice(start, start + CHECKED_AT_ONCE)
+    for start in range(0, len(left), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
         products[part] = np.einsum(
             "nd,nd->n",
             vectors[left[part]].astype(number, copy=False),
@@ -179,8 +182,8 @@ def cosines(
     return products
 
 
-def concatenated(found: Sequence[Pairs]) -> Pairs:
-    """Several lists of pairs as one."""
+def concatenate_pairs(found: Sequence[Pairs]) -> Pairs:
+    """All pairs of several blocks."""
     empty = [np.empty(0, dtype=np.int32)]
     return Pairs(
         np.concatenate([pairs.low for pairs in found] or empty),
@@ -188,23 +191,23 @@ def concatenated(found: Sequence[Pairs]) -> Pairs:
     )
 
 
-def require_few(n_pairs: int, tau: float) -> None:
-    """Raise ThresholdError when the graph would not fit into memory."""
+def require_pair_limit(n_pairs: int, tau: float) -> None:
+    """Raise ThresholdError if there are too many pairs for memory."""
     if n_pairs > MAX_PAIRS:
         raise ThresholdError(
             f"More than {MAX_PAIRS:,} pairs lie within tau = {tau}: raise tau or cluster fewer entries."
         )
 
 
-def as_units(vectors: NDArray[np.floating]) -> Vectors:
-    """Vectors as float32 of length 1; those that are so already keep every bit, zeros stay zeros.
+def unit_vectors(vectors: NDArray[np.floating]) -> Vectors:
+    """Vectors as float32 of length 1; float32 unit vectors keep every bit, zeros stay zeros.
 
     Raises ThresholdError for numbers that are not finite.
     """
     units = np.ascontiguousarray(vectors, dtype=np.float32)
     lengths = np.sqrt(np.einsum("nd,nd->n", units, units))
     if not np.isfinite(lengths).all():
-        raise ThresholdError("Some vectors hold numbers that are not finite: embed them anew.")
+        raise ThresholdError("Some vectors hold numbers that are not finite: embed them again.")
     off = (np.abs(lengths - 1) > 1e-6) & (lengths > 0)
     if off.any():
         units = units.copy()
@@ -213,11 +216,14 @@ def as_units(vectors: NDArray[np.floating]) -> Vectors:
 
 
 def _distinct(units: Vectors) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Of each distinct row its first index, ascending; of each row the place of its distinct one."""
+    """The first index of each distinct row, ascending, and for each row the number of its distinct one.
+
+    Like np.unique(axis=0) in the order of first appearance, but by a hash of each row.
+    """
     n, dimensions = units.shape
     if not n or not dimensions:
         return np.arange(n), np.arange(n)
-    # Two numbers at a time, as integers. Adding 0.0 makes -0.0, which equals 0.0, the same bits.
+    # Two numbers at a time, as integers. Adding 0.0 gives -0.0 the same bits as 0.0.
     even = units[:, : dimensions - dimensions % 2]
     bits = np.ascontiguousarray(even + np.float32(0.0)).view(np.uint64)
     factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1
@@ -225,9 +231,9 @@ def _distinct(units: Vectors) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     _, first, distinct_of = np.unique(hashes, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[distinct_of] != np.arange(n))
     if (units[again] != units[first[distinct_of[again]]]).any():
-        # Two rows have one hash by chance: rare enough for the slow way.
+        # Hash collision: compare whole rows. Slow, but too rare to matter.
         _, first, distinct_of = np.unique(units, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return first[order], place[distinct_of]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[distinct_of]

@@ -1,7 +1,7 @@
-"""Vectors laid out on a plane, for people to look at.
+"""Projection of vectors to a plane, for the map of entries.
 
-What belongs here: which entries are drawn when there are too many, and where each one goes. A map keeps
-who is near whom, and little else: distances between far points and the axes mean nothing.
+What belongs here: which entries are on the map if there are too many, and their coordinates. t-SNE
+keeps neighbourhoods; the axes and distances between far points have no meaning.
 """
 
 from collections.abc import Iterable
@@ -13,26 +13,26 @@ from methods.clustering.neighbours import Vectors
 from methods.ids import content_id
 
 N_COMPONENTS = 50
-"""What PCA keeps for t-SNE, as its authors advise (van der Maaten and Hinton 2008, 4.2)."""
+"""Dimensions that PCA keeps for t-SNE (van der Maaten and Hinton 2008, 4.2)."""
 PERPLEXITY = 30.0
 MIN_POINTS = 10
-"""Fewer points than this have no neighbourhoods: they are laid out along their two main axes."""
+"""With fewer points than this t-SNE finds no neighbourhoods: PCA's first two axes are used."""
 
 
-def drawn(entries: Iterable[tuple[str, bool]], max_points: int, seed: int) -> list[str]:
-    """At most `max_points` ids of `entries` (id, whether it is in a cluster), in drawing order.
+def sample_for_map(entries: Iterable[tuple[str, bool]], max_points: int, seed: int) -> list[str]:
+    """At most `max_points` ids of `entries` (id, whether it is in a cluster), in map order.
 
-    Clustered ones come first, each kind in an order that follows from seed and id alone: when an entry
-    comes or goes, the others keep their order.
+    Clustered entries come first. Within each kind the order is a hash of seed and id, so adding or
+    removing an entry does not reorder the others.
     """
     ordered = sorted(entries, key=lambda entry: (not entry[1], content_id(seed, entry[0])))
     return [entry_id for entry_id, _ in ordered[:max_points]]
 
 
 def project(vectors: Vectors, seed: int) -> NDArray[np.float32]:
-    """Places on a plane, shape (n, 2): PCA to 50 dimensions, then t-SNE that starts from PCA's plane.
+    """Coordinates on a plane, shape (n, 2): PCA to 50 dimensions, then t-SNE initialized by PCA.
 
-    The same vectors and seed give the same places. Cost: n log n; 10,000 points take about a minute.
+    Deterministic for vectors and seed. Cost: n log n; 10,000 points take about a minute.
     """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
@@ -41,7 +41,7 @@ def project(vectors: Vectors, seed: int) -> NDArray[np.float32]:
     n = len(vectors)
     if n < 2 or not np.ptp(vectors, axis=0).any():
         return np.zeros((n, 2), dtype=np.float32)
-    # One thread: several would add up in an order of their own, and other places come out.
+    # One thread: with several, the order of additions and so the result would vary.
     with threadpool_limits(limits=1):
         n_components = min(N_COMPONENTS, *vectors.shape)
         reduced = PCA(n_components, svd_solver="full", random_state=seed).fit_transform(vectors)
@@ -52,5 +52,5 @@ def project(vectors: Vectors, seed: int) -> NDArray[np.float32]:
             plane = TSNE(2, perplexity=perplexity, init="pca", random_state=seed).fit_transform(
                 reduced
             )
-    # Vectors that lie on a line have one axis only.
+    # PCA may return a single axis (two vectors, or one dimension).
     return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1]))).astype(np.float32)

@@ -1,19 +1,20 @@
-"""Image sets drawn from clusters (MMDU 2.2, 3.2, Table 1, Figure 4).
+"""Image sets sampled from clusters (MMDU 2.2, 3.2, Table 1, Figure 4).
 
-`wishes.py` says what is wanted, `sizes.py` how many sets of which size, `stock.py` which entries of a
-cluster form one set, `drawing.py` all sets of a kind, `counts.py` why some could not be made.
+`spec.py` has the sampling specification and the types, `sizes.py` apportions set sizes, `pool.py`
+chooses the entries of a set in one cluster, `sampling.py` samples all sets of a kind, `counts.py`
+explains missing sets.
 """
 
-from methods.image_sets.drawing import Drawing, draw_sets
-from methods.image_sets.wishes import (
+from methods.image_sets.sampling import SampledSets, sample_sets
+from methods.image_sets.spec import (
     MAX_IMAGES,
     MIN_IMAGES,
     Cluster,
     ImageSet,
     Kind,
     Member,
+    SamplingSpec,
     SetSizeError,
-    Wish,
     size_weights,
 )
 
@@ -21,12 +22,12 @@ __all__ = [
     "MAX_IMAGES",
     "MIN_IMAGES",
     "Cluster",
-    "Drawing",
     "ImageSet",
     "Kind",
     "Member",
+    "SampledSets",
+    "SamplingSpec",
     "SetSizeError",
-    "Wish",
-    "draw_sets",
+    "sample_sets",
     "size_weights",
 ]

@@ -1,16 +1,16 @@
-"""How many sets of each size were wanted, how many were made, and why not all.
+"""How many sets of each size were wanted and made, and the reasons for the difference.
 
-What belongs here: the reckoning, which needs only the clusters and what was made of them. Each set
-that is missing is put down to the first rule under which the clusters could not have given so many
-sets of its size, though they had given no others:
+What belongs here: counting, from the clusters and the number of sets made. Each missing set is
+attributed to the first rule under which the clusters could not give that many sets of its size, even
+if they gave no other sets:
 
-- `clusters too small`: not with any entries of a cluster, each used as often as it may be;
-- `images look alike`: not without two that look alike in a set;
-- `pages repeat`: not without a page twice in a set;
-- `entries used up`: they could have, but the entries stand in other sets or cannot all be fitted in.
+- `clusters too small`: not even with every entry of a cluster used `max_uses` times;
+- `images look alike`: not without two near-duplicates in a set;
+- `pages repeat`: not without two images of one page in a set;
+- `entries used up`: possible by these rules, but the entries are in other sets or do not combine.
 
-A size of which more were made than wanted stands in for others: `in place of other sizes`, counted
-negative, so that the reasons of a size always sum up to what is missing of it.
+If more sets of a size were made than wanted, they replace sets of other sizes: `in place of other
+sizes`, with a negative count, so that the reasons of a size always sum up to `wanted - made`.
 """
 
 from collections import Counter
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from methods.image_sets.sizes import Counts, apportion, most_sets
-from methods.image_sets.wishes import Cluster, Wish
+from methods.image_sets.sizes import Counts, apportion, max_sets
+from methods.image_sets.spec import Cluster, SamplingSpec
 
 TOO_SMALL = "clusters too small"
 ALIKE = "images look alike"
@@ -40,24 +40,24 @@ class SizeCount:
 
 
 def size_counts(
-    clusters: Sequence[Cluster], wish: Wish, made: Mapping[int, int]
+    clusters: Sequence[Cluster], spec: SamplingSpec, made: Mapping[int, int]
 ) -> list[SizeCount]:
-    """The reckoning of a kind, a row for each wanted size, rising.
+    """Counts of one kind, one row for each wanted size, rising.
 
-    Wanted are the shares of `wish.n_sets` sets or, where that is None, of as many as were made.
+    `wanted` are the shares of `spec.n_sets` sets or, if that is None, of the number of sets made.
     """
-    n_sets = sum(made.values()) if wish.n_sets is None else wish.n_sets
-    wanted = apportion(wish.weights, n_sets)
-    groups = [_groups(cluster, wish) for cluster in clusters]
+    n_sets = sum(made.values()) if spec.n_sets is None else spec.n_sets
+    wanted = apportion(spec.weights, n_sets)
+    frequencies = [_frequencies(cluster, spec) for cluster in clusters]
     counts = []
-    for size in sorted(wish.weights):
+    for size in sorted(spec.weights):
         missing = wanted[size] - made.get(size, 0)
         reasons = {INSTEAD: missing} if missing < 0 else {}
-        could = wanted[size]
-        for reason, bound in _bounds(groups, wish, size) if missing > 0 else ():
-            bound = min(bound, could)
-            reasons[reason] = min(could - bound, missing - sum(reasons.values()))
-            could = bound
+        possible = wanted[size]
+        for reason, bound in _bounds(frequencies, spec, size) if missing > 0 else ():
+            bound = min(bound, possible)
+            reasons[reason] = min(possible - bound, missing - sum(reasons.values()))
+            possible = bound
         if missing > 0:
             reasons[USED_UP] = missing - sum(reasons.values())
         counts.append(
@@ -71,27 +71,27 @@ def size_counts(
     return counts
 
 
-def _groups(cluster: Cluster, wish: Wish) -> tuple[int, Counts, Counts]:
-    """Entries of a cluster, and the free uses of each look and of each page before any set."""
-    looks = Counter(member.appearance for member in cluster.members)
+def _frequencies(cluster: Cluster, spec: SamplingSpec) -> tuple[int, Counts, Counts]:
+    """Number of entries of a cluster, and the allowed uses of each image group and of each page."""
+    images = Counter(member.image_group for member in cluster.members)
     pages = Counter(member.page_id for member in cluster.members)
     return (
         len(cluster.members),
-        np.array(list(looks.values()), dtype=np.int64) * wish.max_uses,
-        np.array(list(pages.values()), dtype=np.int64) * wish.max_uses,
+        np.array(list(images.values()), dtype=np.int64) * spec.max_uses,
+        np.array(list(pages.values()), dtype=np.int64) * spec.max_uses,
     )
 
 
 def _bounds(
-    groups: Sequence[tuple[int, Counts, Counts]], wish: Wish, size: int
+    frequencies: Sequence[tuple[int, Counts, Counts]], spec: SamplingSpec, size: int
 ) -> list[tuple[str, int]]:
-    """The most sets of `size` images that all clusters could give under one rule more each time."""
-    by_entries = by_looks = by_pages = 0
-    for n_entries, looks, pages in groups:
+    """Upper bounds on the number of sets of `size` images, each under one rule more."""
+    by_entries = by_images = by_pages = 0
+    for n_entries, images, pages in frequencies:
         if n_entries < size:
             continue
-        by_entries += n_entries * wish.max_uses // size
-        of_looks = most_sets(looks, size)
-        by_looks += of_looks
-        by_pages += of_looks if wish.repeat_pages else min(of_looks, most_sets(pages, size))
-    return [(TOO_SMALL, by_entries), (ALIKE, by_looks), (PAGES, by_pages)]
+        by_entries += n_entries * spec.max_uses // size
+        of_images = max_sets(images, size)
+        by_images += of_images
+        by_pages += of_images if spec.repeat_pages else min(of_images, max_sets(pages, size))
+    return [(TOO_SMALL, by_entries), (ALIKE, by_images), (PAGES, by_pages)]

@@ -1,5 +1,6 @@
-"""Exact communities made by many machines: the work as files, and the Ray job that does it.
+"""Exact community detection on a Ray cluster: a folder with the job's files, and the job itself.
 
-What belongs here: what runs on the cluster. It travels there with the job, so that nodes need Ray,
-dagster-pipes, NumPy, SciPy and torch, but not the project. Who sends it is `assets/cluster/on_ray.py`.
+What belongs here: the code that runs on the cluster. It is uploaded with the job, so that nodes need
+Ray, dagster-pipes, NumPy, SciPy and torch, but not the project. `assets/cluster/on_ray.py` submits the
+job.
 """

@@ -1,6 +1,6 @@
-"""Which Ray cluster jobs are sent to.
+"""The Ray cluster that receives jobs.
 
-What belongs here: its address. Nothing is opened before a step runs there.
+What belongs here: its address. No connection is opened before a job is submitted.
 """
 
 from dataclasses import dataclass
@@ -8,6 +8,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RayCluster:
-    """A cluster by the HTTP address of its dashboard, for example http://127.0.0.1:8265."""
+    """A cluster, by the HTTP address of its dashboard, for example http://127.0.0.1:8265."""
 
     address: str | None

@@ -1,5 +1,5 @@
--- Every cluster with the caption vector at its centre, and a title: that of the centre's page, or its
--- caption where the page has gone.
+-- Every cluster with the caption vector of its centre, and a title: the title of the centre's page, or
+-- the centre's caption if the page was removed.
 SELECT
     c.community_id AS cluster_id,
     c.group_id,

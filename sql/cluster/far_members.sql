@@ -1,7 +1,6 @@
--- Members that lie farther from their centre than tau, or whose similarity to it is not what is on record;
--- made anew from the vectors. Who founded a community that was found by density may lie farther out, and
--- only who joined it later is bound by tau.
-WITH places AS (
+-- Members whose similarity to their centre, computed again from the vectors, is below tau or differs from
+-- the recorded one. In communities by density tau binds only the members that were assigned later.
+WITH memberships AS (
     SELECT entry_id, group_id AS community_id, group_how AS how, category_text_id AS text_id,
         group_similarity AS recorded
     FROM cluster.clusters
@@ -13,7 +12,7 @@ centres AS (
     SELECT
         *,
         if(kind = 'group', category_text_id, caption_text_id) AS text_id,
-        if(kind = 'group', group_method, cluster_method) <> 'density' AS in_whole
+        if(kind = 'group', group_method, cluster_method) <> 'density' AS by_threshold
     FROM cluster.communities
 )
 SELECT
@@ -23,8 +22,8 @@ SELECT
     c.tau,
     p.recorded,
     list_inner_product(a.vector, b.vector) AS similarity,
-    similarity < c.tau - $n_tolerance AND (c.in_whole OR p.how = 'assigned') AS is_far
-FROM places AS p
+    similarity < c.tau - $n_tolerance AND (c.by_threshold OR p.how = 'assigned') AS is_far
+FROM memberships AS p
 JOIN centres AS c USING (community_id)
 JOIN cluster.embeddings AS a ON a.text_id = p.text_id AND a.model = c.model
 JOIN cluster.embeddings AS b ON b.text_id = c.text_id AND b.model = c.model

@@ -1,4 +1,4 @@
--- Some embedded texts of entries, to look at.
+-- Some embedded texts of entries, for the run's preview.
 SELECT entry_id, space, text, model
 FROM cluster.entry_texts
 JOIN cluster.embeddings USING (text_id, text)

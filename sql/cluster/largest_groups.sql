@@ -1,4 +1,4 @@
--- The largest groups, each with the title of its centre's page and its share of all entries in one.
+-- The largest groups, each with the title of its centre's page and its share of all grouped entries.
 SELECT
     c.group_id,
     any_value(e.title) AS title,

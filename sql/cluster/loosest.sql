@@ -1,4 +1,4 @@
--- The loosest clusters, those whose members are least like their centre, with a picture of each centre.
+-- The clusters with the lowest mean similarity to their centre, with an image of each centre.
 WITH entries AS (
     SELECT entry_id, any_value(title) AS title, any_value(image_id) AS image_id
     FROM ingest.entries

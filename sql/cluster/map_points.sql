@@ -1,5 +1,5 @@
--- What the map shows of each of its entries, in drawing order. A group is called after its centre's page,
--- or by that page's categories where the page has gone.
+-- The entries on the map in drawing order. A group's title is the title of its centre's page, or that
+-- page's categories if the page was removed.
 WITH entries AS (
     SELECT entry_id, title, caption, image_id
     FROM ingest.entries

@@ -1,5 +1,5 @@
--- Clustered entries, cluster by cluster, with what stands for images that look alike.
-SELECT c.cluster_id, c.entry_id, e.image_id, e.page_id, d.group_id AS look
+-- Clustered entries, cluster by cluster, with the group of near-duplicates of each image.
+SELECT c.cluster_id, c.entry_id, e.image_id, e.page_id, d.group_id AS duplicate_group
 FROM cluster.clusters AS c
 JOIN (SELECT DISTINCT entry_id, image_id, page_id FROM ingest.entries) AS e USING (entry_id)
 LEFT JOIN cluster.duplicates AS d USING (image_id)

@@ -1,4 +1,4 @@
--- Pairs of clusters that could be one, the nearest first.
+-- Pairs of clusters that could be merged, the nearest first.
 SELECT title_a, size_a, title_b, size_b, same_group, similarity, union_similarity, cluster_a, cluster_b
 FROM cluster.near_pairs
 WHERE mergeable

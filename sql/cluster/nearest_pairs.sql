@@ -1,4 +1,4 @@
--- The pairs that may want merging, those that could be one first, with a picture of each centre.
+-- Pairs of clusters near each other, the mergeable ones first, with an image of each centre.
 WITH images AS (
     SELECT c.community_id, any_value(e.image_id) AS image_id
     FROM cluster.communities AS c

@@ -1,4 +1,4 @@
--- Texts that have no vector of this model yet, each once, the longest first.
+-- Distinct texts without a vector of this model, the longest first.
 SELECT text_id, text
 FROM (SELECT DISTINCT text_id, text FROM cluster.entry_texts) AS t
 ANTI JOIN cluster.embeddings AS e ON e.text_id = t.text_id AND e.model = $model

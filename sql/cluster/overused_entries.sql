@@ -1,4 +1,4 @@
--- Entries that stand in more sets of a kind than they may.
+-- Entries that are in more sets of a kind than allowed.
 SELECT kind, entry_id, count(DISTINCT set_id) AS n_sets
 FROM cluster.image_sets
 GROUP BY kind, entry_id

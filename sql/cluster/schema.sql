@@ -1,8 +1,8 @@
--- Clustering: where each entry lies, which entries belong together, which sets are drawn from them.
+-- Clustering: vectors of entries, groups and clusters of entries, image sets sampled from clusters.
 CREATE SCHEMA IF NOT EXISTS cluster;
 
--- Images that stand behind several URLs or look like others: `group_id` is the smallest id of those
--- that look alike, `distance` the bits in which the hash differs from the nearest of them.
+-- Images behind several URLs, or with near-duplicates: `group_id` is the smallest image id of the group of
+-- near-duplicates, `distance` the Hamming distance of the perceptual hash to the nearest of them.
 CREATE TABLE IF NOT EXISTS cluster.duplicates (
     image_id VARCHAR PRIMARY KEY,
     group_id VARCHAR NOT NULL,
@@ -10,9 +10,9 @@ CREATE TABLE IF NOT EXISTS cluster.duplicates (
     distance INTEGER CHECK (distance BETWEEN 0 AND 64)
 );
 
--- One text as a unit vector of one model, under the SHA-256 of the text; which entries have it, says
--- cluster.entry_texts. Rows are only ever added: no text is embedded twice, though its entry goes and
--- comes back. `model` names the backend too, where that is not torch.
+-- A text's unit vector by one model, under the SHA-256 of the text; cluster.entry_texts says which entries
+-- have it. Rows are never deleted, so no text is embedded twice, even if its entry is removed and added
+-- again. `model` includes the backend unless that is torch.
 CREATE TABLE IF NOT EXISTS cluster.embeddings (
     text_id VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
@@ -22,10 +22,10 @@ CREATE TABLE IF NOT EXISTS cluster.embeddings (
     CHECK (text_id = sha256(text))
 );
 
--- Where each entry sits: its group (by category) and its cluster inside the group (by caption), with the
--- centre and the cosine to it in both spaces; where it joined none, which one is nearest and how near.
--- How it came there says methods/clustering/placement.py; a centre's entry may have gone since. The two
--- texts are those by which it was placed, in cluster.embeddings.
+-- Each entry with its group (by category) and its cluster inside the group (by caption), and its cosine to
+-- their centres in both spaces; for an entry in none, the nearest one and the cosine to its centre.
+-- `group_how` and `cluster_how` are defined in methods/clustering/two_passes.py. The entry at a centre may
+-- have been removed since. The two texts are those that were compared, in cluster.embeddings.
 CREATE TABLE IF NOT EXISTS cluster.clusters (
     entry_id VARCHAR PRIMARY KEY,
     category_text_id VARCHAR NOT NULL,
@@ -45,18 +45,18 @@ CREATE TABLE IF NOT EXISTS cluster.clusters (
     nearest_cluster_id VARCHAR,
     nearest_cluster_similarity DOUBLE CHECK (nearest_cluster_similarity BETWEEN -1.001 AND 1.001),
     CHECK (cluster_id IS NULL OR group_id IS NOT NULL),
-    CHECK (group_how IN ('founded', 'assigned', 'no neighbour', 'overtaken', 'sparse')),
-    CHECK (cluster_how IN ('founded', 'assigned', 'no neighbour', 'overtaken', 'sparse')),
-    CHECK ((group_id IS NOT NULL) = (group_how IN ('founded', 'assigned'))),
-    CHECK ((cluster_id IS NOT NULL) = coalesce(cluster_how IN ('founded', 'assigned'), false)),
+    CHECK (group_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise')),
+    CHECK (cluster_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise')),
+    CHECK ((group_id IS NOT NULL) = (group_how IN ('seed', 'assigned'))),
+    CHECK ((cluster_id IS NOT NULL) = coalesce(cluster_how IN ('seed', 'assigned'), false)),
     CHECK ((cluster_how IS NULL) = (group_id IS NULL)),
     CHECK (group_id IS NULL OR nearest_group_id IS NULL),
     CHECK (cluster_id IS NULL OR nearest_cluster_id IS NULL)
 );
 
--- Every group, and every cluster with the group it lies in. A name is given once, when a community is
--- founded, and stays while it lives, whoever joins or leaves. Its centre stays too, with its two texts,
--- though the entry may go; only clustering all anew may move it. With that: how it was found.
+-- Every group, and every cluster with its group. A community gets its id once, in the run `created_in`, and
+-- keeps it while entries join and leave. Its centre and the centre's two texts are kept too, even if the
+-- entry is removed; only reclustering may change the centre. The other columns are the settings.
 CREATE TABLE IF NOT EXISTS cluster.communities (
     community_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL CHECK (kind IN ('group', 'cluster')),
@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS cluster.communities (
     category_text_id VARCHAR NOT NULL,
     caption_text_id VARCHAR NOT NULL,
     n_members BIGINT NOT NULL CHECK (n_members > 0),
-    founded_in VARCHAR NOT NULL,
+    created_in VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     tau DOUBLE NOT NULL CHECK (tau BETWEEN -1 AND 1),
     min_size INTEGER NOT NULL CHECK (min_size >= 2),
@@ -74,9 +74,9 @@ CREATE TABLE IF NOT EXISTS cluster.communities (
     CHECK ((kind = 'group') = (group_id IS NULL))
 );
 
--- What each run made of the communities before it, as defined in methods/clustering/difference.py. A run
--- that clustered all anew tells of every one; one that extended only of those new or gone. Numbers are of
--- entries: all in the old one, all in the new one, and those in both.
+-- How each run changed the prior communities, as defined in methods/clustering/changes.py. A run that
+-- reclustered has rows for all communities, a run that extended only for new and gone ones. n_old, n_new
+-- and n_common count entries: of the old community, of the new one, and of both.
 CREATE TABLE IF NOT EXISTS cluster.changes (
     run_id VARCHAR NOT NULL,
     changed_at TIMESTAMP NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE IF NOT EXISTS cluster.changes (
     CHECK ((change = 'kept') = coalesce(old_id = new_id, false))
 );
 
--- One image of one set, in its order (MMDU 2.2: 2-20 images for the benchmark, 3.2: 2-5 to instruct).
+-- One image of one set, by position (MMDU 2.2: 2-20 images in benchmark sets, 3.2: 2-5 in instruction sets).
 CREATE TABLE IF NOT EXISTS cluster.image_sets (
     set_id VARCHAR NOT NULL,
     bucket VARCHAR NOT NULL,
@@ -105,9 +105,9 @@ CREATE TABLE IF NOT EXISTS cluster.image_sets (
     PRIMARY KEY (set_id, position)
 );
 
--- How many sets of each wanted size were wanted and made, and what the rest is put down to; reasons are
--- defined in methods/image_sets/counts.py. Where no number of sets was asked for, the wanted ones are the
--- wanted shares of as many as were made.
+-- For each requested size the number of sets wanted and made, and the reasons for the difference, as
+-- defined in methods/image_sets/counts.py. If no number of sets was requested, `wanted` is the size's share
+-- of the sets that were made.
 CREATE TABLE IF NOT EXISTS cluster.set_counts (
     kind VARCHAR NOT NULL CHECK (kind IN ('benchmark', 'instruction')),
     n_images INTEGER NOT NULL CHECK (n_images BETWEEN 2 AND 20),
@@ -118,8 +118,8 @@ CREATE TABLE IF NOT EXISTS cluster.set_counts (
     CHECK (coalesce(list_sum(map_values(reasons)), 0) = wanted - made)
 );
 
--- How tightly each cluster lies about its centre, and the cluster whose centre is nearest; similarities
--- are cosines of captions. The centre itself is not in mean and minimum: it would always be 1.
+-- The cohesion of each cluster, and the cluster with the nearest centre; similarities are cosines of
+-- captions. Mean and minimum are over all members but the centre, whose similarity is always 1.
 CREATE TABLE IF NOT EXISTS cluster.cohesion (
     cluster_id VARCHAR PRIMARY KEY,
     group_id VARCHAR NOT NULL,
@@ -133,9 +133,9 @@ CREATE TABLE IF NOT EXISTS cluster.cohesion (
     CHECK (nearest_cluster <> cluster_id)
 );
 
--- Clusters whose centres are near each other, each pair once. `union_similarity` is the lowest that any
--- member of both has to the better of the two centres; `mergeable`: that is no less than tau, or than the
--- lowest in one of the two already is where density made it wider than that.
+-- Clusters whose centres are near each other, each pair once. `union_similarity` is the lowest similarity
+-- of a member of either to the better of the two centres; `mergeable`: it is at least tau, or at least the
+-- lowest similarity in one of the two clusters if density made that less than tau.
 CREATE TABLE IF NOT EXISTS cluster.near_pairs (
     cluster_a VARCHAR NOT NULL,
     cluster_b VARCHAR NOT NULL,
@@ -151,7 +151,7 @@ CREATE TABLE IF NOT EXISTS cluster.near_pairs (
     CHECK (cluster_a < cluster_b)
 );
 
--- Where an entry lies on the map, and when it was drawn: the first places are those of clustered entries.
+-- The coordinates of an entry on the map, and its place in the drawing order: clustered entries are first.
 CREATE TABLE IF NOT EXISTS cluster.map (
     entry_id VARCHAR PRIMARY KEY,
     place INTEGER NOT NULL UNIQUE CHECK (place > 0),
@@ -159,7 +159,7 @@ CREATE TABLE IF NOT EXISTS cluster.map (
     y FLOAT NOT NULL
 );
 
--- The page that shows all this, with the SHA-256 of its file.
+-- The HTML page of the clustering, with the SHA-256 of its file.
 CREATE TABLE IF NOT EXISTS cluster.pictures (
     path VARCHAR PRIMARY KEY,
     sha256 VARCHAR NOT NULL,

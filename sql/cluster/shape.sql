@@ -1,4 +1,4 @@
--- The clustering in numbers; nothing where there is none.
+-- Counts of entries, groups and clusters; no row before the first clustering.
 SELECT
     count(*) AS n_entries,
     count(DISTINCT group_id) AS n_groups,

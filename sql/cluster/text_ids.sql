@@ -1,4 +1,4 @@
--- Which texts each entry has.
+-- The ids of each entry's two texts.
 SELECT
     entry_id,
     any_value(text_id) FILTER (space = 'category') AS category,

@@ -1,4 +1,4 @@
--- Every vector of one model that some entry has, once.
+-- The vectors of one model for the texts of entries, each text once.
 SELECT text_id, vector
 FROM cluster.embeddings
 SEMI JOIN cluster.entry_texts USING (text_id)

@@ -1,5 +1,5 @@
--- What is embedded of each entry, whichever shards it stands in: its categories and its caption. A page
--- without categories is grouped by what it is called.
+-- The two embedded texts of each entry, once for all its shards: its categories and its caption. If a
+-- page has no categories, its title is used.
 CREATE OR REPLACE VIEW cluster.entry_texts AS
 SELECT entry_id, space, text, sha256(text) AS text_id
 FROM (

@@ -1,4 +1,4 @@
--- Sets with too few or too many images for their kind, or with a gap in their order.
+-- Sets with too few or too many images for their kind, or with a gap in their positions.
 SELECT set_id, kind, count(*) AS n_images, max(position) AS last_position
 FROM cluster.image_sets
 GROUP BY set_id, kind

@@ -53,20 +53,20 @@ def reference(vectors: np.ndarray) -> Found:
 
 def exact(vectors: np.ndarray) -> Found:
     """The exact mode, as the asset runs it."""
-    from methods.clustering.communities import communities_of
+    from methods.clustering.communities import communities_from_graph
     from methods.clustering.neighbours import find_neighbours
 
     neighbours = find_neighbours(vectors, TAU)
-    communities = [list(each.members) for each in communities_of(neighbours)]
-    screen = neighbours.prepared.screen
-    return communities, pairs_of(neighbours), {"width": screen.heads.shape[1] - 1}
+    communities = [list(each.members) for each in communities_from_graph(neighbours)]
+    heads = neighbours.prepared.pair_filter.heads
+    return communities, pairs_of(neighbours), {"width": heads.shape[1] - 1}
 
 
 def float32_alone(vectors: np.ndarray) -> Found:
     """The exact mode on a processor without instructions for bfloat16."""
-    from methods.clustering import screen
+    from methods.clustering import pair_filter
 
-    screen._multiplies_bfloat16 = lambda: False
+    pair_filter._multiplies_bfloat16 = lambda: False
     return exact(vectors)
 
 
@@ -85,10 +85,10 @@ def flat(vectors: np.ndarray) -> Found:
 def approximate(vectors: np.ndarray) -> Found:
     """The approximate mode, its own measuring of recall included."""
     from methods.clustering.approximate import approximate_neighbours
-    from methods.clustering.communities import communities_of
+    from methods.clustering.communities import communities_from_graph
 
     neighbours, recall = approximate_neighbours(vectors, TAU)
-    communities = [list(each.members) for each in communities_of(neighbours)]
+    communities = [list(each.members) for each in communities_from_graph(neighbours)]
     said = {"recall_it_says": round(recall.share, 4), "cells": recall.n_cells}
     return communities, pairs_of(neighbours), {**said, "probes": recall.n_probes}
 

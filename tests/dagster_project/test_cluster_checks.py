@@ -77,7 +77,7 @@ def test_a_tau_that_rounding_alone_misses_passes(warehouse: Warehouse) -> None:
     assert checks.within_tau(warehouse=clustered_by_hand(warehouse, clusters=exact)).passed
 
 
-@pytest.mark.parametrize(("how", "passed"), [("founded", True), ("assigned", False)])
+@pytest.mark.parametrize(("how", "passed"), [("seed", True), ("assigned", False)])
 def test_of_a_cluster_found_by_density_only_who_joined_later_is_bound(
     warehouse: Warehouse, how: str, passed: bool
 ) -> None:

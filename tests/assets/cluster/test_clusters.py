@@ -74,7 +74,7 @@ def few(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Worl
     world = make_world(root, corpus)
     assert world.ingest("one").success
     told = cluster(world)
-    assert told["mode"] == "all anew: nothing was there"
+    assert told["mode"] == "reclustered: no prior communities"
     return world
 
 
@@ -107,7 +107,7 @@ def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
     assert lonely["nearest_group_id"] == group
     assert -1 <= lonely["nearest_group_similarity"] < 0.75
     for row in rows.values():
-        assert row["group_how"] == row["cluster_how"] == "founded"
+        assert row["group_how"] == row["cluster_how"] == "seed"
         assert row["group_similarity"] >= 0.75 <= row["cluster_similarity"]
         assert row["nearest_group_id"] is row["nearest_cluster_id"] is None
         is_centre = row["entry_id"] == row["group_centre"]
@@ -144,7 +144,7 @@ def test_communities_say_where_their_centre_is_and_how_they_were_found(few: Worl
     assert (group["kind"], found["kind"]) == ("group", "cluster")
     assert group["group_id"] is None and found["group_id"] == group["community_id"]
     assert group["n_members"] == found["n_members"] == 4
-    assert group["founded_in"] == found["founded_in"] == table(few, "changes")[0]["run_id"]
+    assert group["created_in"] == found["created_in"] == table(few, "changes")[0]["run_id"]
     for row in (group, found):
         assert (row["model"], row["tau"], row["min_size"]) == (few.embedder.name, 0.75, 2)
         assert (row["group_method"], row["cluster_method"]) == ("threshold", "threshold")
@@ -176,10 +176,10 @@ def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(world: World)
         ids = {after[row["page_title"]][f"{kind}_id"] for row in BALLOONS}
         assert ids == {row["community_id"] for row in old if row["kind"] == kind}
     # The butterfly that was alone has founded a group with those that came.
-    assert {after[row["page_title"]]["group_how"] for row in BUTTERFLIES} == {"founded"}
-    founded_in = {row["community_id"]: row["founded_in"] for row in now}
-    assert [founded_in[row["community_id"]] for row in old] == [row["founded_in"] for row in old]
-    assert len(set(founded_in.values())) == 2
+    assert {after[row["page_title"]]["group_how"] for row in BUTTERFLIES} == {"seed"}
+    created_in = {row["community_id"]: row["created_in"] for row in now}
+    assert [created_in[row["community_id"]] for row in old] == [row["created_in"] for row in old]
+    assert len(set(created_in.values())) == 2
     assert {row["n_members"] for row in now} == {6}
     assert last_changes(world) == [("cluster", "new"), ("group", "new")]
 
@@ -252,7 +252,7 @@ def test_a_page_whose_caption_was_edited_is_placed_by_the_new_one(world: World) 
 def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> None:
     before = tables(world)
     told = cluster(world, recluster=True)
-    assert told["mode"] == "all anew: asked for"
+    assert told["mode"] == "reclustered: requested"
     assert (told["groups kept"], told["clusters kept"]) == (1, 1)
     after = tables(world)
     assert after["clusters"] == before["clusters"]
@@ -264,12 +264,12 @@ def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> No
 
 def test_another_tau_cannot_extend_and_says_so(world: World) -> None:
     told = cluster(world, tau=0.95)
-    assert told["mode"] == "all anew: tau was 0.75 and is 0.95"
+    assert told["mode"] == "reclustered: tau was 0.75 and is 0.95"
     assert (told["groups"], told["groups gone"], told["clusters gone"]) == (0, 1, 1)
     assert {row["group_how"] for row in table(world, "clusters")} == {"no neighbour"}
     # Back again there is nothing to extend, and the old names come back with their centres.
     told = cluster(world)
-    assert told["mode"] == "all anew: nothing was there"
+    assert told["mode"] == "reclustered: no prior communities"
     assert (told["groups new"], told["clusters new"]) == (1, 1)
     (first, second) = (
         [
@@ -291,7 +291,7 @@ def test_another_method_for_captions_places_by_density_inside_the_same_groups(wo
     cluster(world)
     groups = {title: row["group_id"] for title, row in places(world).items()}
     told = cluster(world, cluster_method="density")
-    assert told["mode"] == "all anew: cluster_method was threshold and is density"
+    assert told["mode"] == "reclustered: cluster_method was threshold and is density"
     assert {title: row["group_id"] for title, row in places(world).items()} == groups
     again = cluster(world, cluster_method="density")
     assert again["mode"] == "extended"
@@ -308,7 +308,7 @@ def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
     run = run_alone(world, "clusters", group_method="approximate", cluster_method="approximate")
     assert run.success
     assert metadata(run, "cluster/clusters")["mode"] == (
-        "all anew: group_method was threshold and is approximate"
+        "reclustered: group_method was threshold and is approximate"
     )
     lines = [
         entry.user_message
@@ -330,7 +330,7 @@ def test_vectors_of_centres_that_are_lost_are_no_ground_to_extend(world: World) 
     world.warehouse.replace(
         "cluster.embeddings", world.warehouse.sql("FROM cluster.embeddings LIMIT 0")
     )
-    assert cluster(world)["mode"] == "all anew: centres have lost their vectors"
+    assert cluster(world)["mode"] == "reclustered: vectors of centres are missing"
 
 
 def test_without_vectors_one_sentence_says_what_to_do(world: World) -> None:

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from assets.cluster import on_ray
-from assets.cluster.on_ray import ray_finder
+from assets.cluster.on_ray import ray_detector
 from dagster_project.resources import make_resources
 from methods.clustering.communities import Community, threshold_communities
 from methods.clustering.neighbours import ThresholdError
 from resources.ray_clustering.cluster import RayCluster
-from resources.ray_clustering.work import Work, work_of
+from resources.ray_clustering.job_folder import JobFolder, open_job_folder
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.local_ray import LocalRay, free_ports, local_ray
 from tests.assets.world import Result, Row, sentence
@@ -47,8 +47,8 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs for a thousand vectors, which would be done here otherwise."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(on_ray, "VECTORS_WORTH_A_JOB", 1000)
-    monkeypatch.setattr(on_ray, "ROWS_A_TASK", ROWS)
+    monkeypatch.setattr(on_ray, "MIN_VECTORS_FOR_JOB", 1000)
+    monkeypatch.setattr(on_ray, "ROWS_PER_TASK", ROWS)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def find(
     def communities(
         context: dg.AssetExecutionContext, ray: dg.ResourceParam[RayCluster]
     ) -> dg.MaterializeResult:
-        with ray_finder(context, ray, TAU) as finder:
+        with ray_detector(context, ray, TAU) as finder:
             found.extend(finder(vectors))
         return dg.MaterializeResult()
 
@@ -100,13 +100,16 @@ def lines(instance: dg.DagsterInstance, result: Result) -> list[str]:
     return [record.user_message for record in records if " blocks" in record.user_message]
 
 
-def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> Work:
-    """A work with so many blocks done, by a run that then failed."""
-    with pytest.raises(ZeroDivisionError), work_of(home / "ray", vectors, TAU, ROWS) as work:
-        for block in work.blocks[:n_blocks]:
-            work.do(block)
+def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> JobFolder:
+    """A folder with so many blocks done, by a run that then failed."""
+    with (
+        pytest.raises(ZeroDivisionError),
+        open_job_folder(home / "ray", vectors, TAU, ROWS) as folder,
+    ):
+        for block in folder.blocks[:n_blocks]:
+            folder.run_block(block)
         raise ZeroDivisionError
-    return work
+    return folder
 
 
 # --- With workers --------------------------------------------------------------------------------
@@ -155,7 +158,7 @@ def at_a_block(ray: LocalRay) -> list[int]:
     found = []
     for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
         with suppress(OSError):
-            if (process / "cmdline").read_bytes().startswith(b"ray::do_block"):
+            if (process / "cmdline").read_bytes().startswith(b"ray::run_block"):
                 parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
                 if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
                     found.append(int(process.name))
@@ -165,16 +168,16 @@ def at_a_block(ray: LocalRay) -> list[int]:
 def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(instance, ray, loom_home):
     """One of seven blocks is done; the second one's place is taken, so that it cannot be written."""
     vectors = clumps(200, 10, seed=1)
-    work = interrupted(vectors, loom_home, 1)
-    in_the_way = work.folder / "blocks" / "300-600.npy"
+    folder = interrupted(vectors, loom_home, 1)
+    in_the_way = folder.path / "blocks" / "300-600.npy"
     in_the_way.mkdir()
 
     result, _ = find(instance, ray.address, vectors)
 
-    assert sentence(result).startswith(f"The Ray job at {ray.address} came to no end (")
+    assert sentence(result).startswith(f"The Ray job at {ray.address} did not finish (")
     assert f"Is a directory: '{in_the_way}" in sentence(result)
-    assert sentence(result).endswith(f"run this again; what is done stays in {work.folder}.")
-    n_done = sum(path.is_file() for path in (work.folder / "blocks").iterdir())
+    assert sentence(result).endswith(f"run this again; finished blocks are kept in {folder.path}.")
+    n_done = sum(path.is_file() for path in (folder.path / "blocks").iterdir())
     in_the_way.rmdir()
 
     result, found = find(instance, ray.address, vectors)
@@ -210,8 +213,8 @@ def test_a_run_that_is_stopped_stops_its_job(instance, ray, loom_home, monkeypat
 
 def test_the_asset_fills_its_table_with_the_same_rows(ray, make_world, tmp_path, monkeypatch):
     """Five entries are a job; the group of four balloons is done here."""
-    monkeypatch.setattr(on_ray, "VECTORS_WORTH_A_JOB", 5)
-    monkeypatch.setattr(on_ray, "ROWS_A_TASK", 1)
+    monkeypatch.setattr(on_ray, "MIN_VECTORS_FOR_JOB", 5)
+    monkeypatch.setattr(on_ray, "ROWS_PER_TASK", 1)
     corpus = Corpus(tmp_path / "corpus")
     corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
     corpus.write_categories()
@@ -233,12 +236,12 @@ def test_the_asset_fills_its_table_with_the_same_rows(ray, make_world, tmp_path,
 
     (said,) = lines(world.instance, result)
     assert re.match(r"(\d)/\1 blocks, \d pairs, [12] workers$", said)
-    assert on_workers == here and {row["group_how"] for row in here} == {"founded", "no neighbour"}
+    assert on_workers == here and {row["group_how"] for row in here} == {"seed", "no neighbour"}
     assert left(world.home) == []
 
 
 def left(home: Path) -> list[Path]:
-    """Folders of work that is not through."""
+    """Job folders that are not finished."""
     return [path for path in (home / "ray").iterdir() if path.is_dir()]
 
 
@@ -285,7 +288,7 @@ def test_nobody_at_the_address(instance):
     result, _ = find(instance, address, clumps(200, 10))
 
     assert sentence(result).startswith(
-        f"The Ray job at {address} came to no end (Failed to connect to Ray at address: {address}"
+        f"The Ray job at {address} did not finish (Failed to connect to Ray at address: {address}"
     )
 
 
@@ -308,9 +311,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
 
 def test_another_run_at_the_same_vectors(instance, monkeypatch):
     def in_use(*_arguments):
-        raise on_ray.WorkInUse("Another run clusters the same vectors in ray/ab.")
+        raise on_ray.JobFolderInUse("Another run clusters the same vectors in ray/ab.")
 
-    monkeypatch.setattr(on_ray, "work_of", in_use)
+    monkeypatch.setattr(on_ray, "open_job_folder", in_use)
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
 
     assert sentence(result) == (
@@ -322,7 +325,7 @@ def test_what_the_job_refuses_is_refused_here(instance, monkeypatch):
     """Too many pairs, found out by the job, are the error that they are without Ray."""
 
     def run(context, submit_job_params, extras):
-        Work(Path(extras["folder"])).refuse("More than 2 pairs lie within tau.")
+        JobFolder(Path(extras["folder"])).write_error("More than 2 pairs lie within tau.")
 
     monkeypatch.setattr(on_ray, "_client", lambda _cluster: SimpleNamespace(run=run))
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))

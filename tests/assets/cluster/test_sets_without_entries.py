@@ -11,7 +11,7 @@ from tests.assets.world import World, copy_of, made, sentence
 
 @pytest.fixture
 def changed(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """A world whose sets were drawn before one page changed its text."""
+    """A world whose sets were sampled before one page changed its text."""
     copy_of(clustered.root, tmp_path)
     corpus = mini_corpus(tmp_path / "corpus")
     world = make_world(tmp_path, corpus)
@@ -28,14 +28,14 @@ def changed(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return world
 
 
-def test_generating_and_releasing_stop_with_a_sentence_until_the_sets_are_drawn_anew(
+def test_generating_and_releasing_stop_with_a_sentence_until_the_sets_are_sampled_again(
     changed: World,
 ) -> None:
     for run in (changed.generate(), changed.release()):
         assert not run.success and made(run) <= {"review/queue", "review/approved"}
         said = sentence(run)
-        assert "image sets have entries whose pages have changed" in said
-        assert said.endswith("materialize the job cluster, then run this again.")
+        assert "image sets have entries whose pages were changed or removed" in said
+        assert said.endswith("run the job cluster, then run this again.")
     assert changed.cluster().success
     assert (
         changed.rows(

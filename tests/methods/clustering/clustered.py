@@ -1,25 +1,32 @@
-"""What the tests of placing share: entries by their angles or at random, and what was before."""
+"""Shared by the tests of the two passes: entries by angles or at random, prior clusterings."""
 
 import numpy as np
 
 from methods.clustering.communities import threshold_communities
 from methods.clustering.density import density_communities
-from methods.clustering.extension import Clustering, Communities
-from methods.clustering.placement import WORDS, Before, Centres, Entries, Finders, Level
+from methods.clustering.incremental import Clustering, Communities
+from methods.clustering.two_passes import (
+    HOW,
+    Detectors,
+    Entries,
+    Membership,
+    PriorClustering,
+    PriorCommunities,
+)
 from tests.methods.clustering.vectors import at_angles, unit
 
 TAU = 0.75
 
 
-def by_threshold(tau: float = TAU, min_size: int = 2) -> Finders:
+def by_threshold(tau: float = TAU, min_size: int = 2) -> Detectors:
     def find(vectors):
         return threshold_communities(vectors, tau, min_size)
 
-    return Finders(find, find)
+    return Detectors(find, find)
 
 
-def by_density(tau: float = TAU) -> Finders:
-    return Finders(by_threshold(tau).groups, density_communities)
+def by_density(tau: float = TAU) -> Detectors:
+    return Detectors(by_threshold(tau).groups, density_communities)
 
 
 def of_angles(angles: dict[str, tuple[float, float]]) -> Entries:
@@ -50,44 +57,50 @@ def rows_of(entries: Entries, rows) -> Entries:
     )
 
 
-def before(made: Clustering, then: Entries, now: Entries) -> Before:
-    """What a clustering of the entries of `then` is to the entries of `now`."""
+def prior(made: Clustering, then: Entries, now: Entries) -> PriorClustering:
+    """The clustering `made` of the entries `then`, as the prior clustering of the entries `now`."""
     row_of = {entry_id: row for row, entry_id in enumerate(then.ids)}
     rows = np.array([row_of.get(entry_id, -1) for entry_id in now.ids], dtype=int)
 
-    def level(of: Communities) -> Level:
-        none = Level.empty(len(rows))
+    def membership(of: Communities) -> Membership:
+        none = Membership.empty(len(rows))
         if len(then.ids):
-            none.community[rows >= 0] = of.level.community[rows[rows >= 0]]
-            none.how[rows >= 0] = of.level.how[rows[rows >= 0]]
+            none.community[rows >= 0] = of.membership.community[rows[rows >= 0]]
+            none.how[rows >= 0] = of.membership.how[rows[rows >= 0]]
         return none
 
-    def centres(of: Communities) -> Centres:
-        return Centres(of.ids, of.sizes, of.parents, of.categories, of.captions)
+    def communities(of: Communities) -> PriorCommunities:
+        return PriorCommunities(of.ids, of.sizes, of.parents, of.categories, of.captions)
 
     groups, clusters = made.groups, made.clusters
-    return Before(rows >= 0, centres(groups), centres(clusters), level(groups), level(clusters))
+    return PriorClustering(
+        rows >= 0,
+        communities(groups),
+        communities(clusters),
+        membership(groups),
+        membership(clusters),
+    )
 
 
 def names(communities: Communities, entries: Entries) -> dict[str, str | None]:
     """The community of each entry."""
-    numbers = communities.level.community
+    numbers = communities.membership.community
     return {
         entry_id: communities.ids[number] if number >= 0 else None
         for entry_id, number in zip(entries.ids, numbers, strict=True)
     }
 
 
-def words(communities: Communities, entries: Entries) -> dict[str, str | None]:
-    """How each entry came to where it sits."""
+def how(communities: Communities, entries: Entries) -> dict[str, str | None]:
+    """Why each entry is in its community or in none."""
     return {
-        entry_id: WORDS[number] if number >= 0 else None
-        for entry_id, number in zip(entries.ids, communities.level.how, strict=True)
+        entry_id: HOW[number] if number >= 0 else None
+        for entry_id, number in zip(entries.ids, communities.membership.how, strict=True)
     }
 
 
 def parted(communities: Communities, entries: Entries) -> set[frozenset[str]]:
-    """Who is with whom, without names."""
+    """The communities as sets of entries, without ids."""
     members: dict[str, set[str]] = {}
     for entry_id, name in names(communities, entries).items():
         if name:

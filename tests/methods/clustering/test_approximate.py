@@ -5,7 +5,7 @@ import pytest
 
 from methods.clustering import approximate as module
 from methods.clustering.approximate import Recall, approximate_neighbours
-from methods.clustering.communities import communities_of, threshold_communities
+from methods.clustering.communities import communities_from_graph, threshold_communities
 from methods.clustering.neighbours import find_neighbours
 from tests.methods.clustering.vectors import KINDS, at_angles, unit
 
@@ -74,7 +74,7 @@ def test_looking_into_every_cell_is_exact(make, monkeypatch):
     for seed in range(5):
         vectors = make(seed)
         found, recall = approximate_neighbours(vectors, TAU)
-        assert communities_of(found) == threshold_communities(vectors, TAU)
+        assert communities_from_graph(found) == threshold_communities(vectors, TAU)
         assert recall.share == 1.0
 
 

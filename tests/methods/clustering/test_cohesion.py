@@ -1,13 +1,13 @@
-"""How tight clusters are and which could be one: by hand in a plane, by law in many dimensions."""
+"""Cohesion of clusters and pairs that could be merged: by hand in a plane, by law at random."""
 
 import numpy as np
 import pytest
 
 from methods.clustering.cohesion import (
-    Numbered,
-    figures,
+    LabelledVectors,
+    measure_cohesion,
+    near_centre_pairs,
     nearest_centres,
-    pairs_of_centres,
 )
 
 # A: a1 is its centre; cosines of a2 and a3 with it are .8 and .96.
@@ -22,7 +22,7 @@ POINTS = {
     "c2": (-0.8, 0.6),
     "alone": (0.0, 1.0),
 }
-BY_HAND = Numbered(
+BY_HAND = LabelledVectors(
     np.array(list(POINTS.values()), dtype=np.float32),
     np.array([0, 0, 0, 1, 1, 2, -1]),
     np.array([True, False, False, True, False, False, False]),
@@ -35,17 +35,17 @@ def unit(rng: np.random.Generator, n: int, d: int = 16) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def random_clusters(seed: int, n: int = 60, k: int = 12) -> Numbered:
+def random_clusters(seed: int, n: int = 60, k: int = 12) -> LabelledVectors:
     rng = np.random.default_rng(seed)
     vectors = unit(rng, n)
     labels = rng.integers(-1, k, n)
     labels[:k] = np.arange(k)
     is_centre = np.arange(n) < k
-    return Numbered(vectors, labels, is_centre, vectors[:k])
+    return LabelledVectors(vectors, labels, is_centre, vectors[:k])
 
 
 def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
-    sizes, mean, lowest = figures(BY_HAND)
+    sizes, mean, lowest = measure_cohesion(BY_HAND)
     assert sizes.tolist() == [3, 2, 1]
     assert mean == pytest.approx([(0.8 + 0.96) / 2, 0.936, 0.8])
     assert lowest == pytest.approx([0.8, 0.936, 0.8])
@@ -53,21 +53,23 @@ def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
 
 def test_a_centre_alone_is_as_tight_as_can_be() -> None:
     one = np.array([[1.0, 0.0]], dtype=np.float32)
-    sizes, mean, lowest = figures(Numbered(one, np.array([0]), np.array([True]), one))
+    sizes, mean, lowest = measure_cohesion(
+        LabelledVectors(one, np.array([0]), np.array([True]), one)
+    )
     assert (sizes.tolist(), mean.tolist(), lowest.tolist()) == ([1], [1.0], [1.0])
 
 
 def test_no_clusters_have_no_figures() -> None:
     none = np.empty((0, 2), dtype=np.float32)
-    nobody = Numbered(none, np.empty(0, np.intp), np.empty(0, bool), none)
-    assert [len(each) for each in figures(nobody)] == [0, 0, 0]
-    assert pairs_of_centres(nobody, 3, -1.0) == []
+    nobody = LabelledVectors(none, np.empty(0, np.intp), np.empty(0, bool), none)
+    assert [len(each) for each in measure_cohesion(nobody)] == [0, 0, 0]
+    assert near_centre_pairs(nobody, 3, -1.0) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_figures_are_what_a_loop_over_members_gives(seed: int) -> None:
     of = random_clusters(seed)
-    sizes, mean, lowest = figures(of)
+    sizes, mean, lowest = measure_cohesion(of)
     for cluster, centre in enumerate(of.centres):
         members = np.flatnonzero(of.labels == cluster)
         similarities = [float(of.vectors[i] @ centre) for i in members if not of.is_centre[i]]
@@ -109,24 +111,24 @@ def test_nearest_centres_are_those_of_the_whole_matrix(seed: int) -> None:
 
 
 def test_a_pairs_union_is_what_its_better_centre_reaches() -> None:
-    (pair,) = pairs_of_centres(BY_HAND, 2, at_least=0.75)
+    (pair,) = near_centre_pairs(BY_HAND, 2, min_similarity=0.75)
     assert (pair.a, pair.b) == (0, 1)
     assert pair.similarity == pytest.approx(0.8)
     # From a1: a2 .8, a3 .96, b1 .8, b2 .96, so .8. From b1: a2 has .64 - .36 = .28.
-    assert pair.union == pytest.approx(0.8)
+    assert pair.union_similarity == pytest.approx(0.8)
 
 
 def test_a_centre_whose_entry_has_gone_is_reached_or_not_as_well() -> None:
     # b1 at C's place: from it c2 has -.64 - .36 = -1, and C's centre -.8, so at most -1 of the two.
-    pairs = pairs_of_centres(BY_HAND, 2, at_least=-1.1)
+    pairs = near_centre_pairs(BY_HAND, 2, min_similarity=-1.1)
     assert [(pair.a, pair.b) for pair in pairs] == [(0, 1), (1, 2), (0, 2)]
     # From b1: b2 .936, c2 -1, centre of C -.8. From C's centre: b1 -.8, b2 -.96, c2 .8: the better one.
-    assert pairs[1].union == pytest.approx(-0.96)
+    assert pairs[1].union_similarity == pytest.approx(-0.96)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_pairs_are_in_order_each_once_and_no_union_is_nearer_than_its_centres(seed: int) -> None:
-    pairs = pairs_of_centres(random_clusters(seed), 3, at_least=0.0)
+    pairs = near_centre_pairs(random_clusters(seed), 3, min_similarity=0.0)
     assert pairs
     assert len({(pair.a, pair.b) for pair in pairs}) == len(pairs)
     assert [pair.similarity for pair in pairs] == sorted(
@@ -134,4 +136,4 @@ def test_pairs_are_in_order_each_once_and_no_union_is_nearer_than_its_centres(se
     )
     for pair in pairs:
         assert pair.a < pair.b and pair.similarity >= 0
-        assert pair.union <= pair.similarity + 1e-6
+        assert pair.union_similarity <= pair.similarity + 1e-6

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.clustering import neighbours as module
-from methods.clustering import screen as screens
+from methods.clustering import pair_filter as filters
 from methods.clustering.neighbours import (
     ThresholdError,
     block_pairs,
@@ -15,7 +15,7 @@ from methods.clustering.neighbours import (
     merge,
     prepare,
 )
-from methods.clustering.screen import MARGIN, Screen, make_screen
+from methods.clustering.pair_filter import MARGIN, PairFilter, make_pair_filter
 from tests.methods.clustering.vectors import KINDS, at_angles, clustered_vectors, unit
 
 SEEDS = st.integers(0, 10**6)
@@ -23,16 +23,16 @@ TAUS = st.sampled_from([-0.2, 0.0, 0.3, 0.75, 0.9, 0.99])
 NUMBERS = ["float32", "bfloat16"]
 
 
-def screen_by(number: str, patch: pytest.MonkeyPatch) -> None:
-    """Screen by heads in `number`, whatever this processor prefers and however few the vectors."""
-    patch.setattr(screens, "_multiplies_bfloat16", lambda: number == "bfloat16")
-    patch.setattr(screens, "WHOLE_UP_TO", 1)
+def filter_by(number: str, patch: pytest.MonkeyPatch) -> None:
+    """Filter by heads in `number`, whatever this processor prefers and however few the vectors."""
+    patch.setattr(filters, "_multiplies_bfloat16", lambda: number == "bfloat16")
+    patch.setattr(filters, "FULL_PRODUCTS_UP_TO", 1)
 
 
 @pytest.fixture(params=NUMBERS)
 def number(request, monkeypatch):
     """Every test that takes it runs with either first pass."""
-    screen_by(request.param, monkeypatch)
+    filter_by(request.param, monkeypatch)
     return request.param
 
 
@@ -65,8 +65,8 @@ BOTH, NEITHER = [[False, True], [True, False]], [[False, False], [False, False]]
 def test_neighbours_are_all_pairs_within_tau(make, number, seed, tau):
     with pytest.MonkeyPatch.context() as patch:
         if number != "whole":
-            screen_by(number, patch)
-        vectors = module.as_units(make(seed))
+            filter_by(number, patch)
+        vectors = module.unit_vectors(make(seed))
         assert near(vectors, tau) == near_by_definition(vectors, tau)
 
 
@@ -84,10 +84,10 @@ def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
 def test_the_bound_lies_above_every_pair_within_tau(number, seed):
     vectors = clustered_vectors(seed, n=600, dimensions=96)
     for tau in (0.2, 0.75, 0.95):
-        screen = make_screen(vectors, tau)
-        everyone = screen.select(slice(None))
+        pair_filter = make_pair_filter(vectors, tau)
+        everyone = pair_filter.select(slice(None))
         passed = np.zeros((len(vectors), len(vectors)), dtype=bool)
-        for row, column in screen.passing(everyone, everyone):
+        for row, column in pair_filter.candidates(everyone, everyone):
             passed[row, column] = True
         within = vectors.astype(np.float64) @ vectors.T.astype(np.float64) >= tau
         assert within.any() and not (within & ~passed).any()
@@ -99,22 +99,22 @@ def test_the_bound_holds_when_every_number_rounds_the_same_way():
     rounded_down = 0.125 * (1 + 0.98 * 2**-8)
     rest = np.sqrt(1 - 63 * rounded_down**2)
     vector = np.array([[rounded_down] * 63 + [rest]], dtype=np.float32)
-    heads = Screen(screens._bfloat16_bits(vector), 0.0).select(slice(None))
+    heads = PairFilter(filters._bfloat16_bits(vector), 0.0).select(slice(None))
     made = float((heads.double() @ heads.double().T)[0, 0])
     assert made == pytest.approx(63 / 64 + rest**2, abs=1e-4)  # 0.0076 short of 1
     # The result is rounded once more: the next numbers of bfloat16 under 1 are 2^-8 apart.
     product = float((heads @ heads.T)[0, 0])
     assert 1 - product <= MARGIN["bfloat16"]
-    screen = Screen(screens._bfloat16_bits(vector), 1 - MARGIN["bfloat16"])
-    [(row, column)] = screen.passing(heads, heads)
+    pair_filter = PairFilter(filters._bfloat16_bits(vector), 1 - MARGIN["bfloat16"])
+    [(row, column)] = pair_filter.candidates(heads, heads)
     assert row.tolist() == column.tolist() == [0]
 
 
 def test_a_pair_far_below_tau_does_not_pass(number):
     vectors = clustered_vectors(1, n=2000, dimensions=64)
-    screen = make_screen(vectors, 0.9)
-    everyone = screen.select(slice(None))
-    n_passed = sum(len(row) for row, _ in screen.passing(everyone, everyone))
+    pair_filter = make_pair_filter(vectors, 0.9)
+    everyone = pair_filter.select(slice(None))
+    n_passed = sum(len(row) for row, _ in pair_filter.candidates(everyone, everyone))
     n_near = int((vectors @ vectors.T >= 0.9 - 2 * MARGIN[number] - 0.05).sum())
     assert n_passed < 4 * n_near < vectors.shape[0] ** 2 / 4
 
@@ -123,7 +123,7 @@ def test_vectors_given_in_float16_are_brought_to_length_one():
     # 0.6 and 0.8 in float16 are 0.60009766 and 0.79980469: length 0.99990. As they are, their own
     # product with themselves would be 0.9998.
     halves = np.array([[0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], dtype=np.float16)
-    units = module.as_units(halves)
+    units = module.unit_vectors(halves)
     assert np.linalg.norm(units.astype(np.float64), axis=1) == pytest.approx(1, abs=1e-7)
     assert near(halves[:2], 0.99999) == BOTH
     assert near(halves[1:], 0.99999) == NEITHER
@@ -131,7 +131,7 @@ def test_vectors_given_in_float16_are_brought_to_length_one():
 
 def test_unit_vectors_keep_every_bit():
     vectors = clustered_vectors(0, dimensions=384)
-    assert module.as_units(vectors) is vectors
+    assert module.unit_vectors(vectors) is vectors
 
 
 def test_minus_zero_is_zero():
@@ -176,8 +176,8 @@ def test_blocks_may_come_in_any_size_and_order(rows):
 def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
     vectors = clustered_vectors(4)
     wanted = near_by_definition(vectors, 0.75)
-    monkeypatch.setattr(screens, "TILE_ROWS", tile[0])
-    monkeypatch.setattr(screens, "TILE_COLUMNS", tile[1])
+    monkeypatch.setattr(filters, "TILE_ROWS", tile[0])
+    monkeypatch.setattr(filters, "TILE_COLUMNS", tile[1])
     assert near(vectors, 0.75) == wanted
 
 

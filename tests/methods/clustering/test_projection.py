@@ -1,9 +1,9 @@
-"""Entries on a plane: who is drawn, and that neighbours stay neighbours."""
+"""Entries on a plane: which entries are on the map, and that neighbours stay neighbours."""
 
 import numpy as np
 import pytest
 
-from methods.clustering.projection import MIN_POINTS, drawn, project
+from methods.clustering.projection import MIN_POINTS, project, sample_for_map
 
 ENTRIES = [(f"entry-{number}", number % 3 == 0) for number in range(30)]
 
@@ -15,19 +15,21 @@ def blobs(seed: int, n_blobs: int = 4, n_each: int = 15, d: int = 64) -> np.ndar
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-def test_clustered_entries_are_drawn_first_and_no_more_than_asked_for() -> None:
-    assert set(drawn(ENTRIES, 10, seed=0)) == {each for each, clustered in ENTRIES if clustered}
-    twelve = drawn(ENTRIES, 12, seed=0)
-    assert len(twelve) == 12 and twelve[:10] == drawn(ENTRIES, 10, seed=0)
-    assert sorted(drawn(ENTRIES, 99, seed=0)) == sorted(each for each, _ in ENTRIES)
+def test_clustered_entries_come_first_up_to_the_limit() -> None:
+    assert set(sample_for_map(ENTRIES, 10, seed=0)) == {
+        each for each, clustered in ENTRIES if clustered
+    }
+    twelve = sample_for_map(ENTRIES, 12, seed=0)
+    assert len(twelve) == 12 and twelve[:10] == sample_for_map(ENTRIES, 10, seed=0)
+    assert sorted(sample_for_map(ENTRIES, 99, seed=0)) == sorted(each for each, _ in ENTRIES)
 
 
-def test_the_order_hangs_on_seed_and_id_alone() -> None:
-    order = drawn(ENTRIES, 30, seed=0)
-    assert drawn(reversed(ENTRIES), 30, seed=0) == order
-    assert drawn(ENTRIES, 30, seed=1) != order
+def test_the_order_depends_on_seed_and_id_alone() -> None:
+    order = sample_for_map(ENTRIES, 30, seed=0)
+    assert sample_for_map(reversed(ENTRIES), 30, seed=0) == order
+    assert sample_for_map(ENTRIES, 30, seed=1) != order
     without = [entry for entry in ENTRIES if entry[0] != order[4]]
-    assert drawn(without, 30, seed=0) == order[:4] + order[5:]
+    assert sample_for_map(without, 30, seed=0) == order[:4] + order[5:]
 
 
 @pytest.mark.parametrize("seed", range(2))

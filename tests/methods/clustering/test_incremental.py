@@ -1,35 +1,35 @@
-"""Extending what is there, and clustering all anew with names carried over."""
+"""Incremental clustering: extending prior communities, and reclustering with ids carried over."""
 
 import numpy as np
 import pytest
 
-from methods.clustering.difference import CHANGES
-from methods.clustering.extension import Clustering, extend, recluster
-from methods.clustering.placement import Before, Entries, Finders
+from methods.clustering.changes import CHANGES
+from methods.clustering.incremental import Clustering, extend, recluster
+from methods.clustering.two_passes import Detectors, Entries, PriorClustering
 from tests.methods.clustering.clustered import (
     TAU,
-    before,
     by_density,
     by_threshold,
+    how,
     names,
     of_angles,
     parted,
+    prior,
     random_entries,
     rows_of,
-    words,
 )
 
-FINDERS = {"threshold": by_threshold(), "density": by_density()}
+DETECTORS = {"threshold": by_threshold(), "density": by_density()}
 # tau = 0.75 is 41.4 degrees. a is the centre of a, b; e that of e, f; g stands alone.
 FIRST = {"a": (0, 0), "b": (10, 10), "e": (180, 180), "f": (190, 190), "g": (270, 270)}
 
 
 def clustered(entries: Entries, tau: float = TAU) -> Clustering:
-    return recluster(entries, Before.nothing(entries), by_threshold(tau), tau)
+    return recluster(entries, PriorClustering.empty(entries), by_threshold(tau), tau)
 
 
 def extended(was: Clustering, then: Entries, now: Entries) -> Clustering:
-    return extend(now, before(was, then, now), by_threshold(), TAU)
+    return extend(now, prior(was, then, now), by_threshold(), TAU)
 
 
 def with_more(more: dict[str, tuple[float, float]], less: str = ""):
@@ -45,36 +45,36 @@ def changes(made: Clustering) -> list[tuple[str, str]]:
     return [
         (kind, CHANGES[change])
         for kind, of in (("group", made.groups), ("cluster", made.clusters))
-        for change in of.difference.change
+        for change in of.changes.change
     ]
 
 
 def same(one: Clustering, other: Clustering, entries: Entries) -> bool:
-    """Whether two clusterings of the same entries agree in all but what they say of what was before."""
+    """Whether two clusterings of the same entries agree in everything but their changes."""
     return all(
         names(a, entries) == names(b, entries)
-        and words(a, entries) == words(b, entries)
+        and how(a, entries) == how(b, entries)
         and (a.categories == b.categories).all()
         and (a.captions == b.captions).all()
         for a, b in ((one.groups, other.groups), (one.clusters, other.clusters))
     )
 
 
-# --- Who comes -----------------------------------------------------------------------------------
+# --- New entries ---------------------------------------------------------------------------------
 
 
-def test_who_comes_joins_the_nearest_centre_and_names_stay():
+def test_a_new_entry_joins_the_nearest_centre_and_ids_stay():
     # h is 35 degrees from a, the centre, in both spaces; i is 5 by category, but 100 by caption.
     then, was, now, made = with_more({"h": (-35, -35), "i": (5, 100)})
     assert parted(made.groups, now) == {frozenset("abhi"), frozenset("ef")}
     assert parted(made.clusters, now) == {frozenset("abh"), frozenset("ef")}
     assert set(made.groups.ids) == set(was.groups.ids)
-    assert words(made.groups, now) | {"g": ""} == {
-        **dict.fromkeys("abef", "founded"),
+    assert how(made.groups, now) | {"g": ""} == {
+        **dict.fromkeys("abef", "seed"),
         **dict.fromkeys("hi", "assigned"),
         "g": "",
     }
-    assert words(made.clusters, now)["i"] == "no neighbour"
+    assert how(made.clusters, now)["i"] == "no neighbour"
     assert changes(made) == []
     assert made.groups.centres.tolist() == [-1, -1]
 
@@ -83,10 +83,10 @@ def test_near_a_member_is_not_near_the_centre():
     # h is 35 degrees from b, but 45 from a, the centre.
     _, _, now, made = with_more({"h": (45, 45)})
     assert names(made.groups, now)["h"] is None
-    assert words(made.groups, now)["h"] == "overtaken"
+    assert how(made.groups, now)["h"] == "absorbed"
 
 
-def test_who_comes_founds_groups_with_earlier_ones_that_were_left_over():
+def test_new_entries_form_groups_with_earlier_unassigned_ones():
     _, was, now, made = with_more({"h": (275, 275), "i": (90, 90), "j": (91, 200)})
     assert parted(made.groups, now) == {*map(frozenset, ("ab", "ef", "gh", "ij"))}
     assert parted(made.clusters, now) == {*map(frozenset, ("ab", "ef", "gh"))}
@@ -94,18 +94,18 @@ def test_who_comes_founds_groups_with_earlier_ones_that_were_left_over():
     assert changes(made) == [("group", "new")] * 2 + [("cluster", "new")]
 
 
-def test_who_comes_founds_clusters_with_those_of_the_group_who_are_in_none():
+def test_new_entries_form_clusters_with_unassigned_ones_of_their_group():
     then = of_angles({"a": (0, 0), "b": (1, 1), "c": (2, 100)})
     was = clustered(then)
     now = of_angles({"a": (0, 0), "b": (1, 1), "c": (2, 100), "d": (3, 101)})
     made = extended(was, then, now)
     assert made.groups.ids == was.groups.ids
     assert parted(made.clusters, now) == {frozenset("ab"), frozenset("cd")}
-    assert words(made.clusters, now) == dict.fromkeys("abcd", "founded")
+    assert how(made.clusters, now) == dict.fromkeys("abcd", "seed")
     assert changes(made) == [("cluster", "new")]
 
 
-def test_of_equally_near_centres_the_larger_gets_who_comes():
+def test_of_equally_near_centres_the_larger_community_wins():
     # Centres at -40, +40; h at 0 is 40 degrees from both.
     two, three = {"a": (-40, 0), "b": (-50, 0)}, {"x": (40, 0), "y": (50, 0), "z": (45, 0)}
     then = of_angles(two | three)
@@ -125,16 +125,16 @@ def test_an_earlier_one_learns_that_it_has_a_neighbour_now():
     # h is 35 degrees from g, who had nobody, but 30 from e, whom it joins.
     then, now = {**FIRST, "g": (245, 245)}, {**FIRST, "g": (245, 245), "h": (210, 210)}
     was = clustered(of_angles(then))
-    assert words(was.groups, of_angles(then))["g"] == "no neighbour"
+    assert how(was.groups, of_angles(then))["g"] == "no neighbour"
     made = extended(was, of_angles(then), of_angles(now))
-    assert words(made.groups, of_angles(now))["g"] == "overtaken"
+    assert how(made.groups, of_angles(now))["g"] == "absorbed"
 
 
 def test_an_earlier_one_does_not_forget_its_neighbours_when_others_come():
     _, _, then, was = with_more({"h": (45, 45)})
-    assert words(was.groups, then)["h"] == "overtaken"
+    assert how(was.groups, then)["h"] == "absorbed"
     now = of_angles(FIRST | {"h": (45, 45), "i": (185, 185)})
-    assert words(extended(was, then, now).groups, now)["h"] == "overtaken"
+    assert how(extended(was, then, now).groups, now)["h"] == "absorbed"
 
 
 def test_where_nobody_new_is_left_over_nothing_is_looked_for_again():
@@ -143,15 +143,15 @@ def test_where_nobody_new_is_left_over_nothing_is_looked_for_again():
     def never(vectors):
         raise AssertionError("Looked for.")
 
-    made = extend(now, before(clustered(then), then, now), Finders(never, never), TAU)
+    made = extend(now, prior(clustered(then), then, now), Detectors(never, never), TAU)
     assert parted(made.clusters, now) == {frozenset("abh"), frozenset("ef")}
 
 
 def test_a_group_of_earlier_ones_alone_is_divided_into_clusters_too():
     # Nobody had been found before; one who comes is reason enough to look at all who were left.
     then, now = of_angles(FIRST), of_angles(FIRST | {"h": (90, 90)})
-    found_nothing = Finders(lambda vectors: [], lambda vectors: [])
-    was = recluster(then, Before.nothing(then), found_nothing, TAU)
+    found_nothing = Detectors(lambda vectors: [], lambda vectors: [])
+    was = recluster(then, PriorClustering.empty(then), found_nothing, TAU)
     assert was.groups.ids == []
     made = extended(was, then, now)
     assert (
@@ -159,7 +159,7 @@ def test_a_group_of_earlier_ones_alone_is_divided_into_clusters_too():
     )
 
 
-# --- Who goes ------------------------------------------------------------------------------------
+# --- Removed entries -----------------------------------------------------------------------------
 
 
 def test_a_centre_stays_though_its_entry_goes():
@@ -173,7 +173,7 @@ def test_a_community_is_gone_with_its_last_entry():
     _, was, now, made = with_more({}, less="ef")
     assert parted(made.groups, now) == {frozenset("ab")}
     assert changes(made) == [("group", "gone"), ("cluster", "gone")]
-    assert made.groups.difference.old.tolist() == [1]
+    assert made.groups.changes.old.tolist() == [1]
 
 
 def test_one_whose_entries_have_all_been_exchanged_lives_on():
@@ -185,15 +185,15 @@ def test_one_whose_entries_have_all_been_exchanged_lives_on():
 # --- Laws of extending ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("finders", FINDERS)
-def test_extending_never_moves_nor_renames(finders):
+@pytest.mark.parametrize("detectors", DETECTORS)
+def test_extending_moves_no_entry_and_changes_no_id(detectors):
     n_joined = n_new = 0
     for seed in range(10):
         entries = random_entries(seed)
         known, new = np.arange(35), np.arange(35, 60)
         then = rows_of(entries, known)
-        was = recluster(then, Before.nothing(then), FINDERS[finders], TAU)
-        made = extend(entries, before(was, then, entries), FINDERS[finders], TAU)
+        was = recluster(then, PriorClustering.empty(then), DETECTORS[detectors], TAU)
+        made = extend(entries, prior(was, then, entries), DETECTORS[detectors], TAU)
         for old, now in ((was.groups, made.groups), (was.clusters, made.clusters)):
             is_in = names(now, entries)
             for entry_id, name in names(old, then).items():
@@ -204,21 +204,21 @@ def test_extending_never_moves_nor_renames(finders):
     assert n_joined > 20 and n_new > 5
 
 
-@pytest.mark.parametrize("finders", FINDERS)
-def test_extending_twice_is_extending_once(finders):
+@pytest.mark.parametrize("detectors", DETECTORS)
+def test_extending_twice_is_extending_once(detectors):
     for seed in range(10):
         entries = random_entries(seed)
         then = rows_of(entries, np.arange(35))
-        was = recluster(then, Before.nothing(then), FINDERS[finders], TAU)
-        once = extend(entries, before(was, then, entries), FINDERS[finders], TAU)
-        twice = extend(entries, before(once, entries, entries), FINDERS[finders], TAU)
+        was = recluster(then, PriorClustering.empty(then), DETECTORS[detectors], TAU)
+        once = extend(entries, prior(was, then, entries), DETECTORS[detectors], TAU)
+        twice = extend(entries, prior(once, entries, entries), DETECTORS[detectors], TAU)
         assert same(once, twice, entries) and changes(twice) == []
 
 
 def test_extending_nothing_is_clustering():
     for seed in range(10):
         entries = random_entries(seed)
-        nothing = Before.nothing(entries)
+        nothing = PriorClustering.empty(entries)
         one = extend(entries, nothing, by_threshold(), TAU)
         other = recluster(entries, nothing, by_threshold(), TAU)
         assert same(one, other, entries)
@@ -235,7 +235,7 @@ def test_the_order_in_which_entries_come_plays_no_part():
         one, other = extended(was, then, entries), extended(was, then, shuffled)
         for a, b in ((one.groups, other.groups), (one.clusters, other.clusters)):
             assert names(a, entries) == names(b, shuffled)
-            assert words(a, entries) == words(b, shuffled)
+            assert how(a, entries) == how(b, shuffled)
 
 
 def test_nobody_left_over_is_within_tau_of_a_centre():
@@ -243,23 +243,23 @@ def test_nobody_left_over_is_within_tau_of_a_centre():
         entries = random_entries(seed)
         then = rows_of(entries, np.arange(35))
         groups = extended(clustered(then), then, entries).groups
-        left = groups.level.community < 0
+        left = groups.membership.community < 0
         assert left.any()
         assert (entries.categories[left] @ groups.categories.T).max() < TAU
 
 
-# --- All anew ------------------------------------------------------------------------------------
+# --- Reclustering --------------------------------------------------------------------------------
 
 
-def anew(was: Clustering, then: Entries, now: Entries, tau: float = TAU) -> Clustering:
-    return recluster(now, before(was, then, now), by_threshold(tau), tau)
+def reclustered(was: Clustering, then: Entries, now: Entries, tau: float = TAU) -> Clustering:
+    return recluster(now, prior(was, then, now), by_threshold(tau), tau)
 
 
 def test_the_same_entries_anew_are_all_kept_under_their_names():
     for seed in range(10):
         entries = random_entries(seed)
         was = clustered(entries)
-        made = anew(was, entries, entries)
+        made = reclustered(was, entries, entries)
         assert same(was, made, entries)
         assert {change for _, change in changes(made)} == {"kept"}
         assert len(changes(made)) == len(was.groups.ids) + len(was.clusters.ids)
@@ -269,7 +269,7 @@ def test_what_is_kept_has_its_name_though_its_centre_and_entries_are_others():
     then = of_angles({"a": (0, 0), "b": (30, 30)})
     now = of_angles({"a": (0, 0), "b": (30, 30), "c": (60, 60)})
     was = clustered(then)
-    made = anew(was, then, now)
+    made = reclustered(was, then, now)
     assert made.groups.ids == was.groups.ids and made.clusters.ids == was.clusters.ids
     # a was the first of two; b reaches all three.
     assert (was.groups.centres.tolist(), made.groups.centres.tolist()) == ([0], [1])
@@ -280,13 +280,13 @@ def test_a_part_that_is_not_the_old_one_does_not_get_its_name_though_it_has_its_
     # At 41 degrees a reaches all four, at 5 only b: of two halves, neither is the old one.
     entries = of_angles({"a": (0, 0), "b": (3, 0), "x": (30, 0), "y": (33, 0)})
     was = clustered(entries)
-    made = anew(was, entries, entries, tau=np.cos(np.radians(5)))
+    made = reclustered(was, entries, entries, tau=np.cos(np.radians(5)))
     assert parted(made.groups, entries) == {frozenset("ab"), frozenset("xy")}
     assert was.groups.centres[0] == made.groups.centres[0] == 0
     assert not set(was.groups.ids) & set(made.groups.ids)
     assert [each for each in changes(made) if each[0] == "group"] == [("group", "split")] * 2
     # And now they are called so for good.
-    again = anew(made, entries, entries, tau=np.cos(np.radians(5)))
+    again = reclustered(made, entries, entries, tau=np.cos(np.radians(5)))
     assert again.groups.ids == made.groups.ids
 
 
@@ -295,10 +295,10 @@ def test_every_community_has_its_own_name_and_every_one_before_and_after_is_told
         entries = random_entries(seed)
         then, now = rows_of(entries, np.arange(45)), rows_of(entries, np.arange(15, 60))
         was = clustered(then)
-        made = anew(was, then, now, tau=0.85)
+        made = reclustered(was, then, now, tau=0.85)
         for old, new in ((was.groups, made.groups), (was.clusters, made.clusters)):
             assert len(set(new.ids)) == len(new.ids)
-            told = new.difference
+            told = new.changes
             assert set(told.old) - {-1} == set(range(len(old.ids)))
             assert set(told.new) - {-1} == set(range(len(new.ids)))
             kept = told.change == CHANGES.index("kept")

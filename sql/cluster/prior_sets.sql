@@ -1,4 +1,4 @@
--- The sets of a kind as they were drawn, each with its entries and their images in order.
+-- The existing sets of a kind, each with its entries and their images in order.
 SELECT
     set_id,
     list(entry_id ORDER BY position) AS entry_ids,

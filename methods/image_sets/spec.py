@@ -1,7 +1,7 @@
-"""What sets are drawn from, what is wanted of them, and what a set is.
+"""The input and output of set sampling: members, clusters, the sampling specification, image sets.
 
-What belongs here: the words the rest is written in, and the bounds of the paper: a benchmark set has 2
-to 20 images (MMDU 2.2), an instruction set 2 to 5 (3.2).
+What belongs here: these types, and the paper's bounds: a benchmark set has 2 to 20 images (MMDU 2.2),
+an instruction set 2 to 5 (3.2).
 """
 
 import math
@@ -21,28 +21,28 @@ MAX_IMAGES: dict[Kind, int] = {"benchmark": 20, "instruction": 5}
 
 
 class SetSizeError(UserError):
-    """Wanted set sizes that are none, or that the paper's bounds do not allow."""
+    """The requested set sizes are empty, unreadable or outside the paper's bounds."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One entry of a cluster, with what must not repeat inside a set."""
+    """One entry of a cluster, with its image and page."""
 
     entry_id: str
     image_id: str
     page_id: str
-    look: str | None = None
-    """What stands for the image and those that look like it; None: nothing looks like it."""
+    duplicate_group: str | None = None
+    """Id of the group of near-duplicates that the image is in; None if it has no near-duplicate."""
 
     @property
-    def appearance(self) -> str:
-        """What no other member of a set may share: the look, or the image itself."""
-        return self.look or self.image_id
+    def image_group(self) -> str:
+        """The group of near-duplicates, or the image itself: at most one member of a set has it."""
+        return self.duplicate_group or self.image_id
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Entries that belong together; `vectors` has a unit vector a member, shape (n, d)."""
+    """Entries of one cluster; `vectors` has a unit vector for each member, shape (n, d)."""
 
     cluster_id: str
     members: Sequence[Member]
@@ -50,11 +50,11 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is wanted of one kind: how many images how often, how many sets, how often an entry.
+class SamplingSpec:
+    """What to sample for one kind: set sizes, number of sets, uses of an entry.
 
-    `weights` gives shares of sizes on any scale, as `size_weights` reads them; only these sizes are
-    made. `n_sets` None: as many as the entries allow.
+    `weights` are relative shares of set sizes, from `size_weights`; only these sizes are made.
+    `n_sets` None: as many as the entries allow.
     """
 
     kind: Kind
@@ -65,21 +65,21 @@ class Wish:
     seed: int = 0
 
     def rank(self, member: Member, use: int = 0) -> str:
-        """Where a member stands in line, for its n-th use: by page and image, not by its text."""
+        """Sampling rank of a member's n-th use: a hash of page and image, independent of its text."""
         return content_id(self.seed, self.kind, member.page_id, member.image_id, use)
 
-    def may_form_a_set(self, members: Sequence[Member]) -> bool:
-        """Whether these are a wanted number, no two of them alike and, unless allowed, of one page."""
+    def allows(self, members: Sequence[Member]) -> bool:
+        """Whether the members may form a set: a wanted size, no near-duplicates, no page twice."""
         return (
             len(members) in self.weights
-            and _distinct(member.appearance for member in members)
+            and _distinct(member.image_group for member in members)
             and (self.repeat_pages or _distinct(member.page_id for member in members))
         )
 
 
 @dataclass(frozen=True)
 class ImageSet:
-    """A set in its order; `set_id` is a hash of kind, entries and order."""
+    """Members in order; `set_id` is a hash of kind, entries and order."""
 
     set_id: str
     kind: Kind
@@ -88,23 +88,23 @@ class ImageSet:
 
 
 def image_set(kind: Kind, cluster_id: str, members: Sequence[Member]) -> ImageSet:
-    """These members, in their order, as a set."""
+    """The set of these members in this order."""
     set_id = content_id("image_set", kind, [member.entry_id for member in members])
     return ImageSet(set_id, kind, cluster_id, tuple(members))
 
 
 def size_weights(kind: Kind, wanted: object) -> dict[int, float]:
-    """Number of images to weight, sizes rising, without those of weight 0.
+    """Weight of each set size, sizes rising, without sizes of weight 0.
 
-    `wanted` is a mapping from sizes (numbers, or texts of them) to weights, or a list of sizes that
-    are wanted equally often. Raises SetSizeError unless there is a size, all lie within the kind's
-    bounds and weights are finite and not negative.
+    `wanted` is a mapping from sizes (numbers, or strings of them) to weights, or a list of sizes with
+    equal weights. Raises SetSizeError unless there is a size, all sizes are within the kind's bounds
+    and all weights are finite and not negative.
     """
     pairs = (
         wanted.items() if isinstance(wanted, Mapping) else ((size, 1) for size in _listed(wanted))
     )
     try:
-        # By way of the text: 2.5 is no size, and neither is true.
+        # int(str(...)), because int() alone would accept 2.5 and True.
         weights = {int(str(size)): float(weight) for size, weight in pairs}
     except (TypeError, ValueError):
         raise SetSizeError(

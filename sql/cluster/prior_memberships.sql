@@ -1,6 +1,6 @@
--- Every entry with its two texts and the place it has: its own if its texts are the same as when it was
--- placed, else the place in a group that the same two texts have (a page that was edited is another
--- entry). `known`: it is its own.
+-- Every entry with its two texts and its membership: its own if its texts are the same as when it was
+-- clustered, else that of a grouped entry with the same two texts (an edited page gives a new entry).
+-- `known`: the membership is the entry's own.
 WITH texts AS (
     SELECT
         entry_id,

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from methods.clustering.difference import CHANGES, compare
+from methods.clustering.changes import CHANGES, compare_communities
 
 NOBODY = "."
 
@@ -17,7 +17,7 @@ def difference(before: str, after: str) -> set[tuple[str, str, str, int]]:
     """
     old, new = sorted(set(before) - {NOBODY, " "}), sorted(set(after) - {NOBODY, " "})
     stay = [place for place, letter in enumerate(after) if letter != " "]
-    rows = compare(
+    rows = compare_communities(
         np.array([old.index(before[i]) if before[i] in old else -1 for i in stay], dtype=int),
         np.array([new.index(after[i]) if after[i] in new else -1 for i in stay], dtype=int),
         np.array([before[i] != " " for i in stay], dtype=bool),
@@ -98,7 +98,7 @@ def test_changes(case):
     if case == "nothing after":
         # Nobody is left to tell of it: the number of old communities does.
         none = np.array([], dtype=int)
-        rows = compare(none, none, none.astype(bool), 1, 0)
+        rows = compare_communities(none, none, none.astype(bool), 1, 0)
         assert [CHANGES[change] for change in rows.change] == ["gone"]
         assert rows.old.tolist() == [0] and rows.new.tolist() == [-1]
     else:
@@ -113,15 +113,15 @@ def random_labels(seed: int):
     after = np.where(
         generator.random(n) < 0.6, before % n_new, generator.integers(-1, n_new, size=n)
     )
-    there = (before >= 0) | (generator.random(n) < 0.5)
-    return before, after, there, n_old, n_new
+    existed = (before >= 0) | (generator.random(n) < 0.5)
+    return before, after, existed, n_old, n_new
 
 
 def test_every_old_and_every_new_community_is_in_a_row_and_every_row_is_what_it_says():
     seen: Counter[str] = Counter()
     for seed in range(300):
-        before, after, there, n_old, n_new = random_labels(seed)
-        rows = compare(before, after, there, n_old, n_new)
+        before, after, existed, n_old, n_new = random_labels(seed)
+        rows = compare_communities(before, after, existed, n_old, n_new)
         assert set(rows.old) | {-1} == set(range(-1, n_old))
         assert set(rows.new) | {-1} == set(range(-1, n_new))
         told = list(zip(rows.old.tolist(), rows.new.tolist(), strict=True))
@@ -130,11 +130,11 @@ def test_every_old_and_every_new_community_is_in_a_row_and_every_row_is_what_it_
             change = CHANGES[number]
             seen[change] += 1
             assert (change == "new") == (old == -1) and (change == "gone") == (new == -1)
-            in_old, in_new = before == old, (after == new) & there
+            in_old, in_new = before == old, (after == new) & existed
             assert common == (in_old & in_new).sum() * (change not in ("new", "gone"))
-            heir, source = 2 * common > in_old.sum(), 2 * common > in_new.sum()
+            successor, predecessor = 2 * common > in_old.sum(), 2 * common > in_new.sum()
             if change in ("kept", "merged", "split"):
-                assert (heir, source) == {
+                assert (successor, predecessor) == {
                     "kept": (True, True),
                     "merged": (True, False),
                     "split": (False, True),
@@ -142,11 +142,11 @@ def test_every_old_and_every_new_community_is_in_a_row_and_every_row_is_what_it_
     assert min(seen[change] for change in CHANGES) > 20
 
 
-def test_nobody_has_two_successors_and_none_is_the_successor_of_two():
+def test_a_community_is_continued_by_at_most_one_and_continues_at_most_one():
     for seed in range(300):
-        before, after, there, n_old, n_new = random_labels(seed)
-        rows = compare(before, after, there, n_old, n_new)
-        kept = rows.successors(n_new)
+        before, after, existed, n_old, n_new = random_labels(seed)
+        rows = compare_communities(before, after, existed, n_old, n_new)
+        kept = rows.continued(n_new)
         assert len(kept) == n_new
         some = kept[kept >= 0].tolist()
         assert len(some) == len(set(some)) == (rows.change == CHANGES.index("kept")).sum()

@@ -1,14 +1,14 @@
-"""A cheap first look at pairs of unit vectors that no pair within tau can fail.
+"""A cheap upper bound on the cosine of two unit vectors, to exclude pairs that are not within tau.
 
-Rotated to its principal axes, a vector has most of its length in the first few coordinates, its head.
-The rest of a product is at most the product of the rests' lengths (Cauchy-Schwarz), so with that length
-as one more coordinate
+After rotation to the principal axes, a vector has most of its length in its first few coordinates, the
+head. The rest of a dot product is at most the product of the residual lengths (Cauchy-Schwarz):
 
-    x . y  <=  head(x) . head(y) + rest(x) rest(y)
+    x . y  <=  head(x) . head(y) + residual(x) residual(y)
 
-and a short product bounds a long one from above. Where the processor multiplies bfloat16 faster than
-float32, the short product is made in it and the bound is widened by what its rounding can cost. What
-belongs here: the bound. Who is a neighbour is decided by `neighbours.py`, on whole vectors.
+So the dot product of the heads, with the residual length as one more coordinate, bounds the cosine
+from above. Where the processor multiplies bfloat16 faster than float32, the bound is computed in
+bfloat16 and widened by its rounding error. What belongs here: the bound. What does not: deciding on
+full vectors whether a pair is within tau (`neighbours.py`).
 """
 
 from collections.abc import Iterator
@@ -23,34 +23,37 @@ if TYPE_CHECKING:
     import torch
 
 TILE_ROWS, TILE_COLUMNS = 1024, 4096
-"""One tile of bounds is 8 to 16 MB, whatever the number of vectors; a narrow one has more rows."""
+"""A tile of bounds takes 8 to 16 MB, whatever the number of vectors; a narrow tile has more rows."""
 
 WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024
-WHOLE_UP_TO = 2048
-"""So many vectors are multiplied in whole before their axes would be found."""
+FULL_PRODUCTS_UP_TO = 2048
+"""Up to this many vectors, full products take less time than finding the axes."""
 AXES_SAMPLE = 16_384
 
 MARGIN = {"float32": 1e-3, "bfloat16": 0.0125}
-"""What a bound may fall short by. float32: a length that is what is left of squares, off by the root
-of 2^-23 or so where little is left, with room. bfloat16 keeps 8 bits: 2^-8 of the lengths' product for
-each factor and 2^-8 of the result come to 0.0117 for lengths of 1; sums are kept in float32."""
+"""How much rounding can lower a bound. float32: the residual length is the root of a difference of
+squares, with an error of about the root of 2^-23 if the residual is small; rounded up. bfloat16 has 8
+bits: an error of 2^-8 for each of two factors and for the result, 0.0117 for lengths of 1; sums are
+float32."""
 
 CHECK_COST = {"float32": 80_000, "bfloat16": 500_000}
-"""Looking at one pair's whole vectors takes as long as so many multiply-adds of a tile; measured."""
+"""Comparing one pair in full takes as long as this many multiply-adds of a tile; measured."""
 
 
 @dataclass(frozen=True)
-class Screen:
-    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16. Of few
-    vectors the vectors themselves, shape (n, d)."""
+class PairFilter:
+    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16.
+
+    If there are few vectors, the heads are the vectors themselves, shape (n, d).
+    """
 
     heads: NDArray[np.float32] | NDArray[np.int16]
     bound: float
-    """A pair whose short product lies under it is not within tau."""
+    """A pair whose heads have a smaller product is not within tau."""
 
     def select(self, rows: NDArray[np.intp] | slice) -> "torch.Tensor":
-        """Heads of some vectors, on the device that multiplies them."""
+        """Heads of some rows, on the device that multiplies them."""
         import torch
 
         heads = torch.from_numpy(self.heads[rows])
@@ -58,14 +61,14 @@ class Screen:
             heads = heads.view(torch.bfloat16)
         return heads.to(_device())
 
-    def passing(
+    def candidates(
         self, left: "torch.Tensor", right: "torch.Tensor"
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Positions in `left` and `right` of the pairs that may be within tau, tile by tile."""
+        """Positions in `left` and `right` of the pairs that can be within tau, tile by tile."""
         import torch
 
         height = TILE_ROWS * max(1, TILE_COLUMNS // max(1, len(right)))
-        # One tile's memory serves all: fresh memory costs as much as the product.
+        # All tiles share one buffer: allocating memory costs as much as the product.
         tile = left.new_empty(min(height, len(left)) * min(TILE_COLUMNS, len(right)))
         for top in range(0, len(left), height):
             rows = left[top : top + height]
@@ -82,43 +85,43 @@ class Screen:
         if products.device.type != "cpu":
             return (products >= self.bound).flatten().nonzero().squeeze(1).cpu().numpy()
         if products.dtype == torch.bfloat16 and self.bound > 0:
-            # Of floats not below zero, the larger has the larger bits: integers compare faster.
+            # Non-negative floats are ordered like their bits, and integers compare faster.
             lowest = np.array(self.bound, dtype=np.float32).view(np.int32) >> 16
             return np.flatnonzero(products.view(torch.int16).numpy() >= np.int16(lowest))
         return np.flatnonzero(products.float().numpy() >= np.float32(self.bound))
 
 
-def make_screen(vectors: NDArray[np.float32], tau: float) -> Screen:
-    """A screen for unit vectors, shape (n, d), with the head's width that costs least on a sample."""
-    if len(vectors) <= WHOLE_UP_TO:
-        return Screen(vectors, tau - MARGIN["float32"])
+def make_pair_filter(vectors: NDArray[np.float32], tau: float) -> PairFilter:
+    """A filter for unit vectors, shape (n, d), with the head width that costs least on a sample."""
+    if len(vectors) <= FULL_PRODUCTS_UP_TO:
+        return PairFilter(vectors, tau - MARGIN["float32"])
     axes = _principal_axes(vectors)
     number = "bfloat16" if _multiplies_bfloat16() else "float32"
     bound = tau - MARGIN[number]
     sample = vectors[:: max(1, len(vectors) // SAMPLE)]
 
     def cost(width: int) -> float:
-        """Multiply-adds a pair: those of the short product, and of the whole one if it passes."""
+        """Expected multiply-adds per pair: the short product, and the check if the pair passes."""
         heads = _heads(sample, axes[:, :width])
-        # Of two samples of the same vectors the diagonal always passes and says nothing.
+        # The diagonal is a vector with itself and always passes.
         n_passing = int((heads @ heads.T >= bound).sum()) - len(sample)
         return width + CHECK_COST[number] * n_passing / len(sample) ** 2
 
     dimensions = vectors.shape[1]
     widths = [width for width in WIDTHS if width < dimensions] + [dimensions]
     heads = _heads(vectors, axes[:, : min(widths, key=cost)])
-    return Screen(_bfloat16_bits(heads) if number == "bfloat16" else heads, bound)
+    return PairFilter(_bfloat16_bits(heads) if number == "bfloat16" else heads, bound)
 
 
 def _principal_axes(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Axes as columns, shape (d, d), the one along which some of the vectors are longest first."""
-    some = vectors[:: max(1, len(vectors) // AXES_SAMPLE)]
-    _, axes = np.linalg.eigh((some.T @ some).astype(np.float64))
+    """Principal axes of a sample as columns, shape (d, d), by falling eigenvalue."""
+    sample = vectors[:: max(1, len(vectors) // AXES_SAMPLE)]
+    _, axes = np.linalg.eigh((sample.T @ sample).astype(np.float64))
     return np.ascontiguousarray(axes[:, ::-1], dtype=np.float32)
 
 
 def _heads(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Vectors along some axes, and the length of what lies along the others."""
+    """Coordinates along the given axes, and the residual length along all others."""
     heads = np.empty((len(vectors), axes.shape[1] + 1), dtype=np.float32)
     along = heads[:, :-1]
     np.matmul(vectors, axes, out=along)
@@ -142,11 +145,11 @@ def _device() -> str:
 
 @cache
 def _multiplies_bfloat16() -> bool:
-    """Whether the processor has instructions for bfloat16; elsewhere it is slower than float32."""
+    """Whether the processor has instructions for bfloat16; without them it is slower than float32."""
     import torch
 
     if _device() != "cpu":
-        # A GPU is fast enough in float32, and may sum bfloat16 in bfloat16.
+        # A GPU is fast in float32, and may accumulate bfloat16 sums in bfloat16.
         return False
     able = torch.cpu.get_capabilities()
     return bool(able.get("amx_bf16") or able.get("avx512_bf16"))

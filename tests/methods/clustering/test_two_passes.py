@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from methods.clustering import reach
-from methods.clustering.explanation import explain_clusters, explain_groups
-from methods.clustering.extension import recluster
-from methods.clustering.placement import Before, Entries
-from methods.clustering.reach import near_others, nearest
+from methods.clustering import similarity
+from methods.clustering.centre_similarity import similarity_to_clusters, similarity_to_groups
+from methods.clustering.incremental import recluster
+from methods.clustering.similarity import have_neighbours, nearest_centre
+from methods.clustering.two_passes import Entries, PriorClustering
 from tests.methods.clustering.clustered import (
     TAU,
     by_threshold,
+    how,
     names,
     of_angles,
     parted,
     random_entries,
     rows_of,
-    words,
 )
 from tests.methods.clustering.vectors import at_angles
 
@@ -36,7 +36,7 @@ SEVEN = of_angles(
 
 
 def clustered(entries: Entries, tau: float = TAU, min_size: int = 2):
-    return recluster(entries, Before.nothing(entries), by_threshold(tau, min_size), tau)
+    return recluster(entries, PriorClustering.empty(entries), by_threshold(tau, min_size), tau)
 
 
 def cosine(degrees: float) -> float:
@@ -64,10 +64,10 @@ def test_the_order_in_which_entries_come_plays_no_part():
         assert len(made.groups.ids) > 1 and len(made.clusters.ids) > 1
         for one, other in ((made.groups, again.groups), (made.clusters, again.clusters)):
             assert names(one, entries) == names(other, shuffled)
-            assert words(one, entries) == words(other, shuffled)
+            assert how(one, entries) == how(other, shuffled)
 
 
-def test_a_name_is_that_of_a_kind_a_group_and_a_centre():
+def test_an_id_is_a_hash_of_kind_group_and_centre():
     first = clustered(of_angles({"a": (0, 0), "b": (1, 1)}))
     other = clustered(of_angles({"a": (0, 0), "c": (1, 1)}))
     # Who else is in it is no part of its name. Here b is the centre: it alone reaches both others.
@@ -78,58 +78,56 @@ def test_a_name_is_that_of_a_kind_a_group_and_a_centre():
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_nobody_and_one_entry_found_nothing(n):
+def test_no_entry_and_one_entry_make_no_community(n):
     entries = rows_of(SEVEN, np.arange(n))
     made = clustered(entries)
     assert made.groups.ids == made.clusters.ids == []
-    assert list(words(made.groups, entries).values()) == ["no neighbour"] * n
+    assert list(how(made.groups, entries).values()) == ["no neighbour"] * n
 
 
 # --- Why -----------------------------------------------------------------------------------------
 
 
-def test_who_is_in_none_has_a_word_that_says_why():
+def test_an_entry_in_no_community_has_the_reason():
     made = clustered(SEVEN)
-    assert words(made.groups, SEVEN) == dict.fromkeys("abcdef", "founded") | {"g": "no neighbour"}
+    assert how(made.groups, SEVEN) == dict.fromkeys("abcdef", "seed") | {"g": "no neighbour"}
     # c is 1 degree from e's caption, but e is in another group. g is in no group: nobody looked.
-    assert words(made.clusters, SEVEN) == {
-        **dict.fromkeys("abef", "founded"),
+    assert how(made.clusters, SEVEN) == {
+        **dict.fromkeys("abef", "seed"),
         **dict.fromkeys("cd", "no neighbour"),
         "g": None,
     }
 
 
-def test_who_lost_its_neighbours_to_a_larger_community_is_overtaken():
+def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed():
     # Each reaches its neighbours 30 degrees away. 30 and 60 have three, 30 is the first; it takes 60,
     # and 90 is left, its one neighbour being 60.
     entries = of_angles({"a": (0, 0), "b": (30, 0), "c": (60, 0), "d": (90, 0)})
     tau = cosine(35)
     made = clustered(entries, tau)
     assert parted(made.groups, entries) == {frozenset("abc")}
-    assert words(made.groups, entries)["d"] == "overtaken"
+    assert how(made.groups, entries)["d"] == "absorbed"
 
 
-def test_neighbours_that_are_too_few_to_found_one_are_sparse():
+def test_neighbours_that_are_too_few_for_a_community_are_noise():
     entries = of_angles({"a": (0, 0), "b": (1, 0), "c": (2, 0), "d": (90, 0), "e": (91, 0)})
     made = clustered(entries, min_size=3)
-    assert words(made.groups, entries) == dict.fromkeys("abc", "founded") | dict.fromkeys(
-        "de", "sparse"
-    )
+    assert how(made.groups, entries) == dict.fromkeys("abc", "seed") | dict.fromkeys("de", "noise")
 
 
-def test_words_are_what_the_distances_say():
-    n_of = {"no neighbour": 0, "overtaken": 0, "sparse": 0}
+def test_reasons_agree_with_the_distances():
+    n_of = {"no neighbour": 0, "absorbed": 0, "noise": 0}
     for seed in range(12):
         entries = random_entries(seed)
         made = clustered(entries, min_size=3)
         near = entries.categories @ entries.categories.T >= TAU
         np.fill_diagonal(near, False)
-        left = made.groups.level.community < 0
-        for row, word in enumerate(words(made.groups, entries).values()):
+        left = made.groups.membership.community < 0
+        for row, word in enumerate(how(made.groups, entries).values()):
             if left[row]:
                 n_of[word] += 1
                 assert (word == "no neighbour") == (not near[row].any())
-                assert (word == "sparse") == (near[row] & left).any()
+                assert (word == "noise") == (near[row] & left).any()
     assert min(n_of.values()) > 0
 
 
@@ -138,7 +136,7 @@ def test_words_are_what_the_distances_say():
 
 def test_members_have_their_similarity_to_the_centre_in_both_spaces():
     made = clustered(SEVEN)
-    groups, clusters = explain_groups(SEVEN, made), explain_clusters(SEVEN, made)
+    groups, clusters = similarity_to_groups(SEVEN, made), similarity_to_clusters(SEVEN, made)
     # All four reach all four: a is the first. d is 12 degrees from it by category, 160 by caption.
     d, f = SEVEN.ids.index("d"), SEVEN.ids.index("f")
     assert made.groups.centres.tolist() == [0, 4]
@@ -152,7 +150,7 @@ def test_members_have_their_similarity_to_the_centre_in_both_spaces():
 
 def test_who_is_in_none_has_the_nearest_centre_and_how_near_it_is():
     made = clustered(SEVEN)
-    groups, clusters = explain_groups(SEVEN, made), explain_clusters(SEVEN, made)
+    groups, clusters = similarity_to_groups(SEVEN, made), similarity_to_clusters(SEVEN, made)
     # g is 120 degrees from a, the centre of one group, and 120 from e, that of the other: the larger.
     c, g = SEVEN.ids.index("c"), SEVEN.ids.index("g")
     assert groups.nearest[g] == 0 and np.isnan(groups.cosine[g])
@@ -166,7 +164,7 @@ def test_who_is_in_none_has_the_nearest_centre_and_how_near_it_is():
 def test_who_is_left_over_is_within_tau_of_no_centre_and_who_is_not_is():
     for seed in range(8):
         entries = random_entries(seed)
-        why = explain_groups(entries, clustered(entries))
+        why = similarity_to_groups(entries, clustered(entries))
         assert np.nanmin(why.cosine) >= TAU > np.nanmax(why.nearest_cosine)
 
 
@@ -175,44 +173,47 @@ def test_who_is_left_over_is_within_tau_of_no_centre_and_who_is_not_is():
 
 def test_of_equally_near_centres_the_first_is_nearest():
     centres = at_angles(40, 320, 40)
-    place, cosines = nearest(at_angles(0), np.array([0]), centres)
-    assert place.tolist() == [0] and cosines[0] == pytest.approx(cosine(40), abs=1e-6)
-    place, _ = nearest(at_angles(0), np.array([0]), centres[1:])
-    assert place.tolist() == [0]
+    index, cosines = nearest_centre(at_angles(0), np.array([0]), centres)
+    assert index.tolist() == [0] and cosines[0] == pytest.approx(cosine(40), abs=1e-6)
+    index, _ = nearest_centre(at_angles(0), np.array([0]), centres[1:])
+    assert index.tolist() == [0]
 
 
 def test_what_rounding_tells_apart_is_equally_near():
     more = float(np.nextafter(np.float32(0.6), np.float32(1)))
     centres = np.array([[0.6, 0.8], [more, 0.8]], dtype=np.float32)
-    place, _ = nearest(np.array([[1, 0]], dtype=np.float32), np.array([0]), centres)
-    assert place.tolist() == [0]
+    index, _ = nearest_centre(np.array([[1, 0]], dtype=np.float32), np.array([0]), centres)
+    assert index.tolist() == [0]
 
 
 def test_equal_vectors_are_at_one_whatever_rounding_makes_of_them(monkeypatch):
     vectors = np.full((2, 7), 1 / np.sqrt(7), dtype=np.float32)
     assert float((vectors @ vectors.T)[0, 1]) != 1.0
-    _, cosines = nearest(vectors, np.array([0]), vectors[1:])
+    _, cosines = nearest_centre(vectors, np.array([0]), vectors[1:])
     assert cosines.tolist() == [1.0]
     both, nobody = np.array([0, 1]), np.array([], dtype=int)
-    assert near_others(vectors, both, nobody, 1.0)[0].tolist() == [True, True]
-    monkeypatch.setattr(reach, "CELLS", 0)
-    assert near_others(vectors, both, nobody, 1.0)[0].tolist() == [True, True]
-    assert near_others(vectors, both[:1], nobody, 1.0)[0].tolist() == [False]
+    assert have_neighbours(vectors, both, nobody, 1.0)[0].tolist() == [True, True]
+    monkeypatch.setattr(similarity, "MAX_PRODUCTS", 0)
+    assert have_neighbours(vectors, both, nobody, 1.0)[0].tolist() == [True, True]
+    assert have_neighbours(vectors, both[:1], nobody, 1.0)[0].tolist() == [False]
 
 
 @pytest.mark.parametrize("cells", [1, 100, 3000])
-def test_products_in_parts_or_by_a_screen_change_nothing(monkeypatch, cells):
+def test_products_in_parts_or_by_the_pair_filter_change_nothing(monkeypatch, cells):
     for seed in range(4):
         vectors = random_entries(seed).captions
         rows, others = np.split(np.random.default_rng(seed).permutation(len(vectors)), [25])
-        whole = [*near_others(vectors, rows, others, TAU), *nearest(vectors, rows, vectors[others])]
+        whole = [
+            *have_neighbours(vectors, rows, others, TAU),
+            *nearest_centre(vectors, rows, vectors[others]),
+        ]
         assert 0 < whole[0].sum() < 25 and 0 < whole[1].sum() < 25
         with monkeypatch.context() as patch:
-            patch.setattr(reach, "CELLS", cells)
-            patch.setattr(reach, "PAIRS", 7)
+            patch.setattr(similarity, "MAX_PRODUCTS", cells)
+            patch.setattr(similarity, "PAIRS_AT_ONCE", 7)
             parts = [
-                *near_others(vectors, rows, others, TAU),
-                *nearest(vectors, rows, vectors[others]),
+                *have_neighbours(vectors, rows, others, TAU),
+                *nearest_centre(vectors, rows, vectors[others]),
             ]
         for one, other in zip(whole, parts, strict=True):
             assert one.tolist() == other.tolist()

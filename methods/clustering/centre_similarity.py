@@ -1,0 +1,79 @@
+"""How similar each entry is to its centre, or to the nearest centre if it is in no community.
+
+What belongs here: similarities of entries to centres after clustering. What does not: assigning entries
+to communities (`two_passes.py`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.clustering.incremental import Clustering, Communities
+from methods.clustering.neighbours import Vectors
+from methods.clustering.similarity import Rows, nearest_centre, paired_cosines
+from methods.clustering.two_passes import Entries, Labels, largest_first, rows_by_label
+
+
+@dataclass(frozen=True)
+class CentreSimilarity:
+    """Cosines of n entries to centres in one pass; NaN where there is no such centre.
+
+    `cosine` is to the centre of the entry's community in the space that the pass compares in (category
+    or caption), `other_cosine` in the other space. For an entry in no community, `nearest` is the
+    number of the nearest community (-1: there is none), and `nearest_cosine` its similarity.
+    """
+
+    cosine: NDArray[np.float64]
+    other_cosine: NDArray[np.float64]
+    nearest: Labels
+    nearest_cosine: NDArray[np.float64]
+
+
+def similarity_to_groups(entries: Entries, clustering: Clustering) -> CentreSimilarity:
+    """Similarities to groups, which are compared by category."""
+    groups = clustering.groups
+    cosine = _to_own_centre(entries.categories, groups.categories, groups)
+    other = _to_own_centre(entries.captions, groups.captions, groups)
+    search = _NearestCentres(entries.categories, groups.categories)
+    unassigned = np.flatnonzero(groups.membership.community < 0)
+    search.run(unassigned, largest_first(groups.ids, groups.sizes))
+    return CentreSimilarity(cosine, other, search.number, search.cosine)
+
+
+def similarity_to_clusters(entries: Entries, clustering: Clustering) -> CentreSimilarity:
+    """Similarities to clusters, which are compared by caption inside each group."""
+    clusters, groups = clustering.clusters, clustering.groups
+    cosine = _to_own_centre(entries.captions, clusters.captions, clusters)
+    other = _to_own_centre(entries.categories, clusters.categories, clusters)
+    search = _NearestCentres(entries.captions, clusters.captions)
+    unassigned = np.flatnonzero(clusters.membership.community < 0)
+    clusters_of = rows_by_label(largest_first(clusters.ids, clusters.sizes), clusters.parents)
+    for group, rows in rows_by_label(unassigned, groups.membership.community).items():
+        if group in clusters_of:
+            search.run(rows, clusters_of[group])
+    return CentreSimilarity(cosine, other, search.number, search.cosine)
+
+
+def _to_own_centre(
+    vectors: Vectors, centres: Vectors, communities: Communities
+) -> NDArray[np.float64]:
+    rows = np.flatnonzero(communities.membership.community >= 0)
+    cosine = np.full(len(vectors), np.nan)
+    cosine[rows] = paired_cosines(vectors, rows, centres, communities.membership.community[rows])
+    return cosine
+
+
+class _NearestCentres:
+    """The nearest centre and its cosine for the rows searched so far; -1 and NaN for the others."""
+
+    def __init__(self, vectors: Vectors, centres: Vectors):
+        self.vectors, self.centres = vectors, centres
+        self.number = np.full(len(vectors), -1)
+        self.cosine = np.full(len(vectors), np.nan)
+
+    def run(self, rows: Rows, numbers: Labels) -> None:
+        """Search among the communities `numbers`; of equally near ones the first is taken."""
+        if len(numbers):
+            index, self.cosine[rows] = nearest_centre(self.vectors, rows, self.centres[numbers])
+            self.number[rows] = numbers[index]

@@ -1,0 +1,93 @@
+"""Cosine similarities between entries and centres, and whether entries have neighbours within tau.
+
+A cosine that is shown or compared with tau is the float64 product of two float32 vectors, and 1 for
+equal vectors, as in `neighbours.py`. What belongs here: these similarities, in blocks that bound
+memory. What does not: assigning entries by them (`two_passes.py`).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.clustering.neighbours import FLOAT64_MARGIN, Vectors, block_pairs, blocks, prepare
+
+Rows = NDArray[np.intp]
+"""Row numbers, shape (k,)."""
+
+MAX_PRODUCTS = 2**24
+"""Products computed at once: 64 MB, whatever the number of entries and centres."""
+PAIRS_AT_ONCE = 4096
+"""Pairs multiplied at once in float64."""
+TIE = 1e-6
+"""Float32 products that differ by less than this count as equal."""
+
+
+def paired_cosines(left: Vectors, rows: Rows, right: Vectors, of: Rows) -> NDArray[np.float64]:
+    """Cosine of `left[rows]` and `right[of]`, pair by pair: shape (k,), at most 1."""
+    cosines = np.empty(len(rows))
+    for start in range(0, len(rows), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        one, other = left[rows[part]], right[of[part]]
+        products = np.einsum("kd,kd->k", one.astype(np.float64), other.astype(np.float64))
+        cosines[part] = np.where((one == other).all(axis=1), 1.0, np.minimum(products, 1.0))
+    return cosines
+
+
+def nearest_centre(
+    vectors: Vectors, rows: Rows, centres: Vectors
+) -> tuple[Rows, NDArray[np.float64]]:
+    """For each of `vectors[rows]` the index of the nearest centre and its cosine.
+
+    `centres` has shape (m, d), m > 0. Ties go to the first centre.
+    """
+    index = np.empty(len(rows), dtype=np.intp)
+    height = max(1, MAX_PRODUCTS // len(centres))
+    for start in range(0, len(rows), height):
+        part = slice(start, start + height)
+        products = vectors[rows[part]] @ centres.T
+        best = products.max(axis=1, keepdims=True)
+        index[part] = (products >= best - TIE).argmax(axis=1)
+    return index, paired_cosines(vectors, rows, centres, index)
+
+
+def have_neighbours(
+    vectors: Vectors, rows: Rows, others: Rows, tau: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which of `rows` are within tau of another of `rows`, and which of one of `others`.
+
+    `rows` and `others` must be disjoint. Two arrays of shape (k,).
+    """
+    if len(rows) * (len(rows) + len(others)) > MAX_PRODUCTS:
+        return _have_neighbours_by_blocks(vectors, rows, others, tau)
+    in_rows, in_others = _within(vectors, rows, rows, tau), _within(vectors, rows, others, tau)
+    np.fill_diagonal(in_rows, False)
+    return np.any(in_rows, axis=1), np.any(in_others, axis=1)
+
+
+def _within(vectors: Vectors, rows: Rows, columns: Rows, tau: float) -> NDArray[np.bool_]:
+    """Which pairs are within tau, shape (rows, columns)."""
+    products = vectors[rows] @ vectors[columns].T
+    near = products >= tau
+    one, other = np.nonzero(np.abs(products - tau) < FLOAT64_MARGIN)
+    near[one, other] = paired_cosines(vectors, rows[one], vectors, columns[other]) >= tau
+    return near
+
+
+def _have_neighbours_by_blocks(
+    vectors: Vectors, rows: Rows, others: Rows, tau: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """`have_neighbours` for many rows, by the pair filter of `neighbours.py`."""
+    prepared = prepare(vectors[np.concatenate([rows, others])], tau)
+    # How many of `rows` and of `others` each distinct vector stands for; those of `rows` come first.
+    n_distinct = len(prepared.vectors)
+    n_rows = np.bincount(prepared.distinct_of[: len(rows)], minlength=n_distinct)
+    n_others = np.bincount(prepared.distinct_of[len(rows) :], minlength=n_distinct)
+    in_rows, in_others = n_rows > 1, n_others > 0
+    for start, stop in blocks(prepared):
+        if not n_rows[start:stop].any():
+            break
+        pairs = block_pairs(prepared, start, stop)
+        for one, other in ((pairs.low, pairs.high), (pairs.high, pairs.low)):
+            in_rows[one[n_rows[other] > 0]] = True
+            in_others[one[n_others[other] > 0]] = True
+    distinct = prepared.distinct_of[: len(rows)]
+    return in_rows[distinct], in_others[distinct]

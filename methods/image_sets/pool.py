@@ -1,0 +1,190 @@
+"""The unused entries of one cluster, and which of them form the next set.
+
+What belongs here: choosing the members of a set. The candidates are one entry from each of the
+first-ranked pages, no two of them near-duplicates. A set starts with candidates of pages (or image
+groups) so frequent that some of their entries would be left over if the set did without them; if there
+are none, with the first-ranked candidate. Then it takes, one by one, the candidate farthest from all it
+has: the one whose largest similarity to them is smallest.
+"""
+
+import heapq
+from bisect import insort
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.image_sets.sizes import Counts, max_sets
+from methods.image_sets.spec import Cluster, Member, SamplingSpec
+
+MAX_CANDIDATES = 64
+"""Pages with a candidate: all of a small cluster; more cost time and spread sets little farther."""
+TRIES_PER_PAGE = 4
+"""How many entries of a page are tried if the first is a near-duplicate of another candidate."""
+DECIMALS = 4
+"""Similarities are rounded to this precision, so that rounding errors decide nothing."""
+
+
+class ClusterPool:
+    """The unused entries of one cluster.
+
+    An entry may be used `max_uses` times per kind; first uses rank before second ones. The rank is a
+    hash of seed, kind, page and image, ties by the entry's id. Every choice depends on the unused
+    entries alone, not on how they came to be unused: sampling can stop and continue with the same
+    result. Cost of a set: MAX_CANDIDATES similarities per member, whatever the cluster's size.
+    """
+
+    def __init__(self, cluster: Cluster, spec: SamplingSpec, existing: Iterable[Sequence[Member]]):
+        self.cluster_id = cluster.cluster_id
+        self._members, self._vectors = cluster.members, cluster.vectors
+        self._spec = spec
+        self._existing = {_entry_ids(members) for members in existing}
+        self.n_sets = len(self._existing)
+        self._exhausted: set[int] = set()
+        uses = dict.fromkeys((member.entry_id for member in self._members), 0)
+        for entries in self._existing:
+            for entry_id in entries:
+                uses[entry_id] += 1
+        self._pages = self._rank_by_page(uses)
+        self._waiting = [(ranked[0][0], page) for page, ranked in self._pages.items()]
+        heapq.heapify(self._waiting)
+        self._first: list[tuple[int, str]] = []
+        self._choose_candidates()
+
+    def _rank_by_page(self, uses: Mapping[str, int]) -> dict[str, list[tuple[int, int]]]:
+        """Page -> unused uses of its members as (rank, index of the member), in order of rank."""
+        ranked = sorted(
+            (use, self._spec.rank(member, use), member.entry_id, index)
+            for index, member in enumerate(self._members)
+            for use in range(uses[member.entry_id], self._spec.max_uses)
+        )
+        self.key = ranked[0][:3] if ranked else (self._spec.max_uses, "", "")
+        self._n_free = len(ranked)
+        self._image_groups = Counter(self._members[index].image_group for *_, index in ranked)
+        pages: dict[str, list[tuple[int, int]]] = {}
+        for rank, (*_, index) in enumerate(ranked):
+            member = self._members[index]
+            # If pages may repeat, only near-duplicates must be in different sets.
+            page = member.image_group if self._spec.repeat_pages else member.page_id
+            pages.setdefault(page, []).append((rank, index))
+        # No page and no image group ever has more; this bound alone mostly rules out frequent ones.
+        self._max_frequency = max(
+            [*map(len, pages.values()), *self._image_groups.values()], default=0
+        )
+        return pages
+
+    def _choose_candidates(self) -> None:
+        """Fill up the first-ranked pages, and choose a candidate from each."""
+        while self._waiting and len(self._first) < MAX_CANDIDATES:
+            insort(self._first, heapq.heappop(self._waiting))
+        self._candidates: list[tuple[str, int, int]] = []
+        seen: set[str] = set()
+        for _, page in self._first:
+            for position, (_, index) in enumerate(self._pages[page][:TRIES_PER_PAGE]):
+                group = self._members[index].image_group
+                if group not in seen:
+                    seen.add(group)
+                    self._candidates.append((page, position, index))
+                    break
+
+    @property
+    def max_size(self) -> int:
+        """Images in the largest set that the candidates can form."""
+        return len(self._candidates)
+
+    def fits(self, size: int) -> bool:
+        """Whether a set of `size` images may be sampled next."""
+        return size <= self.max_size and size not in self._exhausted
+
+    def counts(self) -> Counts:
+        """Unused uses of each page."""
+        return np.array([len(ranked) for ranked in self._pages.values()], dtype=np.int64)
+
+    def capacity(self, mean: float) -> int:
+        """About how many entries sets of `mean` images can use, each with one of a page."""
+        counts = self.counts()
+        return int(np.minimum(counts, max(1, max_sets(counts, mean))).sum())
+
+    def sample(self, size: int) -> tuple[Member, ...] | None:
+        """Remove and return a set of `size` images; None if it and its variants exist already.
+
+        Variants differ in the last member. None is possible only if entries may be used several times;
+        then this size does not fit until a set of another size is sampled.
+        """
+        vectors = self._vectors[[index for _, _, index in self._candidates]]
+        chosen = farthest_points(vectors, size, self._frequent(size) or [0])
+        if self._exists(chosen):
+            start = chosen[:-1]
+            variants = [[*start, last] for last in farthest_first(vectors, start)]
+            free = [variant for variant in variants if not self._exists(variant)]
+            if not free:
+                self._exhausted.add(size)
+                return None
+            chosen = free[0]
+        members = self._members_at(chosen)
+        self._exhausted.clear()
+        self._existing.add(_entry_ids(members))
+        self.n_sets += 1
+        taken = {self._candidates[choice][0]: self._candidates[choice][1] for choice in chosen}
+        self._first = [each for each in self._first if each[1] not in taken]
+        self._n_free -= size
+        self._image_groups.subtract(member.image_group for member in members)
+        for page, position in taken.items():
+            ranked = self._pages[page]
+            del ranked[position]
+            if ranked:
+                heapq.heappush(self._waiting, (ranked[0][0], page))
+            else:
+                del self._pages[page]
+        self._choose_candidates()
+        return members
+
+    def _members_at(self, chosen: Sequence[int]) -> tuple[Member, ...]:
+        return tuple(self._members[self._candidates[choice][2]] for choice in chosen)
+
+    def _exists(self, chosen: Sequence[int]) -> bool:
+        return _entry_ids(self._members_at(chosen)) in self._existing
+
+    def _frequent(self, size: int) -> list[int]:
+        """Candidates of pages and image groups that every set of `size` must include, at most `size`.
+
+        n entries make n / size sets, so a page with that many entries or more has some left over if a
+        set does without it.
+        """
+        if self._max_frequency * size < self._n_free:
+            return []
+        frequencies = [
+            max(len(self._pages[page]), self._image_groups[self._members[index].image_group])
+            for page, _, index in self._candidates
+        ]
+        frequent = [i for i, n in enumerate(frequencies) if n > 1 and n * size >= self._n_free]
+        return sorted(frequent, key=lambda i: -frequencies[i])[:size]
+
+
+def farthest_points(
+    vectors: NDArray[np.float32], size: int, first: Sequence[int] = (0,)
+) -> list[int]:
+    """Indices of `size` rows far apart: `first`, then each time the row farthest from those chosen.
+
+    `vectors` are unit vectors, shape (n, d), n >= size. Ties go to the first row. Gonzalez's
+    farthest-point rule: starting from one row, no choice of `size` rows has a smallest angle more than
+    twice as wide.
+    """
+    chosen = list(first)
+    nearest = (vectors @ vectors[chosen].T).max(axis=1)
+    while len(chosen) < size:
+        nearest[chosen] = np.inf
+        chosen.append(int(np.argmin(nearest.round(DECIMALS))))
+        np.maximum(nearest, vectors @ vectors[chosen[-1]], out=nearest)
+    return chosen
+
+
+def farthest_first(vectors: NDArray[np.float32], chosen: Sequence[int]) -> list[int]:
+    """The rows that are not chosen, from the farthest from all chosen ones to the nearest."""
+    nearest = (vectors @ vectors[chosen].T).max(axis=1).round(DECIMALS)
+    return [int(row) for row in np.argsort(nearest, kind="stable") if row not in chosen]
+
+
+def _entry_ids(members: Sequence[Member]) -> frozenset[str]:
+    return frozenset(member.entry_id for member in members)

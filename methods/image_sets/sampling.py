@@ -1,0 +1,176 @@
+"""Sampling of all sets of one kind from all clusters.
+
+What belongs here: which prior sets are kept, and which cluster gives a set of which size. What does
+not: which entries of a cluster form a set (`pool.py`), how many sets of which size (`sizes.py`).
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from methods.image_sets.counts import SizeCount, size_counts
+from methods.image_sets.pool import ClusterPool
+from methods.image_sets.sizes import Packing, apportion, apportion_more
+from methods.image_sets.spec import Cluster, ImageSet, Member, SamplingSpec, image_set
+
+PriorImage = tuple[str, str]
+"""Entry id and image id of one position in a set of an earlier run."""
+
+
+@dataclass(frozen=True)
+class SampledSets:
+    """The sets of one kind by their ids, how many are unchanged prior sets, and the counts by size."""
+
+    sets: list[ImageSet]
+    n_kept: int
+    counts: list[SizeCount]
+
+
+def sample_sets(
+    clusters: Sequence[Cluster], spec: SamplingSpec, prior: Sequence[Sequence[PriorImage]] = ()
+) -> SampledSets:
+    """Sets of one kind: the `prior` sets that are still valid, in their order, and new ones.
+
+    A prior set is valid if all its entries are still in one cluster and the spec allows it. If an entry
+    was removed because its text changed, the entry that has its image now replaces it. New sets are
+    sampled from unused entries, so added entries and changed texts affect no other set.
+
+    Sizes are apportioned so that all sets together come as near to the wanted shares as the clusters
+    allow: first the number of sets of each size; then, the largest first, each set goes to a cluster
+    where it leaves the fewest entries over, of these to one with the fewest sets, of these to the one
+    with the most capacity. Without prior sets the result depends on seed and content alone, in any
+    order of input.
+    """
+    kept = _kept_sets(clusters, spec, prior)
+    kept_of: dict[str, list[tuple[Member, ...]]] = {}
+    for each in kept:
+        kept_of.setdefault(each.cluster_id, []).append(each.members)
+    pools = [
+        ClusterPool(cluster, spec, kept_of.get(cluster.cluster_id, ())) for cluster in clusters
+    ]
+    pools.sort(key=lambda pool: pool.key)
+    sets = list(kept)
+    while spec.n_sets is None or len(sets) < spec.n_sets:
+        weights = {
+            size: weight
+            for size, weight in spec.weights.items()
+            if any(pool.fits(size) for pool in pools)
+        }
+        if not weights:
+            break
+        sets += _sample_round(pools, spec, weights, sets)
+    made = Counter(len(each.members) for each in sets)
+    sets.sort(key=lambda each: each.set_id)
+    prior_entries = {tuple(entry_id for entry_id, _ in images) for images in prior}
+    n_kept = sum(
+        tuple(member.entry_id for member in each.members) in prior_entries for each in kept
+    )
+    return SampledSets(sets, n_kept, size_counts(clusters, spec, made))
+
+
+def _kept_sets(
+    clusters: Sequence[Cluster], spec: SamplingSpec, prior: Sequence[Sequence[PriorImage]]
+) -> list[ImageSet]:
+    """Prior sets that are still valid, with removed entries replaced; at most `spec.n_sets`."""
+    home = {
+        member.entry_id: (cluster, member) for cluster in clusters for member in cluster.members
+    }
+    with_image: dict[tuple[str, str], list[Member]] = {}
+    for cluster, member in home.values():
+        with_image.setdefault((cluster.cluster_id, member.image_id), []).append(member)
+    uses: Counter[str] = Counter()
+    kept: dict[frozenset[str], ImageSet] = {}
+
+    def has_removed(images: Sequence[PriorImage]) -> bool:
+        return any(entry_id not in home for entry_id, _ in images)
+
+    # Unchanged sets are kept before sets that need a replacement.
+    for images in sorted(prior, key=lambda images: (has_removed(images), list(images))):
+        found = [home[entry_id] for entry_id, _ in images if entry_id in home]
+        if len({cluster.cluster_id for cluster, _ in found}) != 1:
+            continue
+        cluster = found[0][0]
+        members = []
+        for entry_id, image_id in images:
+            if entry_id in home:
+                members.append(home[entry_id][1])
+            else:
+                same_image = with_image.get((cluster.cluster_id, image_id), [])
+                free = [member for member in same_image if uses[member.entry_id] < spec.max_uses]
+                members += sorted(free, key=lambda member: member.entry_id)[:1]
+        unused = all(uses[member.entry_id] < spec.max_uses for member in members)
+        entry_ids = frozenset(member.entry_id for member in members)
+        complete = len(members) == len(images) and entry_ids not in kept
+        if complete and unused and spec.allows(members):
+            uses.update(entry_ids)
+            kept[entry_ids] = image_set(spec.kind, cluster.cluster_id, members)
+    return _nearest_to_shares(list(kept.values()), spec)
+
+
+def _nearest_to_shares(kept: list[ImageSet], spec: SamplingSpec) -> list[ImageSet]:
+    """At most `spec.n_sets` of the sets, first those within the share of their size."""
+    if spec.n_sets is None or len(kept) <= spec.n_sets:
+        return kept
+    shares = apportion(spec.weights, spec.n_sets)
+    within: list[ImageSet] = []
+    beyond: list[ImageSet] = []
+    for each in kept:
+        shares[len(each.members)] -= 1
+        (beyond if shares[len(each.members)] < 0 else within).append(each)
+    return (within + beyond)[: spec.n_sets]
+
+
+def _sample_round(
+    pools: Sequence[ClusterPool],
+    spec: SamplingSpec,
+    weights: Mapping[int, float],
+    sets: Sequence[ImageSet],
+) -> list[ImageSet]:
+    """More sets of the sizes in `weights`, as many as the estimated capacity allows.
+
+    Capacity is an estimate if pages repeat, so there may be capacity for another round. A round samples
+    at least one set, or finds that one exists already.
+    """
+    packings = {least: Packing([s for s in weights if s >= least]) for least in weights}
+    free = [pool.capacity(_mean(weights, pool.max_size)) for pool in pools]
+    capacity = {
+        size: sum(
+            packing.used(entries)
+            for pool, entries in zip(pools, free, strict=True)
+            if pool.fits(size)
+        )
+        for size, packing in packings.items()
+    }
+    left = None if spec.n_sets is None else spec.n_sets - len(sets)
+    made = Counter(len(each.members) for each in sets)
+    wanted = apportion_more(weights, made, left, capacity)
+    left_over = packings[min(weights)].left_over
+
+    def preference(index: int, size: int) -> tuple[int, int, int, int]:
+        lost = left_over(max(0, free[index] - size)) - left_over(free[index])
+        return lost, pools[index].n_sets, -free[index], index
+
+    new = []
+    for size in sorted(wanted, reverse=True):
+        queue = [preference(index, size) for index, pool in enumerate(pools) if pool.fits(size)]
+        heapq.heapify(queue)
+        for _ in range(wanted[size]):
+            members = None
+            while queue and members is None:
+                *_, index = heapq.heappop(queue)
+                members = pools[index].sample(size)
+            if members is None:
+                break
+            new.append(image_set(spec.kind, pools[index].cluster_id, members))
+            free[index] = max(0, free[index] - size)
+            if pools[index].fits(size):
+                heapq.heappush(queue, preference(index, size))
+    return new
+
+
+def _mean(weights: Mapping[int, float], max_size: int) -> float:
+    """Mean size of sets of at most `max_size` images; 1 if there is none."""
+    fitting = {size: weight for size, weight in weights.items() if size <= max_size}
+    total = sum(fitting.values())
+    return sum(size * weight for size, weight in fitting.items()) / total if total else 1.0

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from methods.errors import UserError
+from methods.prompts.front_matter import FrontMatterError
 from methods.prompts.template import PromptTemplate
 from resources.home import REPO_ROOT
 
@@ -35,6 +36,21 @@ def _load(name: str, override: str | None) -> PromptTemplate:
             f"There is no prompt file {candidates[0]}; restore it or unset LOOM_PROMPTS."
         )
     source = path.read_text()
-    if "\n=== user ===\n" not in source:
+    try:
+        template = PromptTemplate(name, source)
+    except FrontMatterError as error:
+        raise PromptError(f"The front matter of the prompt {path} {error}.") from None
+    if "\n=== user ===\n" not in template.text:
         raise PromptError(f"The prompt {path} has no line '=== user ===' between its two parts.")
-    return PromptTemplate(name, source)
+    return template
+
+
+def require_task(task: str, prompt_version: str) -> str:
+    """`task`, which the offline model server must be told. Raises PromptError where it is empty."""
+    if not task:
+        raise PromptError(
+            f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
+            "its file with the lines '---', 'task: <answers, judge, questions, rewrite or summary>' "
+            "and '---'."
+        )
+    return task

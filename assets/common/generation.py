@@ -76,6 +76,8 @@ def ask_and_read(
             prompt_version=template.version,
             params=CONSTRUCTION_PARAMS,
             schema=schema(ask.subject) if schema else None,
+            task=template.task,
+            superseded=template.superseded,
         )
         for ask in asks
     ]

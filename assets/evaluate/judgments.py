@@ -101,6 +101,8 @@ def _requests(
                 prompt_version=template.version,
                 params=PARAMS,
                 schema=benchmark.judgment_schema,
+                task=template.task,
+                superseded=template.superseded,
             ),
         )
         for row in given

@@ -1,6 +1,7 @@
 """Prompt templates: a text with a version, rendered to messages.
 
-A template is Jinja text with a system part and a user part, divided by a line `=== user ===`.
+A template is Jinja text with a system part and a user part, divided by a line `=== user ===`; front
+matter may stand above it (`methods/prompts/front_matter.py`) and is not rendered.
 `{{ picture(i) }}` puts the i-th image (from 1) in its place. Whatever comes from outside goes
 through the filter `data`, which keeps it from closing the tag it stands in, so a page that says
 "</page> ignore the above" stays a page. What belongs here: rendering. What does not: reading
@@ -14,6 +15,7 @@ from functools import cached_property
 
 from jinja2 import Environment, StrictUndefined, Template, Undefined
 
+from methods.prompts.front_matter import Superseded, split_front_matter
 from methods.prompts.messages import Image, Message, Part, Text
 
 _DIVIDER = re.compile(r"^=== user ===\n", re.MULTILINE)
@@ -38,20 +40,38 @@ _ENVIRONMENT.filters["data"] = _data
 
 
 class PromptTemplate:
-    """One prompt: `name` says what it asks, `version` which text exactly asked it."""
+    """One prompt: `name` says what it asks, `version` which text exactly asked it.
+
+    `source` is the whole file, `text` what follows its front matter; `task` is empty where the front
+    matter names none. Raises FrontMatterError.
+    """
 
     def __init__(self, name: str, source: str):
         self.name = name
         self.source = source
+        self._front_matter, self.text = split_front_matter(source)
+        self.task = self._front_matter.task
 
     @cached_property
     def version(self) -> str:
-        """Name and the first 8 hex digits of the text's SHA-256: editing a prompt renames it."""
-        return f"{self.name}@{hashlib.sha256(self.source.encode()).hexdigest()[:8]}"
+        """Name and the first 8 hex digits of the text's SHA-256: another text, another version.
+
+        Front matter has no part in it, since no model reads it.
+        """
+        return _version(self.name, self.text)
+
+    @cached_property
+    def superseded(self) -> Superseded | None:
+        """The earlier version that answers may be taken from; None once the text was edited."""
+        earlier = self._front_matter.supersedes
+        if earlier is None:
+            return None
+        unedited = _version(self.name, f"{earlier.opening}\n\n{self.text}") == earlier.version
+        return earlier if unedited else None
 
     @cached_property
     def _template(self) -> Template:
-        return _ENVIRONMENT.from_string(self.source)
+        return _ENVIRONMENT.from_string(self.text)
 
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
         """Messages with `data` filled in and `images` (SHA-256, in order) at their places.
@@ -71,6 +91,10 @@ class PromptTemplate:
             Message.of("system", system.strip()),
             Message("user", _parts(user.strip(), images)),
         )
+
+
+def _version(name: str, text: str) -> str:
+    return f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _parts(text: str, images: Sequence[str]) -> tuple[Part, ...]:

@@ -34,8 +34,12 @@ class Reading(Generic[V]):
 async def complete_and_read(
     session: Session, request: ChatRequest, read: Callable[[str], V]
 ) -> Reading[V]:
-    """The reply as `read` reads it, after at most two repair turns; `read` raises ParseError."""
-    asked = request
+    """The reply as `read` reads it, after at most two repair turns; `read` raises ParseError.
+
+    A reply to the superseded version of the prompt is read where there is one; what is returned, and
+    any repair turn, is then of that version.
+    """
+    request = asked = session.as_asked_before(request)
     for turn in range(1 + REPAIR_TURNS):
         outcome = await session.complete(asked)
         if isinstance(outcome, Failure):

@@ -6,12 +6,13 @@ small, and the same question about the same picture is the same request wherever
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from methods.ids import canonical_json
-from methods.prompts.messages import Image, Message
+from methods.prompts.front_matter import Superseded
+from methods.prompts.messages import Image, Message, Text
 from resources.llm.registry import ModelSpec
 
 FailureKind = Literal[
@@ -33,6 +34,9 @@ class ChatRequest:
     """One chat completion: a model of the registry, messages, parameters, the prompt's version.
 
     `schema` is the JSON schema the reply is to follow, where the model's endpoint can be held to one.
+    `task` is the prompt's, which the offline model server is told; None for what no prompt file asks.
+    `superseded` is the earlier version of the prompt whose answers stand for this one's. The last two
+    are not part of the canonical form.
     """
 
     model: str
@@ -40,6 +44,8 @@ class ChatRequest:
     prompt_version: str
     params: Mapping[str, float | int | str] = field(default_factory=dict)
     schema: Mapping[str, object] | None = None
+    task: str | None = None
+    superseded: Superseded | None = None
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
         """JSON form that is hashed and kept: all that the answer may depend on, and nothing else.
@@ -68,6 +74,22 @@ class ChatRequest:
             **(pictures if self.image_ids else {}),
             **({"schema": self.schema} if self.schema and spec.structured_output else {}),
         }
+
+    def earlier(self) -> "ChatRequest | None":
+        """The request as the superseded version of its prompt made it; None where there is none."""
+        if self.superseded is None:
+            return None
+        system, *others = self.messages
+        text = "".join(part.text for part in system.parts if isinstance(part, Text))
+        return replace(
+            self,
+            messages=(
+                Message.of(system.role, f"{self.superseded.opening}\n\n{text}"),
+                *others,
+            ),
+            prompt_version=self.superseded.version,
+            superseded=None,
+        )
 
     @cached_property
     def image_ids(self) -> list[str]:

@@ -97,6 +97,22 @@ class Session:
             raise AuthError(f"{spec.name}: {outcome.detail}")
         return outcome
 
+    def as_asked_before(self, request: ChatRequest) -> ChatRequest:
+        """`request`, or its earlier form where only that was answered or is in a batch.
+
+        What was paid for under a superseded version of a prompt is not asked again.
+        """
+        earlier = request.earlier()
+        if earlier is None:
+            return request
+        spec = self.gateway.registry.model(request.model)
+        key, earlier_key = (request_key(each.canonical(spec)) for each in (request, earlier))
+        answered = self.gateway.ledger.find([key, earlier_key])
+        if key in answered:
+            return request
+        asked = earlier_key in answered or self._batches.state.item(earlier_key)
+        return earlier if asked else request
+
     async def hand_over(self, n_waiting: int) -> bool:
         """Put what is wanted into batches, when all that can be done without them is done.
 

@@ -4,6 +4,7 @@ from methods.prompts.messages import Image, Message
 from resources.images.store import ImageStore
 from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest
+from resources.prompts import require_task
 
 Json = dict[str, object]
 
@@ -11,7 +12,8 @@ Json = dict[str, object]
 def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
     """The body of a chat completion, live or a line of a batch.
 
-    Raises resources.images.store.ImageNotStored.
+    The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
+    resources.images.store.ImageNotStored, resources.prompts.PromptError where that task is missing.
     """
     body: Json = {
         "model": spec.model,
@@ -21,6 +23,8 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json
     if request.schema and spec.structured_output:
         shape = {"name": "reply", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": shape}
+    if spec.provider == "offline" and request.task is not None:
+        body["metadata"] = {"task": require_task(request.task, request.prompt_version)}
     return body
 
 

@@ -1,8 +1,8 @@
 """`python -m resources.offline`: start the offline model server.
 
-Belongs here: the command line only; the server's libraries are imported once it was read. The
-server stands in for a model and never calls one. What it is sent it keeps in memory only: files
-and batches are gone when it stops.
+What belongs here: the command line. The server's libraries are imported after it was parsed. The
+server is a stand-in and calls no model. It keeps files and batches in memory only: they are gone
+when it stops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
     )
     options = parser.parse_args()
 
-    from resources.offline.serve import serve
+    from resources.offline.run_server import serve
 
     try:
         limits = Limits(options.batch_max_requests, options.batch_max_bytes)

@@ -1,8 +1,8 @@
 """The offline server's web application.
 
-Belongs here: the routes, and how a chat call runs through them. The application answers in the
-OpenAI protocol, marks every answer with `x-offline: true`, keeps files and batches in memory, and
-never calls a model.
+What belongs here: the routes, and the steps of a chat call. The application speaks the OpenAI
+protocol, marks every response with the header `x-offline: true`, keeps files and batches in memory,
+and calls no model.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from resources.offline import faults
+from resources.offline import fault_injection
 from resources.offline.batches import Batches
-from resources.offline.completion import MODELS, chat_body, model_list
-from resources.offline.conversation import model_name, read_body
+from resources.offline.chat_completion import MODELS, chat_body, model_list
+from resources.offline.chat_request import model_name, read_body
 from resources.offline.errors import ApiError, BadRequest, UnknownModel
 from resources.offline.files import Files, Limits, read_upload
 
@@ -34,18 +34,18 @@ Reset = Callable[[Request], None]
 
 
 class Application:
-    """The handlers of the routes, with the ledger, the files and the batches they share."""
+    """The handlers of the routes, with the fault injector, the files and the batches they share."""
 
     def __init__(
         self, latency_ms: float, batch_seconds: float, limits: Limits, reset: Reset
     ) -> None:
         self._latency = latency_ms / 1000.0
         self._reset = reset
-        self._ledger = faults.Ledger()
+        self._injector = fault_injection.FaultInjector()
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="offline")
         self._limits = limits
         self._files = Files()
-        self._batches = Batches(self._files, self._ledger, self._pool, batch_seconds)
+        self._batches = Batches(self._files, self._injector, self._pool, batch_seconds)
 
     async def health(self, request: Request) -> Response:
         """Say that the server is up."""
@@ -57,35 +57,39 @@ class Application:
 
     async def stats(self, request: Request) -> Response:
         """Give the counts."""
-        return JSONResponse(self._ledger.stats(), headers=HEADERS)
+        return JSONResponse(self._injector.stats(), headers=HEADERS)
 
     async def queue_fault(self, request: Request) -> Response:
         """Queue a fault for the next chat calls or batches."""
-        fault = faults.read_fault(read_body(await request.body()))
-        self._ledger.queue(fault)
+        fault = fault_injection.read_fault(read_body(await request.body()))
+        self._injector.queue(fault)
         return JSONResponse({"queued": fault.left, "kind": fault.kind}, headers=HEADERS)
 
     async def chat(self, request: Request) -> Response:
-        """Answer a chat call, or let it suffer a fault."""
+        """Answer a chat call, or let it fail with an injected fault."""
         loop = asyncio.get_running_loop()
         payload = await loop.run_in_executor(self._pool, read_body, await request.body())
         model = model_name(payload)
         if model not in MODELS:
             raise UnknownModel(model)
-        fault = self._ledger.begin(model)
+        fault = self._injector.begin(model)
         try:
             await asyncio.sleep(self._latency)
-            if fault and fault.kind in (faults.STATUS, faults.TIMEOUT, faults.RESET):
+            if fault and fault.kind in (
+                fault_injection.STATUS,
+                fault_injection.TIMEOUT,
+                fault_injection.RESET,
+            ):
                 return await self._fail(request, fault)
             body = await loop.run_in_executor(
                 self._pool, _answer_body, payload, fault.kind if fault else None
             )
             return Response(body, media_type="application/json", headers=HEADERS)
         finally:
-            self._ledger.end()
+            self._injector.end()
 
     async def upload(self, request: Request) -> Response:
-        """Take in a file."""
+        """Keep an uploaded file."""
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
             raise BadRequest("A file must be sent as multipart/form-data.")
         try:
@@ -105,11 +109,11 @@ class Application:
         return Response(file.content, media_type="application/octet-stream", headers=HEADERS)
 
     async def delete_file(self, request: Request) -> Response:
-        """Forget a file."""
+        """Delete a file."""
         return JSONResponse(self._files.delete(request.path_params["id"]), headers=HEADERS)
 
     async def create_batch(self, request: Request) -> Response:
-        """Take in a batch."""
+        """Create a batch."""
         batch = await self._batches.create(read_body(await request.body()))
         return JSONResponse(batch.body(), headers=HEADERS)
 
@@ -128,11 +132,11 @@ class Application:
         batch = self._batches.cancel(request.path_params["id"])
         return JSONResponse(batch.body(), headers=HEADERS)
 
-    async def _fail(self, request: Request, fault: faults.Fault) -> Response:
-        """Suffer a fault that gives no answer at all."""
-        if fault.kind == faults.RESET:
+    async def _fail(self, request: Request, fault: fault_injection.Fault) -> Response:
+        """Fail in a way that gives no answer at all."""
+        if fault.kind == fault_injection.RESET:
             self._reset(request)
-        if fault.kind == faults.TIMEOUT:
+        if fault.kind == fault_injection.TIMEOUT:
             await _silence(request)
         headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
         return JSONResponse(fault.error().body(), fault.status, headers={**HEADERS, **headers})
@@ -170,7 +174,7 @@ async def _error_response(request: Request, error: Exception) -> Response:
 def _answer_body(payload: dict[str, object], fault: str | None) -> bytes:
     """Read the request and write its answer; runs in a worker thread."""
     encoded = json.dumps(chat_body(payload, fault)).encode()
-    return encoded[: len(encoded) // 2] if fault == faults.TRUNCATED_JSON else encoded
+    return encoded[: len(encoded) // 2] if fault == fault_injection.TRUNCATED_JSON else encoded
 
 
 async def _silence(request: Request) -> None:

@@ -1,7 +1,7 @@
-"""One batch: what was asked for, how far it is, and its object in the OpenAI protocol.
+"""One batch: its request, its progress, and its object in the OpenAI protocol.
 
-Belongs here: the reading of `POST /v1/batches` and the record of a batch. Part of the offline
-stand-in, which never calls a model.
+What belongs here: reading the body of `POST /v1/batches`, and the record of a batch. Part of the
+offline stand-in; no model is called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOVES = (
 
 
 @dataclass(frozen=True)
-class Order:
+class BatchRequest:
     """What the caller asked for."""
 
     input_file_id: str
@@ -41,9 +41,9 @@ class Order:
 
 @dataclass
 class Batch:
-    """The record of a batch; `move` takes it from one status to the next."""
+    """The record of a batch; `move` sets its status."""
 
-    order: Order
+    request: BatchRequest
     model: str | None
     errors: list[dict[str, object]]
     id: str = field(default_factory=lambda: f"batch_{uuid.uuid4().hex}")
@@ -60,12 +60,12 @@ class Batch:
     cancel_asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def move(self, status: str) -> None:
-        """Take the batch to another status, and note when."""
+        """Set the status, and record the time."""
         self.status = status
         self.moved_at[status] = int(time.time())
 
     def count_tokens(self, lines: Iterable[Line]) -> None:
-        """Count the tokens of answers."""
+        """Add the tokens of answers to the counts."""
         for line in lines:
             self.input_tokens += line.input_tokens
             self.output_tokens += line.output_tokens
@@ -78,7 +78,7 @@ class Batch:
             "endpoint": ENDPOINT,
             "model": self.model,
             "errors": {"object": "list", "data": self.errors} if self.status == "failed" else None,
-            "input_file_id": self.order.input_file_id,
+            "input_file_id": self.request.input_file_id,
             "completion_window": _WINDOW,
             "status": self.status,
             "output_file_id": self.output_file_id,
@@ -98,17 +98,17 @@ class Batch:
                 "output_tokens_details": {"reasoning_tokens": 0},
                 "total_tokens": self.input_tokens + self.output_tokens,
             },
-            "metadata": self.order.metadata,
+            "metadata": self.request.metadata,
         }
 
 
-def read_order(payload: dict[str, object]) -> Order:
+def read_batch_request(payload: dict[str, object]) -> BatchRequest:
     """Read the body of `POST /v1/batches`."""
     for name, value in (("endpoint", ENDPOINT), ("completion_window", _WINDOW)):
         if _required(payload, name) != value:
             message = f"Invalid value: '{payload[name]}'. Supported values are: '{value}'."
             raise BadRequest(message, "invalid_value", name)
-    return Order(_required(payload, "input_file_id"), _metadata(payload.get("metadata")))
+    return BatchRequest(_required(payload, "input_file_id"), _metadata(payload.get("metadata")))
 
 
 def _required(payload: dict[str, object], name: str) -> str:

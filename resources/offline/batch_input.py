@@ -1,8 +1,8 @@
-"""The input file of a batch, read and checked.
+"""Reading and checking the input file of a batch.
 
-Belongs here: what each line of a batch's input must be, and the errors, in OpenAI's own codes and
-words where they are known, of the lines that are not. Part of the offline stand-in, which never
-calls a model.
+What belongs here: what each line of the file must be, and the error of a line that is not. Errors
+have OpenAI's own codes and words where those are known. Part of the offline stand-in; no model is
+called.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from resources.offline.completion import MODELS
+from resources.offline.chat_completion import MODELS
 
 ENDPOINT = "/v1/chat/completions"
 _FIELDS = {"custom_id": str, "method": str, "url": str, "body": dict}
@@ -19,7 +19,7 @@ _FIELDS = {"custom_id": str, "method": str, "url": str, "body": dict}
 
 @dataclass(frozen=True)
 class Item:
-    """One request of a batch: the caller's name for it, and the body of the chat call."""
+    """One request of a batch: its `custom_id`, and the body of the chat call."""
 
     custom_id: str
     payload: dict[str, object]
@@ -71,7 +71,7 @@ def read_input(content: bytes) -> BatchInput:
 
 
 def _item(line: bytes) -> Item:
-    """Read one line, all but what depends on other lines."""
+    """Read one line, without the checks that depend on other lines."""
     try:
         request = json.loads(line.decode())
     except (ValueError, RecursionError):
@@ -98,7 +98,7 @@ def _item(line: bytes) -> Item:
 
 
 def _check_body(body: dict[str, object]) -> None:
-    """Check what every chat call needs; what else is wrong with it, its answer says."""
+    """Check the fields that every chat call needs; other errors become the request's own answer."""
     for name in ("model", "messages"):
         if not body.get(name):
             message = f"{name.capitalize()} parameter is required."
@@ -132,7 +132,7 @@ def _duplicate(custom_id: str) -> _LineError:
 
 
 def _shuffled(items: list[Item]) -> list[Item]:
-    """Return the requests in an order of their own, which is never the order of the input.
+    """Return the requests in a fixed order that is never the order of the input.
 
     The API promises no order, so a caller that goes by place and not by `custom_id` must fail.
     """

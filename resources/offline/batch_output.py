@@ -1,7 +1,7 @@
-"""The lines that a batch writes to its files.
+"""The lines that a batch writes to its output and error files.
 
-Belongs here: one request's answer, or why it has none, as a line of the output or the error file.
-A request in a batch is answered as a live call with the same body is, by rule; no model is called.
+What belongs here: one request's answer, or the reason for having none, as a line. A request in a
+batch gets the answer that a live call with the same body gets, by rule; no model is called.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 import uuid
 from dataclasses import dataclass
 
-from resources.offline import faults
+from resources.offline import fault_injection
 from resources.offline.batch_input import Item
-from resources.offline.completion import chat_body
+from resources.offline.chat_completion import chat_body
 from resources.offline.errors import ApiError
 
 _UNANSWERED = {
@@ -31,16 +31,16 @@ class Line:
     output_tokens: int = 0
 
 
-def answer_line(item: Item, fault: faults.Fault | None) -> Line:
-    """Answer a request, or let it suffer a fault; runs in a worker thread."""
+def answer_line(item: Item, fault: fault_injection.Fault | None) -> Line:
+    """Answer a request, or let it fail with a fault; runs in a worker thread."""
     try:
-        if fault is not None and fault.kind == faults.BATCH_ITEM_STATUS:
+        if fault is not None and fault.kind == fault_injection.BATCH_ITEM_STATUS:
             raise fault.error()
         body = chat_body(item.payload, fault.kind if fault else None)
     except ApiError as error:
         return _failed(item, error)
     except Exception as error:
-        # As with a live call, a bug met here costs this answer, not the batch.
+        # As with a live call, a bug here fails this answer, not the batch.
         return _failed(item, ApiError(500, f"The server failed: {error!r}.", "server_error"))
     usage = body["usage"]
     assert isinstance(usage, dict)

@@ -1,9 +1,8 @@
-"""Batches: many chat calls that are answered later, through files.
+"""Batches: many chat calls in one file, answered later in another.
 
-Belongs here: what stands behind `/v1/batches`: the state of a batch from its validation to its
-end, and its run. Batches are kept in memory and are gone when the server stops, so a caller that
-outlives the server finds its batch unknown. Part of the offline stand-in, which never calls a
-model: a batch's requests are answered as live calls are.
+What belongs here: the batches behind `/v1/batches` and their run from validation to end. They are
+kept in memory and are gone when the server stops: a caller that outlives the server finds its batch
+unknown. Part of the offline stand-in; no model is called.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from resources.offline import faults
-from resources.offline.batch import CANCELLABLE, Batch, read_order
+from resources.offline import fault_injection
+from resources.offline.batch import CANCELLABLE, Batch, read_batch_request
 from resources.offline.batch_input import BatchInput, Item, error_body, read_input
 from resources.offline.batch_output import Line, answer_line, unanswered_line
 from resources.offline.errors import ApiError, BadRequest, NotFound
@@ -28,27 +27,31 @@ class Batches:
     """The batches and their runs; used from the event loop only."""
 
     def __init__(
-        self, files: Files, ledger: faults.Ledger, pool: ThreadPoolExecutor, seconds: float
+        self,
+        files: Files,
+        injector: fault_injection.FaultInjector,
+        pool: ThreadPoolExecutor,
+        seconds: float,
     ) -> None:
         self._files = files
-        self._ledger = ledger
+        self._injector = injector
         self._pool = pool
         self._seconds = seconds
         self._batches: dict[str, Batch] = {}
         self._runs: set[asyncio.Task[None]] = set()
 
     async def create(self, payload: dict[str, object]) -> Batch:
-        """Take a batch in, check its input and let it run; it is returned as still validating."""
-        order = read_order(payload)
-        found = await self._read(order.input_file_id)
-        batch = Batch(order, found.model or None, found.errors)
-        fault = None if found.errors else self._ledger.begin_batch(found.model)
+        """Create a batch, check its input and start its run; its status is still `validating`."""
+        request = read_batch_request(payload)
+        found = await self._read(request.input_file_id)
+        batch = Batch(request, found.model or None, found.errors)
+        fault = None if found.errors else self._injector.begin_batch(found.model)
         unanswered = 0
-        if fault is not None and fault.kind == faults.BATCH_LOST:
+        if fault is not None and fault.kind == fault_injection.BATCH_LOST:
             return batch
-        if fault is not None and fault.kind == faults.BATCH_FAIL:
+        if fault is not None and fault.kind == fault_injection.BATCH_FAIL:
             batch.errors.append(error_body(fault.kind, str(fault.error())))
-        if fault is not None and fault.kind == faults.BATCH_EXPIRE:
+        if fault is not None and fault.kind == fault_injection.BATCH_EXPIRE:
             unanswered = fault.left
         self._batches[batch.id] = batch
         run = asyncio.create_task(self._run(batch, found.items, unanswered))
@@ -57,7 +60,7 @@ class Batches:
         return batch
 
     def get(self, batch_id: str) -> Batch:
-        """Return a batch that must be known."""
+        """Return a batch. Raises NotFound."""
         batch = self._batches.get(batch_id)
         if batch is None:
             raise NotFound(f"No batch found with id '{batch_id}'.")
@@ -80,7 +83,7 @@ class Batches:
         }
 
     def cancel(self, batch_id: str) -> Batch:
-        """Ask a batch to end with what it has; one that was asked before is left as it is."""
+        """Cancel a batch: it ends with the answers it has. A second call changes nothing."""
         batch = self.get(batch_id)
         if batch.status in CANCELLABLE:
             batch.move("cancelling")
@@ -91,7 +94,7 @@ class Batches:
         return batch
 
     async def _read(self, file_id: str) -> BatchInput:
-        """Read the input file; as in OpenAI's API, an unknown one is an error of the batch."""
+        """Read the input file; as in OpenAI's API, a missing file is an error of the batch."""
         file = self._files.find(file_id)
         if file is None:
             error = error_body("invalid_request", f"Cannot find file {file_id}.", "file_id")
@@ -100,7 +103,7 @@ class Batches:
         return await loop.run_in_executor(self._pool, read_input, file.content)
 
     async def _run(self, batch: Batch, items: list[Item], unanswered: int) -> None:
-        """Take a batch from its validation to its end."""
+        """Run a batch from its validation to its end."""
         if batch.errors:
             batch.move("failed")
             return
@@ -131,7 +134,7 @@ class Batches:
             await _pause(batch, begun + self._seconds * number / batch.total)
             if batch.cancel_asked.is_set():
                 break
-            fault = self._ledger.begin_item(batch.model)
+            fault = self._injector.begin_item(batch.model)
             line = await loop.run_in_executor(self._pool, answer_line, item, fault)
             lines.append(line)
             batch.completed += line.ok
@@ -139,7 +142,7 @@ class Batches:
         return lines
 
     def _write(self, batch: Batch, kind: str, lines: Iterable[bytes]) -> str | None:
-        """Keep a file of lines and return its id; no lines, no file."""
+        """Store a file of lines and return its id; without lines there is no file."""
         content = b"".join(lines)
         if not content:
             return None

@@ -1,7 +1,7 @@
-"""The candidates of known skill that answer in a chat.
+"""The evaluated models that the offline server offers, each of a known skill.
 
-Belongs here: what each candidate says to the user's last message. The model's name chooses the
-skill and nothing else does; every answer is made by rule and no model is called.
+What belongs here: what each of them answers to the user's last message. The model's name chooses
+the skill and has no other effect. Every answer is made by rule; no model is called.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from resources.offline import vocabulary
-from resources.offline.answers import careful_answer
+from resources.offline.careful_answers import careful_answer
+from resources.offline.chat_request import ChatRequest
 from resources.offline.choices import best, options
-from resources.offline.claims import truths
-from resources.offline.conversation import ChatRequest
-from resources.offline.describe import in_one
-from resources.offline.material import asked_about, last_attached, numbered, tokens
-from resources.offline.picks import Picker
-from resources.offline.vision import Facts
+from resources.offline.descriptions import in_one
+from resources.offline.image_facts import Facts
+from resources.offline.prompt_parsing import asked_about, last_attached, numbered, tokens
+from resources.offline.seeded_choice import SeededChoice
+from resources.offline.stated_facts import true_values
 
 _REFUSALS = (
     "I'm sorry, but I can't help with that request.",
@@ -72,44 +72,45 @@ def _careful(request: ChatRequest) -> str:
 
 def _careless(request: ChatRequest) -> str:
     text, pictures = _situation(request)
-    picker = Picker("careless", text, sorted(pictures.items()))
+    seeded = SeededChoice("careless", text, sorted(pictures.items()))
     _, offered = options(text)
     if offered:
-        return f"I think it is {picker.choice('guess', list(offered))}."
+        return f"I think it is {seeded.choice('guess', list(offered))}."
     if not pictures:
         return "Hard to say without seeing anything."
     asked = asked_about(text, pictures)
-    told = asked[:-1] if len(asked) > 1 and picker.chance("ignore one", 0.3) else asked
+    told = asked[:-1] if len(asked) > 1 and seeded.chance("ignore one", 0.3) else asked
     source = dict(zip(asked, asked, strict=True))
-    if len(asked) > 1 and picker.chance("swap", 0.25):
+    if len(asked) > 1 and seeded.chance("swap", 0.25):
         source[asked[0]], source[asked[1]] = asked[1], asked[0]
     sentences = [
-        _hasty(number, pictures[source[number]], picker, first=number == told[0]) for number in told
+        _careless_sentence(number, pictures[source[number]], seeded, first=number == told[0])
+        for number in told
     ]
-    ending = picker.choice("ending", _LINKING if len(asked) > 1 else _OFFHAND)
+    ending = seeded.choice("ending", _LINKING if len(asked) > 1 else _OFFHAND)
     return " ".join([*sentences, ending])
 
 
-def _hasty(number: int, facts: Facts, picker: Picker, *, first: bool) -> str:
-    """Tell about half the facts, some of them wrong; of the first picture one surely is."""
+def _careless_sentence(number: int, facts: Facts, seeded: SeededChoice, *, first: bool) -> str:
+    """State about half the facts, some of them wrong; for the first picture at least one is."""
     rest = [kind for kind in vocabulary.KINDS if kind != vocabulary.COLOUR]
-    kinds = [vocabulary.COLOUR, *picker.order(f"kinds{number}", rest)[: _FACTS_TOLD - 1]]
-    wrong = {kind for kind in kinds if picker.chance(f"wrong {kind}{number}", _WRONG_RATE)}
+    kinds = [vocabulary.COLOUR, *seeded.order(f"kinds{number}", rest)[: _FACTS_TOLD - 1]]
+    wrong = {kind for kind in kinds if seeded.chance(f"wrong {kind}{number}", _WRONG_RATE)}
     if first and not wrong:
-        wrong = {picker.choice("surely wrong", kinds)}
+        wrong = {seeded.choice("surely wrong", kinds)}
     if wrong == set(kinds):
         wrong.remove(kinds[-1])
     main = facts.colour_names[0]
     plain = replace(facts, colours=((main, 1.0),), background=main)
     for kind in wrong:
-        value = picker.choice(f"value {kind}{number}", _untrue(facts, kind))
+        value = seeded.choice(f"value {kind}{number}", _wrong_values(facts, kind))
         plain = _with(plain, kind, value)
-    return in_one(number, plain, kinds, picker)
+    return in_one(number, plain, kinds, seeded)
 
 
-def _untrue(facts: Facts, kind: str) -> list[str]:
+def _wrong_values(facts: Facts, kind: str) -> list[str]:
     """Return a kind's values that are wrong, without the nearly right ones if any remain."""
-    right = truths(facts, kind)
+    right = true_values(facts, kind)
     wrong = [value for value in vocabulary.values(kind) if value not in right]
     far = [value for value in wrong if not any(vocabulary.near(value, true) for true in right)]
     return far or wrong
@@ -128,12 +129,14 @@ def _always_a(request: ChatRequest) -> str:
 
 def _refuser(request: ChatRequest) -> str:
     text, pictures = _situation(request)
-    return Picker("refuser", text, sorted(pictures.items())).choice("refusal", _REFUSALS)
+    return SeededChoice("refuser", text, sorted(pictures.items())).choice("refusal", _REFUSALS)
 
 
 def _rambler(request: ChatRequest) -> str:
     text, pictures = _situation(request)
-    return " ".join(Picker("rambler", text, sorted(pictures.items())).order("ramble", _RAMBLES))
+    return " ".join(
+        SeededChoice("rambler", text, sorted(pictures.items())).order("ramble", _RAMBLES)
+    )
 
 
 _SKILLS: dict[str, Callable[[ChatRequest], str]] = {

@@ -1,7 +1,7 @@
-"""Multiple-choice questions.
+"""Answering multiple-choice questions.
 
-Belongs here: finding the options in a question, and choosing the one that agrees best with the
-pixels' facts. No model is called.
+What belongs here: finding the options in a question, and choosing the option that agrees best with
+the facts measured in the pixels. No model is called.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from resources.offline import vocabulary
-from resources.offline.claims import Claim, credit
-from resources.offline.material import asked_about, tokens
-from resources.offline.picks import Picker
-from resources.offline.relations import brightest_first
-from resources.offline.vision import Facts
+from resources.offline.comparisons import brightest_first
+from resources.offline.image_facts import Facts
+from resources.offline.prompt_parsing import asked_about, tokens
+from resources.offline.seeded_choice import SeededChoice
+from resources.offline.stated_facts import StatedFact, correctness
 
 _OPTION = re.compile(r"(?:^|\s)(?:\(([A-H])\)|([A-H])[.):])\s+(?=\S)")
 _PHRASES = ("{}", "on the {}", "{} forms", "{} format")
@@ -35,10 +35,10 @@ def options(question: str) -> tuple[str, dict[str, str]]:
 
 def best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
     """Return the letter of the option that agrees best with the pictures."""
-    picker = Picker("choice", stem, sorted(offered.items()), sorted(pictures.items()))
+    seeded = SeededChoice("choice", stem, sorted(offered.items()), sorted(pictures.items()))
     scores = {letter: _agreement(stem, text, pictures) for letter, text in offered.items()}
     top = max(scores.values())
-    return picker.choice("tie", [letter for letter, score in scores.items() if score == top])
+    return seeded.choice("tie", [letter for letter, score in scores.items() if score == top])
 
 
 def _agreement(stem: str, option: str, pictures: dict[int, Facts]) -> float:
@@ -48,7 +48,7 @@ def _agreement(stem: str, option: str, pictures: dict[int, Facts]) -> float:
     asked = asked_about(stem, pictures)
     facts_stated = _stated(option)
     total = sum(
-        _weight(stem, Claim(number, kind, value), pictures[number])
+        _weight(stem, StatedFact(number, kind, value), pictures[number])
         for number in asked
         for kind, value in facts_stated
     )
@@ -64,18 +64,19 @@ def _fits_stem(stem: str, number: int, pictures: dict[int, Facts]) -> float:
     if "darkest" in words:
         return float(order.index(number))
     return sum(
-        _weight(stem, Claim(number, kind, value), pictures[number]) for kind, value in _stated(stem)
+        _weight(stem, StatedFact(number, kind, value), pictures[number])
+        for kind, value in _stated(stem)
     )
 
 
-def _weight(stem: str, claim: Claim, facts: Facts) -> float:
+def _weight(stem: str, fact: StatedFact, facts: Facts) -> float:
     """Return how well one value fits; a colour counts by its share, or as the background."""
-    if claim.kind != vocabulary.COLOUR:
-        return 2.0 * credit(claim, facts) - 1.0
+    if fact.kind != vocabulary.COLOUR:
+        return 2.0 * correctness(fact, facts) - 1.0
     if "background" in stem.lower():
-        return 1.0 if claim.value == facts.background else -1.0
-    share = dict(facts.colours).get(claim.value)
-    return credit(claim, facts) - 1.0 if share is None else 0.5 + share
+        return 1.0 if fact.value == facts.background else -1.0
+    share = dict(facts.colours).get(fact.value)
+    return correctness(fact, facts) - 1.0 if share is None else 0.5 + share
 
 
 def _stated(text: str) -> list[tuple[str, str]]:

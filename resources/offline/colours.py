@@ -1,7 +1,7 @@
-"""Names for the colours of pixels.
+"""Colour names of pixels.
 
-Belongs here: turning RGB values into one of twelve everyday colour names. Plain arithmetic, part
-of the offline stand-in, which never calls a model.
+What belongs here: mapping RGB values to one of twelve everyday colour names, by plain arithmetic.
+Part of the offline stand-in; no model is called.
 """
 
 from __future__ import annotations

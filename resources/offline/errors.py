@@ -1,7 +1,7 @@
-"""Refusals of a request, in the OpenAI protocol's form.
+"""Errors that end a request, in the form of the OpenAI protocol.
 
-Belongs here: the exceptions that end a request with an HTTP error, and their JSON body. Part of
-the offline stand-in, which never calls a model.
+What belongs here: the exceptions and their JSON bodies. Part of the offline stand-in; no model is
+called.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The files that callers uploaded and that batches wrote.
+"""The files that callers upload and that batches write.
 
-Belongs here: what stands behind `/v1/files`: what a file must be to be taken in, and its keeping.
-Files are kept in memory and are gone when the server stops, so a caller that outlives the server
-finds them unknown. Part of the offline stand-in, which never calls a model.
+What belongs here: checking an upload, and keeping files for `/v1/files`. They are kept in memory and
+are gone when the server stops: a caller that outlives the server finds them unknown. Part of the
+offline stand-in; no model is called.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEPT_SECONDS = 30 * 86400
 
 @dataclass(frozen=True)
 class Limits:
-    """The size of the largest batch file that is taken in; OpenAI's own unless told otherwise."""
+    """The size of the largest batch file that is accepted; by default OpenAI's limits."""
 
     requests: int = 50_000
     bytes: int = 200 * 1024 * 1024
@@ -54,7 +54,7 @@ class StoredFile:
 
 
 class Files:
-    """The files kept; used from the event loop only."""
+    """The stored files; used from the event loop only."""
 
     def __init__(self) -> None:
         self._files: dict[str, StoredFile] = {}
@@ -65,24 +65,24 @@ class Files:
         return file
 
     def find(self, file_id: str) -> StoredFile | None:
-        """Return a file, or nothing where it is not known."""
+        """Return a file, or None if there is none of this id."""
         return self._files.get(file_id)
 
     def get(self, file_id: str) -> StoredFile:
-        """Return a file that must be known."""
+        """Return a file. Raises NotFound."""
         file = self.find(file_id)
         if file is None:
             raise NotFound(f"No such File object: {file_id}", "id")
         return file
 
     def delete(self, file_id: str) -> dict[str, object]:
-        """Forget a file, and return the body that says so."""
+        """Delete a file, and return the body of the response."""
         del self._files[self.get(file_id).id]
         return {"id": file_id, "object": "file", "deleted": True}
 
 
 async def read_upload(form: FormData, limits: Limits) -> StoredFile:
-    """Read the form of `POST /v1/files`, and return the file if it may be taken in."""
+    """Read the form of `POST /v1/files`, and return the file. Raises ApiError."""
     for name in ("file", "purpose"):
         if name not in form:
             raise BadRequest(
@@ -101,7 +101,7 @@ async def read_upload(form: FormData, limits: Limits) -> StoredFile:
 
 
 def _check(file: StoredFile, limits: Limits) -> None:
-    """Refuse a file that is too large, or that does not look like a batch at first sight."""
+    """Raise ApiError for a file that is too large or whose first line is no JSON object."""
     size = len(file.content)
     if size > limits.bytes:
         message = f"The batch input file is larger than the {limits.bytes} maximum; it has {size}."

@@ -1,114 +1,114 @@
-"""The `judge` role.
+"""The task `judge`.
 
-Belongs here: the judge's report, which gives for each dimension what was right, wrong or missing
-and its score, and ends in one dictionary of scores. No model is called.
+What belongs here: the judge's report. For each dimension it says what was right, wrong or missing
+and gives a score; it ends in one dictionary of scores. No model is called.
 """
 
 from __future__ import annotations
 
-from resources.offline import scores as rules
-from resources.offline.conversation import ChatRequest
-from resources.offline.describe import listed, token
-from resources.offline.evidence import Evidence, Wrong, gather
-from resources.offline.material import labelled, sections
-from resources.offline.picks import Picker
+from resources.offline import judge_scores as rules
+from resources.offline.answer_features import AnswerFeatures, WrongFact, measure
+from resources.offline.chat_request import ChatRequest
+from resources.offline.descriptions import listed, token
+from resources.offline.prompt_parsing import labelled, sections
+from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import COLOUR
 
 _SHOWN = 3
 
 
 def judge(request: ChatRequest) -> str:
-    """Score an answer and say why."""
+    """Return the scores of an answer and the reasons for them."""
     message = request.last_user
     given = sections(message.text)
     question, answer = given.get("question", ""), given.get("answer", "")
-    evidence = gather(labelled(message), question, given.get("reference", ""), answer)
-    found = rules.scores(evidence, Picker("judge", question, answer))
-    remarks = _remarks(evidence)
+    features = measure(labelled(message), question, given.get("reference", ""), answer)
+    found = rules.scores(features, SeededChoice("judge", question, answer))
+    remarks = _remarks(features)
     blocks = [f"### {name}\n{remarks[name]}\nScore: {found[name]}" for name in rules.DIMENSIONS]
     return "\n\n".join([*blocks, f"### {rules.OVERALL}\nScore: {found[rules.OVERALL]}", str(found)])
 
 
-def _remarks(evidence: Evidence) -> dict[str, str]:
+def _remarks(features: AnswerFeatures) -> dict[str, str]:
     """Return the sentences that explain each dimension."""
-    if evidence.refusal or evidence.letter or evidence.words == 0:
-        what = "a refusal" if evidence.refusal else "a bare letter" if evidence.letter else "empty"
+    if features.refusal or features.letter or features.words == 0:
+        what = "a refusal" if features.refusal else "a bare letter" if features.letter else "empty"
         return dict.fromkeys(rules.DIMENSIONS, f"The answer is {what} and states nothing.")
     return {
-        rules.CREATIVITY: _creativity(evidence),
-        rules.RICHNESS: _richness(evidence),
-        rules.PERCEPTION: _perception(evidence),
-        rules.COHERENCE: _coherence(evidence),
-        rules.ACCURACY: _accuracy(evidence),
-        rules.RELATIONSHIP: _relationship(evidence),
+        rules.CREATIVITY: _creativity(features),
+        rules.RICHNESS: _richness(features),
+        rules.PERCEPTION: _perception(features),
+        rules.COHERENCE: _coherence(features),
+        rules.ACCURACY: _accuracy(features),
+        rules.RELATIONSHIP: _relationship(features),
     }
 
 
-def _creativity(evidence: Evidence) -> str:
-    if not evidence.interpretive:
+def _creativity(features: AnswerFeatures) -> str:
+    if not features.interpretive:
         return "Nothing is interpreted beyond what is listed."
-    number = len(evidence.interpretive)
-    ground = "and they rest on what is seen" if evidence.precision > 0.8 else "on weak ground"
+    number = len(features.interpretive)
+    ground = "and they rest on what is seen" if features.precision > 0.8 else "on weak ground"
     return f"{number} interpretive turn{'s' * (number > 1)} found, {ground}."
 
 
-def _richness(evidence: Evidence) -> str:
-    stated = len(evidence.right) + len(evidence.wrong)
-    text = f"{stated} visual facts are stated in {evidence.words} words."
-    left_out = [f"the {kind} of {token(number)}" for number, kind in evidence.missing[:_SHOWN]]
+def _richness(features: AnswerFeatures) -> str:
+    stated = len(features.right) + len(features.wrong)
+    text = f"{stated} visual facts are stated in {features.words} words."
+    left_out = [f"the {kind} of {token(number)}" for number, kind in features.missing[:_SHOWN]]
     return f"{text} Missing: {listed(left_out)}." if left_out else text
 
 
-def _perception(evidence: Evidence) -> str:
-    if evidence.wrong:
-        return f"Wrong: {'; '.join(_correction(item) for item in evidence.wrong[:_SHOWN])}."
-    if not evidence.right:
+def _perception(features: AnswerFeatures) -> str:
+    if features.wrong:
+        return f"Wrong: {'; '.join(_correction(item) for item in features.wrong[:_SHOWN])}."
+    if not features.right:
         return "No visual fact of the pictures asked about is stated."
-    seen = [f"{claim.value} for {token(claim.image)}" for claim in evidence.right[:_SHOWN]]
+    seen = [f"{fact.value} for {token(fact.image)}" for fact in features.right[:_SHOWN]]
     return f"Right: {listed(seen)}, with no wrong statement found."
 
 
-def _correction(item: Wrong) -> str:
-    claim = item.claim
-    truth = f"the picture is mostly {item.right}" if claim.kind == COLOUR else ""
-    truth = truth or f"its {claim.kind} is {item.right}"
-    return f"says {claim.value} for {token(claim.image)}, {truth}"
+def _correction(item: WrongFact) -> str:
+    fact = item.fact
+    truth = f"the picture is mostly {item.right}" if fact.kind == COLOUR else ""
+    truth = truth or f"its {fact.kind} is {item.right}"
+    return f"says {fact.value} for {token(fact.image)}, {truth}"
 
 
-def _coherence(evidence: Evidence) -> str:
-    if evidence.contradictions:
-        number, kind = evidence.contradictions[0]
+def _coherence(features: AnswerFeatures) -> str:
+    if features.contradictions:
+        number, kind = features.contradictions[0]
         return f"It contradicts itself on the {kind} of {token(number)}."
-    if evidence.wrong:
-        return f"The reasoning rests in part on wrong statements, {len(evidence.wrong)} in number."
-    if not evidence.right:
+    if features.wrong:
+        return f"The reasoning rests in part on wrong statements, {len(features.wrong)} in number."
+    if not features.right:
         return "The sentences follow one another, and no argument about the pictures is made."
-    links = evidence.connectives
+    links = features.connectives
     return f"It holds together, with {links} kinds of connective and no contradiction."
 
 
-def _accuracy(evidence: Evidence) -> str:
-    if not evidence.unmatched:
+def _accuracy(features: AnswerFeatures) -> str:
+    if not features.unmatched:
         return "It agrees with the reference on all that the reference states."
-    lost = [f"{claim.value} for {token(claim.image)}" for claim in evidence.unmatched[:_SHOWN]]
+    lost = [f"{fact.value} for {token(fact.image)}" for fact in features.unmatched[:_SHOWN]]
     return f"The reference also states {listed(lost)}, and the answer does not."
 
 
-def _relationship(evidence: Evidence) -> str:
-    if not evidence.covered:
+def _relationship(features: AnswerFeatures) -> str:
+    if not features.covered:
         return "Nothing right is said of any picture asked about."
-    if len(evidence.asked) == 1:
-        name = token(evidence.asked[0])
-        told = "names" if evidence.named else "speaks of"
+    if len(features.asked) == 1:
+        name = token(features.asked[0])
+        told = "names" if features.named else "speaks of"
         return f"It {told} {name}, the picture asked about." + (
-            " Some statements do not fit that picture." if evidence.wrong else ""
+            " Some statements do not fit that picture." if features.wrong else ""
         )
-    if evidence.swapped:
-        claim = evidence.swapped[0]
-        return f"It mixes pictures up: {claim.value} is said of {token(claim.image)}, not its own."
-    seen = {claim.image for claim in evidence.right}
-    lost = [token(number) for number in evidence.asked if number not in seen]
+    if features.swapped:
+        fact = features.swapped[0]
+        return f"It mixes pictures up: {fact.value} is said of {token(fact.image)}, not its own."
+    seen = {fact.image for fact in features.right}
+    lost = [token(number) for number in features.asked if number not in seen]
     if lost:
         return f"Nothing right is said of {listed(lost)}."
-    number = len(evidence.relations)
+    number = len(features.relations)
     return f"Every picture asked about is told of, with {number} kinds of relation."

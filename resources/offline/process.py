@@ -1,7 +1,7 @@
 """The offline server as a child process.
 
-Belongs here: starting, finding and stopping the server from Python. The server stands in for a
-paid API and never calls a model. POSIX only, as the rest of the project is.
+What belongs here: starting, finding and stopping the server from Python. The server stands in for a
+paid API and calls no model. POSIX only, as the rest of the project is.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""The `question designer` role.
+"""The task `questions`.
 
-Belongs here: the bank of questions and the choice among them by the pictures' facts. The material
-given beside the pictures is never used, so that it cannot be revealed. No model is called.
+What belongs here: the list of questions, and the choice among them by the pictures' facts. Captions
+and notes are never used, so no question can give them away. No model is called.
 """
 
 from __future__ import annotations
 
-from resources.offline.conversation import ChatRequest
-from resources.offline.describe import listed, token
-from resources.offline.material import exactly, labelled
-from resources.offline.picks import Picker
+from resources.offline.chat_request import ChatRequest
+from resources.offline.descriptions import listed, token
+from resources.offline.prompt_parsing import exactly, labelled
+from resources.offline.seeded_choice import SeededChoice
 
 SINGLE = (
     "What are the main colours of {0}, and how are they spread over the picture?",
@@ -41,18 +41,18 @@ SEVERAL = (
 )
 
 
-def question_designer(request: ChatRequest) -> str:
+def write_questions(request: ChatRequest) -> str:
     """Return as many numbered questions about the pictures as the system message asks for."""
     pictures = labelled(request.last_user)
     number = exactly(request.system, "questions?", default=1)
     names = listed([token(label) for label in pictures] or [token(1)])
     bank = SEVERAL if len(pictures) > 1 else SINGLE
-    picker = Picker("questions", sorted(pictures.items()))
+    seeded = SeededChoice("questions", sorted(pictures.items()))
     templates: list[str] = []
     while len(templates) < number:
         turn = len(templates) // len(bank)
         again = "" if turn == 0 else f"Looking once more (view {turn + 1}): "
-        templates += [again + template for template in picker.order(f"bank{turn}", bank)]
+        templates += [again + template for template in seeded.order(f"bank{turn}", bank)]
     return "\n".join(
         f"Q{index}: {template.format(names)}"
         for index, template in enumerate(templates[:number], start=1)

@@ -1,16 +1,16 @@
-"""The `prompt rewriter` role.
+"""The task `rewrite`.
 
-Belongs here: rewording a prompt in other styles by fixed frames and synonyms, its image tokens
-kept. No model is called.
+What belongs here: rewording a prompt by fixed frames and synonyms; its image tokens stay. No model is
+called.
 """
 
 from __future__ import annotations
 
 import re
 
-from resources.offline.conversation import ChatRequest
-from resources.offline.material import exactly, sections
-from resources.offline.picks import Picker
+from resources.offline.chat_request import ChatRequest
+from resources.offline.prompt_parsing import exactly, sections
+from resources.offline.seeded_choice import SeededChoice
 
 _TOKEN = re.compile(r"(<[^<>\s]+>)")
 _QUESTION_WORDS = ("what", "which", "how", "where", "who", "why", "when", "is", "are", "does", "do")
@@ -48,13 +48,13 @@ _SYNONYMS = (
 )
 
 
-def prompt_rewriter(request: ChatRequest) -> str:
+def write_rewrites(request: ChatRequest) -> str:
     """Return as many rewrites of the prompt as the system message asks for, one a line."""
     prompt = " ".join(sections(request.last_user.text).get("prompt", "").split())
     number = exactly(request.system, "rewrites?", default=1)
-    picker = Picker("rewrites", prompt)
+    seeded = SeededChoice("rewrites", prompt)
     asks = prompt.lower().startswith(_QUESTION_WORDS)
-    frames = picker.order("frames", _QUESTIONS if asks else _REQUESTS)
+    frames = seeded.order("frames", _QUESTIONS if asks else _REQUESTS)
     lines: list[str] = []
     for index in range(number):
         turn, place = divmod(index, len(frames))
@@ -65,7 +65,7 @@ def prompt_rewriter(request: ChatRequest) -> str:
 
 
 def _framed(frame: str, body: str) -> str:
-    """Put the prompt into a frame; a frame that asks ends in a question mark."""
+    """Put the prompt into a frame; a frame that is a question ends in a question mark."""
     text = frame.format(_lowered(body))
     asks = frame.startswith(("Could you {}", "Would you"))
     return text[:-1] + "?" if asks and text.endswith(".") else text

@@ -1,14 +1,14 @@
-"""The `summary writer` role.
+"""The task `summary`.
 
-Belongs here: a plain extract of a page's first informative sentences. No model is called.
+What belongs here: a page's first informative sentences. No model is called.
 """
 
 from __future__ import annotations
 
 import re
 
-from resources.offline.conversation import ChatRequest
-from resources.offline.material import sections
+from resources.offline.chat_request import ChatRequest
+from resources.offline.prompt_parsing import sections
 
 _WORDS = 90
 _SENTENCES = 4
@@ -16,7 +16,7 @@ _NOISE = re.compile(r"\[[^\]]{0,30}\]|={2,}[^=\n]*={2,}|'{2,}|[\[\]{}|]")
 _END = re.compile(r"(?<=[.!?])\s+(?=[\"'(]?[A-Z0-9])")
 
 
-def summary_writer(request: ChatRequest) -> str:
+def write_summary(request: ChatRequest) -> str:
     """Return the first two to four informative sentences of the page, or of its caption."""
     given = sections(request.last_user.text)
     sentences = _informative(given.get("page", "")) or _informative(given.get("caption", ""))

@@ -1,8 +1,8 @@
 """The words that state a visual fact.
 
-Belongs here: the vocabulary shared by what the offline server writes and what its judge reads.
-One pattern per value of each kind of fact, so that every stated fact can be found again; plain
-rules that stand in for a model, none of which is called.
+What belongs here: the vocabulary that answers are written in and that the judge reads, one pattern
+for each value of each kind of fact. Every fact that the server states is found again. Part of the
+offline stand-in; no model is called.
 """
 
 from __future__ import annotations

@@ -14,6 +14,19 @@ from typing import Any
 
 import httpx
 
+from resources.home import REPO_ROOT
+from resources.prompts import prompt
+
+_TASKS = {
+    # As far as nothing is filled in.
+    template.text.partition("{")[0].splitlines()[0]: template.task
+    for template in (
+        prompt(f"{path.parts[-3]}/{path.stem}")
+        for path in sorted((REPO_ROOT / "methods").glob("*/prompts/*.md"))
+    )
+}
+"""How the system message of each prompt begins -> its task."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -27,11 +40,11 @@ class Asked:
         return self.body["model"]
 
     @property
-    def role(self) -> str:
-        """What the system message's `Role:` line names; empty for a candidate."""
+    def task(self) -> str:
+        """The task of the prompt whose text the system message begins with; empty for a candidate."""
         first = self.body["messages"][0]
-        line = first["content"].splitlines()[0] if first["role"] == "system" else ""
-        return line.removeprefix("Role:").strip(" .")
+        said = first["content"] if first["role"] == "system" else ""
+        return next((task for opening, task in _TASKS.items() if said.startswith(opening)), "")
 
     @property
     def texts(self) -> list[str]:
@@ -97,7 +110,7 @@ class GarblingProxy:
             def do_POST(self) -> None:
                 sent = self.rfile.read(int(self.headers["Content-Length"]))
                 asked = Asked(json.loads(sent), self.headers.get("Authorization", ""))
-                status, reply = proxy._answer(asked, sent)
+                status, reply = proxy._answer(asked)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(reply)))
@@ -128,16 +141,18 @@ class GarblingProxy:
         """Forward everything untouched from now on, and forget what was asked."""
         self._rules, self.requests = [], []
 
-    def asked(self, role: str) -> list[Asked]:
-        return [request for request in self.requests if request.role == role]
+    def asked(self, task: str) -> list[Asked]:
+        return [request for request in self.requests if request.task == task]
 
-    def _answer(self, asked: Asked, sent: bytes) -> tuple[int, bytes]:
+    def _answer(self, asked: Asked) -> tuple[int, bytes]:
         with self._lock:
             self.requests.append(asked)
         rule = next((rule for rule in self._rules if rule.when(asked)), None)
         if rule and rule.error:
             return rule.status, json.dumps({"error": rule.error}).encode()
-        reply = self._client.post("/chat/completions", content=sent)
+        # A provider reads the prompt; the offline server behind this proxy is told the task, only here.
+        told = {"metadata": {"task": asked.task}} if asked.task else {}
+        reply = self._client.post("/chat/completions", json={**asked.body, **told})
         if rule is None or reply.status_code != 200:
             return reply.status_code, reply.content
         body = reply.json()

@@ -43,6 +43,25 @@ def test_every_prompt_of_ours_is_found_under_its_name(name):
     assert template.version.startswith(f"{name}@")
 
 
+VERSIONS = {
+    "mmdu/answers": ("answers", "mmdu/answers@6ed86f0e", "mmdu/answers@dc70dcaf"),
+    "mmdu/judge": ("judge", "mmdu/judge@4bf65a46", "mmdu/judge@aa9bc1f9"),
+    "mmdu/questions": ("questions", "mmdu/questions@9df5a236", "mmdu/questions@395a30f2"),
+    "mmdu/summary": ("summary", "mmdu/summary@680a5121", "mmdu/summary@70efa292"),
+    "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
+}
+"""Prompt -> its task, its version, the version whose answers stand for its own."""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_no_version_of_a_prompt_changes_by_accident(name):
+    # Another version asks, and pays for, everything again.
+    template = prompt(name)
+
+    assert template.superseded is not None
+    assert (template.task, template.version, template.superseded.version) == VERSIONS[name]
+
+
 def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
     ours = prompt("mmdu/judge")
     override("mmdu/judge", MINE)
@@ -78,6 +97,60 @@ def test_an_empty_loom_prompts_is_none(tmp_path, monkeypatch):
     monkeypatch.setenv("LOOM_PROMPTS", "")
 
     assert prompt("mmdu/judge").source != MINE
+
+
+def test_a_users_prompt_without_front_matter_has_the_version_it_always_had(override):
+    # printf 'Role: judge.\n=== user ===\nMy own words about {{ question | data }}.\n' | sha256sum
+    override("mmdu/judge", MINE)
+
+    template = prompt("mmdu/judge")
+
+    assert template.version == "mmdu/judge@9fb083cd"
+    assert (template.task, template.superseded) == ("", None)
+
+
+def test_a_task_added_to_a_users_prompt_leaves_its_version_and_its_messages_as_they_were(override):
+    path = override("mmdu/judge", MINE)
+    before = prompt("mmdu/judge")
+    path.write_text(f"---\ntask: judge\n---\n{MINE}")
+    prompts._load.cache_clear()
+
+    after = prompt("mmdu/judge")
+
+    assert (after.task, after.version) == ("judge", before.version)
+    assert after.render(question="q") == before.render(question="q")
+
+
+def test_a_users_copy_of_ours_supersedes_nothing_once_it_is_edited(override):
+    ours = (REPO_ROOT / "methods/mmdu/prompts/judge.md").read_text()
+    path = override("mmdu/judge", ours)
+    assert prompt("mmdu/judge").superseded is not None
+
+    path.write_text(ours.replace("Be strict", "Be kind"))
+    prompts._load.cache_clear()
+
+    assert (prompt("mmdu/judge").task, prompt("mmdu/judge").superseded) == ("judge", None)
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "wrong"),
+    [
+        ("---\ntask: judge\n", "has no second line '---'"),
+        ("---\ntask:\n---\n", "is wrong at 'task': Input should be a valid string"),
+        ("---\ntaks: judge\n---\n", "is wrong at 'taks': Extra inputs are not permitted"),
+        ("---\nsupersedes: {version: x@1}\n---\n", "is wrong at 'supersedes.opening'"),
+        ("---\njudge\n---\n", "holds no fields"),
+        ("---\ntask: [judge\n---\n", "is not YAML: "),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_one_sentence(override, front_matter, wrong):
+    path = override("mmdu/judge", front_matter + MINE)
+
+    with pytest.raises(PromptError) as caught:
+        prompt("mmdu/judge")
+
+    assert str(caught.value).startswith(f"The front matter of the prompt {path} {wrong}")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("change", [" ", "\n", "!"])

@@ -33,9 +33,11 @@ def provider() -> Iterator[str]:
 
 
 def in_batches(url: str, *names: str) -> Row:
+    """Every model asked of the server itself, which is told the tasks; those named, in batches."""
     content = models_yaml(url)
-    for name in names:
-        content["models"][name]["mode"] = "batch"
+    for name, entry in content["models"].items():
+        entry["provider"] = "offline"
+        entry["mode"] = "batch" if name in names else "live"
     return content
 
 
@@ -85,7 +87,11 @@ def world(clustered: World, make_world: MakeWorld, tmp_path: Path, provider: str
 
 
 def test_generation_comes_to_its_end_batch_after_batch(
-    world: World, clustered: World, make_world: MakeWorld, tmp_path_factory: Any
+    world: World,
+    clustered: World,
+    make_world: MakeWorld,
+    tmp_path_factory: Any,
+    provider: str,
 ) -> None:
     run = world.generate()
     assert not run.success
@@ -115,6 +121,7 @@ def test_generation_comes_to_its_end_batch_after_batch(
     root = tmp_path_factory.mktemp("live")
     copy_of(clustered.root, root)
     live = make_world(root, clustered.corpus)
+    live.write_models(in_batches(provider))
     assert live.generate().success
     for table in ("dialogue.dialogues", "rewrite.rewrites"):
         query = f"SELECT * FROM {table} ORDER BY ALL"

@@ -47,10 +47,10 @@ class BadDay:
         return [row for row in self.failed if row["stage"] == stage]
 
 
-def asked_of(world: World, role: str, images: list[Row]) -> When:
-    """Requests of a role about exactly these images."""
+def asked_of(world: World, task: str, images: list[Row]) -> When:
+    """Requests of a task about exactly these images."""
     wanted = [data_url_hash(world, image["image_id"]) for image in images]
-    return lambda asked: asked.role == role and asked.images == wanted
+    return lambda asked: asked.task == task and asked.images == wanted
 
 
 def without_block_two(reply: str) -> str:
@@ -77,18 +77,18 @@ def bad_day(
     lost = sets[shortened][0]
     proxy = world.proxy
     proxy.rewrite(
-        asked_of(world, "question designer", sets[unnumbered]),
+        asked_of(world, "questions", sets[unnumbered]),
         "Some questions come to mind: what is red, and why?",
     )
-    proxy.rewrite(asked_of(world, "answer expert", sets[shortened]), without_block_two)
+    proxy.rewrite(asked_of(world, "answers", sets[shortened]), without_block_two)
     proxy.rewrite(
-        asked_of(world, "question designer", sets[astray]),
+        asked_of(world, "questions", sets[astray]),
         lambda reply: reply.replace("<image-3>", "<image-9>"),
     )
     title = world.rows("SELECT title FROM ingest.entries WHERE entry_id = $e", e=lost["entry_id"])
     proxy.refuse(
         lambda asked: (
-            asked.role == "summary writer" and f"<title>{title[0]['title']}</title>" in asked.text
+            asked.task == "summary" and f"<title>{title[0]['title']}</title>" in asked.text
         ),
         400,
         "the model is out of luck today",
@@ -100,9 +100,9 @@ def bad_day(
         known["question"] = reply.removeprefix("Q1: ")
         return reply
 
-    proxy.rewrite(asked_of(world, "question designer", [first]), note_first_question)
+    proxy.rewrite(asked_of(world, "questions", [first]), note_first_question)
     proxy.rewrite(
-        lambda asked: asked.role == "prompt rewriter" and known["question"] in asked.text,
+        lambda asked: asked.task == "rewrite" and known["question"] in asked.text,
         lambda reply: "\n".join(reply.splitlines()[:2]),
     )
 
@@ -233,13 +233,13 @@ def test_calls_that_failed_are_counted_apart_from_those_that_were_answered(bad_d
 
 def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day: BadDay) -> None:
     assert bad_day.again.success
-    asked = [(request.role, len(request.images)) for request in bad_day.asked_again]
+    asked = [(request.task, len(request.images)) for request in bad_day.asked_again]
     assert sorted(asked) == [
         # Questions rest on the summary: on the image's own page, and on its two sets.
-        ("question designer", 1),
-        ("question designer", 2),
-        ("question designer", 3),
-        ("summary writer", 0),
+        ("questions", 1),
+        ("questions", 2),
+        ("questions", 3),
+        ("summary", 0),
     ]
 
 
@@ -261,9 +261,7 @@ def test_too_many_losses_in_a_bucket_stop_what_stands_on_it_and_no_other_bucket(
     bucket = bad[0]["bucket"]
     other = next(images[0]["bucket"] for images in others if images[0]["bucket"] != bucket)
     world.proxy.rewrite(
-        lambda asked: (
-            asked.role == "question designer" and any(i["caption"] in asked.text for i in bad)
-        ),
+        lambda asked: asked.task == "questions" and any(i["caption"] in asked.text for i in bad),
         "I would rather not.",
     )
 

@@ -25,8 +25,8 @@ class Hostile:
     world: World
     runs: dict[str, Result]
 
-    def asked(self, role: str, text: str) -> list[Asked]:
-        return [asked for asked in self.world.proxy.asked(role) if text in asked.text]
+    def asked(self, task: str, text: str) -> list[Asked]:
+        return [asked for asked in self.world.proxy.asked(task) if text in asked.text]
 
     def preview(self, job: str, asset: str) -> str:
         return metadata(self.runs[job], asset)["preview"]
@@ -61,7 +61,7 @@ def hostile(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_a_page_that_would_be_a_prompt_stays_inside_its_delimiter(hostile: Hostile) -> None:
-    (summary,) = hostile.asked("summary writer", f"<title>{TITLE}</title>")
+    (summary,) = hostile.asked("summary", f"<title>{TITLE}</title>")
     system, user = summary.texts
     page = user.partition("<page>")[2]
     assert page.count("</page>") == user.count("</page>") == 1
@@ -73,7 +73,7 @@ def test_a_page_that_would_be_a_prompt_stays_inside_its_delimiter(hostile: Hosti
 
 
 def test_a_caption_stays_inside_its_delimiter_beside_the_pictures(hostile: Hostile) -> None:
-    asked = hostile.asked("question designer", "< /caption>")
+    asked = hostile.asked("questions", "< /caption>")
     # By itself and in every set; what is the same in both kinds is asked once.
     sets = hostile.world.rows(
         "SELECT DISTINCT list(image_id ORDER BY position) AS images FROM cluster.image_sets "
@@ -87,11 +87,11 @@ def test_a_caption_stays_inside_its_delimiter_beside_the_pictures(hostile: Hosti
 
 
 def test_a_pages_orders_are_not_followed(hostile: Hostile) -> None:
-    assert {asked.role for asked in hostile.world.proxy.requests} == {
-        "summary writer",
-        "question designer",
-        "answer expert",
-        "prompt rewriter",
+    assert {asked.task for asked in hostile.world.proxy.requests} == {
+        "summary",
+        "questions",
+        "answers",
+        "rewrite",
     }
 
 

@@ -88,7 +88,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
 ) -> None:
     # Providers quote keys in their errors, and errors are kept.
     quoting = f"Something about the key {KEY} is odd"
-    world.proxy.refuse(lambda asked: asked.role == "prompt rewriter", 400, quoting)
+    world.proxy.refuse(lambda asked: asked.task == "rewrite", 400, quoting)
     world.proxy.refuse(
         lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, quoting
     )
@@ -103,6 +103,8 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
     assert all(run.success for run in runs)
 
     assert {asked.authorization for asked in world.proxy.requests} == {f"Bearer {KEY}"}
+    # A provider is sent the prompt; the task in its front matter is for the offline server alone.
+    assert not any("metadata" in asked.body for asked in world.proxy.requests)
     for table in (
         "dialogue.summaries",
         "dialogue.questions",

@@ -65,7 +65,7 @@ def judging_of(world: World, model: str, item: str, turn: int) -> When:
         t=turn,
     )[0]
     wanted = [f"<{name}>{as_data(text)}</{name}>" for name, text in texts.items()]
-    return lambda asked: asked.role == "judge" and all(text in asked.text for text in wanted)
+    return lambda asked: asked.task == "judge" and all(text in asked.text for text in wanted)
 
 
 def judging_by_reference(world: World, item: str, turn: int) -> When:
@@ -76,7 +76,7 @@ def judging_by_reference(world: World, item: str, turn: int) -> When:
         t=turn,
     )
     wanted = f"<reference>{as_data(row['reference'])}</reference>"
-    return lambda asked: asked.role == "judge" and wanted in asked.text
+    return lambda asked: asked.task == "judge" and wanted in asked.text
 
 
 def grades(score: object, *, without: str = "") -> str:
@@ -296,7 +296,7 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(
     rigged = {(first, 1): 4, (first, 2): 8, (second, 1): 9}
     for (item, turn), score in rigged.items():
         world.proxy.rewrite(judging_by_reference(world, item, turn), grades(score))
-    world.proxy.rewrite(lambda asked: asked.role == "judge", "No grades today.")
+    world.proxy.rewrite(lambda asked: asked.task == "judge", "No grades today.")
 
     assert world.evaluate("refuser", ANY_LOSS_IN_EVALUATION).success
 

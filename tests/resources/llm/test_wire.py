@@ -11,6 +11,7 @@ from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.registry import ModelSpec
 from resources.llm.request import ChatRequest
 from resources.llm.wire import wire_body
+from resources.prompts import PromptError
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
 
@@ -120,3 +121,41 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
 
     with pytest.raises(ImageNotStored):
         wire_body(request, asked_of(), images)
+
+
+TASK = ChatRequest("m", (Message.of("user", "Why?"),), "mmdu/judge@1", task="judge")
+
+
+def test_the_offline_server_is_told_the_task_beside_the_messages(images):
+    offline = asked_of(provider="offline")
+
+    assert wire_body(TASK, offline, images) == {
+        "model": "m-2026-01-01",
+        "messages": [{"role": "user", "content": "Why?"}],
+        "metadata": {"task": "judge"},
+    }
+
+
+def test_no_other_provider_is_told_the_task(images):
+    assert wire_body(TASK, asked_of(), images).keys() == {"model", "messages"}
+
+
+def test_a_question_to_an_evaluated_model_names_no_task(images):
+    request = ChatRequest("m", TASK.messages, "dialogue@1")
+
+    assert "metadata" not in wire_body(request, asked_of(provider="offline"), images)
+
+
+def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_offline_server(
+    images,
+):
+    request = ChatRequest("m", TASK.messages, "mmdu/judge@1", task="")
+
+    assert "metadata" not in wire_body(request, asked_of(), images)
+    with pytest.raises(PromptError) as caught:
+        wire_body(request, asked_of(provider="offline"), images)
+    assert str(caught.value) == (
+        "The prompt mmdu/judge@1 names no task, which the offline model server needs: begin its "
+        "file with the lines '---', 'task: <answers, judge, questions, rewrite or summary>' and "
+        "'---'."
+    )

@@ -95,8 +95,8 @@ def labelled_parts(images: list[Image.Image]) -> list[dict[str, Any]]:
     return parts
 
 
-def role_messages(system: str, content: list[dict[str, Any]] | str) -> list[dict[str, Any]]:
-    """Return the messages that ask for a role."""
+def prompt_messages(system: str, content: list[dict[str, Any]] | str) -> list[dict[str, Any]]:
+    """Return the messages of a prompt: a system part and a user part."""
     return [{"role": "system", "content": system}, {"role": "user", "content": content}]
 
 

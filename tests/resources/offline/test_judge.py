@@ -7,15 +7,15 @@ from statistics import mean
 
 import pytest
 
-from resources.offline.claims import Claim, claims
-from resources.offline.conversation import read_chat
-from resources.offline.roles import answer
+from resources.offline.chat_request import read_chat
+from resources.offline.stated_facts import StatedFact, stated_facts
+from resources.offline.tasks import answer
 from tests.resources.offline.offline_drawings import (
     DRAWN,
     chat_messages,
     draw,
     labelled_parts,
-    role_messages,
+    prompt_messages,
     text_part,
 )
 
@@ -32,14 +32,15 @@ KEYS = [
 ONE, TWO = "Describe <image-1>.", "Compare <image-1> and <image-2>."
 
 
-def run(model: str, messages: list) -> str:
-    return answer(read_chat({"model": model, "messages": messages}))
+def run(model: str, messages: list, task: str | None = None) -> str:
+    metadata = {"metadata": {"task": task}} if task else {}
+    return answer(read_chat({"model": model, "messages": messages, **metadata}))
 
 
 def report(images: list, question: str, reference: str, text: str) -> str:
     data = f"<question>{question}</question>\n<reference>{reference}</reference>\n"
     parts = [*labelled_parts(images), text_part(f"{data}<answer>{text}</answer>")]
-    return run("offline-judge", role_messages("Role: judge.\nScore it.", parts))
+    return run("offline-judge", prompt_messages("Score it.", parts), "judge")
 
 
 def scores(text: str) -> dict[str, int]:
@@ -51,7 +52,7 @@ def reference(images: list, question: str) -> str:
         *labelled_parts(images),
         text_part(f"<questions>\nQ1: {question}\n</questions>"),
     ]
-    return run("offline-writer", role_messages("Role: answer expert.", parts)).split(": ", 1)[1]
+    return run("offline-writer", prompt_messages("", parts), "answers").split(": ", 1)[1]
 
 
 @pytest.fixture(scope="module", params=[1, 2, 4])
@@ -120,12 +121,12 @@ def test_claims_are_attributed_and_negations_left_out() -> None:
     text = (
         "In <image-1> there is no red but blue. <image-2> and <image-3> share a dark blue circle."
     )
-    assert claims(text) == [
-        Claim(1, "colour", "blue"),
-        Claim(2, "colour", "blue"),
-        Claim(3, "colour", "blue"),
-        Claim(2, "shape", "round"),
-        Claim(3, "shape", "round"),
+    assert stated_facts(text) == [
+        StatedFact(1, "colour", "blue"),
+        StatedFact(2, "colour", "blue"),
+        StatedFact(3, "colour", "blue"),
+        StatedFact(2, "shape", "round"),
+        StatedFact(3, "shape", "round"),
     ]
-    assert claims("The second image is dim.") == [Claim(2, "light", "dim")]
-    assert claims("Blue, brighter than ever.") == []
+    assert stated_facts("The second image is dim.") == [StatedFact(2, "light", "dim")]
+    assert stated_facts("Blue, brighter than ever.") == []

@@ -1,7 +1,7 @@
-"""Claims: the facts a text states, each with the pictures it states them of.
+"""The visual facts that a text states, each with the picture it is stated of.
 
-Belongs here: attribution of stated facts to pictures, and their comparison with the pixels' facts.
-Rules that stand in for a model's reading; no model is called.
+What belongs here: attributing stated facts to pictures, and comparing them with the facts measured in
+the pixels. These rules stand in for a model's reading; no model is called.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from resources.offline import vocabulary
-from resources.offline.vision import Facts
+from resources.offline.image_facts import Facts
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _MENTION = re.compile(
@@ -22,7 +22,7 @@ _JOINED = re.compile(r"\s*(?:,|and|&|,\s*and|\s)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Claim:
+class StatedFact:
     """One fact stated of one picture."""
 
     image: int
@@ -31,7 +31,7 @@ class Claim:
 
 
 def mentions(text: str) -> list[tuple[int, tuple[int, ...]]]:
-    """Return (position, pictures) of each mention; joined mentions speak of all their pictures."""
+    """Return (position, pictures) of each mention; mentions joined by "and" count as one."""
     found: list[tuple[int, tuple[int, ...]]] = []
     end = -1
     for match in _MENTION.finditer(text):
@@ -49,37 +49,37 @@ def mentioned(text: str) -> set[int]:
     return {number for _, group in mentions(text) for number in group}
 
 
-def claims(text: str, default: int | None = None) -> list[Claim]:
-    """Return a text's claims, each once, in order.
+def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
+    """Return a text's facts, each once, in order.
 
-    A claim belongs to the pictures mentioned last before it; before any mention, to the default
+    A fact belongs to the pictures mentioned last before it; before any mention, to the default
     picture, and without a default to none.
     """
     groups = mentions(text)
-    found: dict[Claim, None] = {}
+    found: dict[StatedFact, None] = {}
     for position, kind, value in vocabulary.stated(text):
         pictures: tuple[int, ...] = () if default is None else (default,)
         for start, group in groups:
             if start < position:
                 pictures = group
         for picture in pictures:
-            found[Claim(picture, kind, value)] = None
+            found[StatedFact(picture, kind, value)] = None
     return list(found)
 
 
-def truths(facts: Facts, kind: str) -> tuple[str, ...]:
-    """Return the right values of a kind of fact, the most telling one first."""
+def true_values(facts: Facts, kind: str) -> tuple[str, ...]:
+    """Return the right values of a kind of fact, the most important one first."""
     if kind == vocabulary.COLOUR:
         return tuple(dict.fromkeys((*facts.colour_names, facts.background)))
     return (str(getattr(facts, kind)),)
 
 
-def credit(claim: Claim, facts: Facts) -> float:
-    """Return 1 for a right claim, 0.5 for one that is nearly right, 0 for a wrong one."""
-    right = truths(facts, claim.kind)
-    if claim.value in right:
+def correctness(fact: StatedFact, facts: Facts) -> float:
+    """Return 1 for a right fact, 0.5 for one that is nearly right, 0 for a wrong one."""
+    right = true_values(facts, fact.kind)
+    if fact.value in right:
         return 1.0
-    return 0.5 if any(vocabulary.near(claim.value, value) for value in right) else 0.0
+    return 0.5 if any(vocabulary.near(fact.value, value) for value in right) else 0.0
 
 
 def _number(match: re.Match[str]) -> int:

@@ -1,14 +1,14 @@
-"""Sentences that relate pictures to one another.
+"""Sentences that compare pictures.
 
-Belongs here: comparisons that follow from the pictures' facts, and the interpretive closing of a
-careful answer. No model writes these sentences.
+What belongs here: comparisons that follow from the pictures' facts, and the interpreting sentence at
+the end of a careful answer. No model writes these sentences.
 """
 
 from __future__ import annotations
 
-from resources.offline.describe import listed, token
-from resources.offline.picks import Picker
-from resources.offline.vision import Facts
+from resources.offline.descriptions import listed, token
+from resources.offline.image_facts import Facts
+from resources.offline.seeded_choice import SeededChoice
 
 _MOODS = {
     "dark": ("a solemn and mysterious atmosphere", "a dreamlike mood, as if seen at night's edge"),
@@ -59,8 +59,8 @@ def _shared_colour(pictures: dict[int, Facts]) -> str:
     return f"Meanwhile {listed([token(number) for number in alike])} share {name}."
 
 
-def interpretation(facts: Facts, picker: Picker, several: bool) -> str:
+def interpretation(facts: Facts, seeded: SeededChoice, several: bool) -> str:
     """Close with what the look of a picture, or of all of them together, suggests."""
     subject = "Taken together, they create" if several else "Together, these create"
-    mood = picker.choice("mood", _MOODS[facts.light])
-    return f"{subject} {mood}. {picker.choice('energy', _ENERGY[facts.vividness])}"
+    mood = seeded.choice("mood", _MOODS[facts.light])
+    return f"{subject} {mood}. {seeded.choice('energy', _ENERGY[facts.vividness])}"

@@ -1,7 +1,7 @@
-"""A chat request, read.
+"""Reading a chat request.
 
-Belongs here: the typed form of `POST /v1/chat/completions` and its reading from JSON. Part of the
-offline stand-in, which never calls a model.
+What belongs here: the typed form of `POST /v1/chat/completions` and reading it from JSON. Part of
+the offline stand-in; no model is called.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 from dataclasses import dataclass
 
 from resources.offline.errors import BadRequest
-from resources.offline.pictures import recognise
-from resources.offline.vision import Facts
+from resources.offline.image_cache import picture_facts
+from resources.offline.image_facts import Facts
 
 _SPEAKERS = ("system", "developer", "user", "assistant")
 
@@ -49,11 +49,15 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """A model's name, the messages sent to it, and a hash of the whole request."""
+    """A model's name, the messages sent to it, a hash of the whole request, and the task it names.
+
+    `task` is None where the request names none.
+    """
 
     model: str
     messages: tuple[Message, ...]
     digest: str
+    task: str | None
 
     @property
     def system(self) -> str:
@@ -103,7 +107,19 @@ def read_chat(payload: dict[str, object]) -> ChatRequest:
         raise BadRequest("The field 'messages' must be a non-empty list.")
     messages = tuple(_message(item) for item in raw)
     options = {name: value for name, value in payload.items() if name != "messages"}
-    return ChatRequest(model, messages, _digest(messages, options))
+    return ChatRequest(model, messages, _digest(messages, options), _task(payload))
+
+
+def _task(payload: dict[str, object]) -> str | None:
+    metadata = payload.get("metadata")
+    if metadata is None:
+        return None
+    if not isinstance(metadata, dict):
+        raise BadRequest("The field 'metadata' must be an object.", param="metadata")
+    task = metadata.get("task")
+    if not isinstance(task, str | None):
+        raise BadRequest("The field 'metadata.task' must be a string.", param="metadata.task")
+    return task
 
 
 def _digest(messages: tuple[Message, ...], options: dict[str, object]) -> str:
@@ -137,5 +153,5 @@ def _part(part: object) -> Part:
         if part.get("type") == "image_url" and isinstance(image, dict):
             url = image.get("url")
             if isinstance(url, str):
-                return Picture(*recognise(url), str(image.get("detail") or "auto"))
+                return Picture(*picture_facts(url), str(image.get("detail") or "auto"))
     raise BadRequest("A part of a message must be a text or an image_url part.")

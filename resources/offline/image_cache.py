@@ -1,7 +1,7 @@
-"""Pictures that arrive in requests.
+"""Decoding the images of requests, with a cache of their facts.
 
-Belongs here: decoding `data:` URLs and keeping the facts of pictures already seen, by the hash
-of the URL that holds their bytes. Part of the offline stand-in, which never calls a model.
+What belongs here: decoding `data:` URLs, and keeping what was measured in an image by the hash of
+its URL. Part of the offline stand-in; no model is called.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import OrderedDict
 from PIL import Image, UnidentifiedImageError
 
 from resources.offline.errors import BadRequest
-from resources.offline.vision import Facts, analyse
+from resources.offline.image_facts import Facts, analyse
 
 KEEP = 4096
 
@@ -24,7 +24,7 @@ _seen: OrderedDict[str, Facts] = OrderedDict()
 _lock = threading.Lock()
 
 
-def recognise(url: str) -> tuple[str, Facts]:
+def picture_facts(url: str) -> tuple[str, Facts]:
     """Return the hash and the facts of the picture a `data:` URL carries.
 
     A picture seen before is neither decoded nor measured again.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from resources.offline.claims import claims, credit
-from resources.offline.conversation import read_chat
-from resources.offline.roles import answer
-from resources.offline.vision import analyse
+from resources.offline.chat_request import read_chat
+from resources.offline.image_facts import analyse
+from resources.offline.stated_facts import correctness, stated_facts
+from resources.offline.tasks import answer
 from resources.offline.vocabulary import stated
 from tests.resources.offline.offline_drawings import (
     DRAWN,
@@ -39,17 +39,17 @@ def test_images_are_numbered_over_the_whole_conversation() -> None:
             ],
         },
     ]
-    found = claims(ask("careful", messages))
-    assert {claim.image for claim in found} == {3}
-    assert all(credit(claim, FACTS[3]) == 1.0 for claim in found)
+    found = stated_facts(ask("careful", messages))
+    assert {fact.image for fact in found} == {3}
+    assert all(correctness(fact, FACTS[3]) == 1.0 for fact in found)
     later = [
         *messages,
         {"role": "assistant", "content": "Done."},
         {"role": "user", "content": "And how does <image-1> compare with <image-3>?"},
     ]
-    found = claims(ask("careful", later))
-    assert {claim.image for claim in found} == {1, 3}
-    assert all(credit(claim, FACTS[claim.image]) == 1.0 for claim in found)
+    found = stated_facts(ask("careful", later))
+    assert {fact.image for fact in found} == {1, 3}
+    assert all(correctness(fact, FACTS[fact.image]) == 1.0 for fact in found)
 
 
 def test_question_without_tokens_is_about_the_images_sent_with_it() -> None:
@@ -58,7 +58,7 @@ def test_question_without_tokens_is_about_the_images_sent_with_it() -> None:
         {"role": "assistant", "content": "Done."},
         {"role": "user", "content": [picture_part(IMAGES[1]), text_part("Describe it.")]},
     ]
-    assert {claim.image for claim in claims(ask("careful", messages))} == {2}
+    assert {fact.image for fact in stated_facts(ask("careful", messages))} == {2}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -67,8 +67,8 @@ def test_careful_is_right_and_careless_is_partly_wrong(count: int) -> None:
     for start in range(len(IMAGES) - count + 1):
         messages = chat_messages(IMAGES[start : start + count], "What do the images show?")
         for skill in ("careful", "careless"):
-            made = claims(ask(skill, messages))
-            right = [credit(claim, FACTS[claim.image + start]) for claim in made]
+            made = stated_facts(ask(skill, messages))
+            right = [correctness(fact, FACTS[fact.image + start]) for fact in made]
             if skill == "careful":
                 assert set(right) == {1.0}
             else:

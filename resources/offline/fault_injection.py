@@ -1,8 +1,8 @@
-"""Faults on demand, and counts of what was asked.
+"""Fault injection, and counts of the calls.
 
-Belongs here: the queue of faults that the next chat calls and batches suffer, and the server's
-statistics. They let callers of the stand-in practise what a paid API does on bad days; no model is
-called.
+What belongs here: the queue of faults that the next chat calls and batches are to fail with, and the
+server's statistics. With them a test makes the server fail in the ways that a paid API fails. No
+model is called.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIELDS = {"kind", "status", "retry_after", "count", "model"}
 
 @dataclass
 class Fault:
-    """One kind of fault, and how many more calls, of which model, are to suffer it.
+    """One kind of fault, and how many more calls, of which model, are to fail with it.
 
     What is left of `batch_expire` is how many requests the next batch leaves unanswered; of
     `batch_item_status`, how many requests of the next batches fail; of `batch_fail` and
@@ -41,7 +41,7 @@ class Fault:
     left: int
 
     def error(self) -> ApiError:
-        """Return the error that a call which suffers this fault ends with."""
+        """Return the error of a call that fails with this fault."""
         kind = "rate_limit_error" if self.status == 429 else "server_error"
         return ApiError(self.status, "This fault was asked for at /faults.", kind, self.kind)
 
@@ -69,35 +69,35 @@ def read_fault(payload: dict[str, object]) -> Fault:
     return Fault(kind, status, retry_after, model, count)
 
 
-class Ledger:
-    """The faults queued and the calls counted; used from the event loop only."""
+class FaultInjector:
+    """The queued faults and the counts of calls; used from the event loop only."""
 
     def __init__(self) -> None:
         self._faults: list[Fault] = []
         self._by_model: Counter[str] = Counter()
         self._batched = 0
-        self._suffered = 0
+        self._injected = 0
         self._in_flight = 0
         self._max_in_flight = 0
 
     def queue(self, fault: Fault) -> None:
-        """Let the next matching calls or batches suffer a fault."""
+        """Let the next matching calls or batches fail with a fault."""
         self._faults.append(fault)
 
     def begin(self, model: str) -> Fault | None:
-        """Count a call that starts, and return the fault it suffers, if any."""
+        """Count a call that starts, and return the fault it fails with, if any."""
         self._by_model[model] += 1
         self._in_flight += 1
         self._max_in_flight = max(self._max_in_flight, self._in_flight)
         return self._take(_CALL_KINDS, model)
 
     def begin_item(self, model: str | None) -> Fault | None:
-        """Count a batch's request that starts, and return the fault it suffers, if any."""
+        """Count a batch's request that starts, and return the fault it fails with, if any."""
         self._batched += 1
         return self._take(_ITEM_KINDS, model)
 
     def begin_batch(self, model: str | None) -> Fault | None:
-        """Return the fault that a whole batch suffers, if any."""
+        """Return the fault that a whole batch fails with, if any."""
         return self._take(_BATCH_KINDS, model)
 
     def end(self) -> None:
@@ -110,7 +110,7 @@ class Ledger:
             "calls": sum(self._by_model.values()),
             "batched": self._batched,
             "by_model": dict(sorted(self._by_model.items())),
-            "faults": self._suffered,
+            "faults": self._injected,
             "max_in_flight": self._max_in_flight,
         }
 
@@ -118,9 +118,9 @@ class Ledger:
         """Use up one of the first fault of these kinds that concerns this model."""
         for fault in self._faults:
             if fault.kind in kinds and fault.model in (None, model):
-                self._suffered += 1
+                self._injected += 1
                 if fault.kind == BATCH_EXPIRE:
-                    # Its count is of one batch's requests, so that batch takes it whole.
+                    # Its count is of the requests of one batch, which uses the fault up.
                     self._faults.remove(fault)
                 else:
                     fault.left -= 1

@@ -1,15 +1,16 @@
 """Sentences that state a picture's facts.
 
-Belongs here: the wording of facts for every role that describes pictures, in the shared
-vocabulary, so that the judge can read each statement back. No model writes these sentences.
+What belongs here: the wording of facts, for every answer that describes pictures. The words are
+those of `vocabulary.py`, so that the judge can read each stated fact back. No model writes these
+sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resources.offline.picks import Picker
-from resources.offline.vision import Facts
+from resources.offline.image_facts import Facts
+from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import (
     COLOUR,
     COUNT,
@@ -56,7 +57,7 @@ def forms(facts: Facts, kinds: Sequence[str]) -> str:
     return counted.format(outline) + place
 
 
-def at_length(number: int, facts: Facts, first: str, picker: Picker) -> list[str]:
+def at_length(number: int, facts: Facts, first: str, seeded: SeededChoice) -> list[str]:
     """State every fact of one picture in a few sentences, the asked kind of fact first."""
     label = token(number)
     names = facts.colour_names
@@ -66,21 +67,21 @@ def at_length(number: int, facts: Facts, first: str, picker: Picker) -> list[str
         COLOUR: f"The palette is led by {names[0]}, which covers about {share} per cent of the "
         f"frame{rest}, and everything is set against a {facts.background} background.",
         LIGHT: f"Overall the light is {facts.light} and the palette is {facts.vividness}, "
-        + picker.choice("tone", ("which sets the tone", "so the eye settles quickly"))
+        + seeded.choice("tone", ("which sets the tone", "so the eye settles quickly"))
         + ".",
         SHAPE: f"The picture holds {forms(facts, KINDS)}, in {facts.orientation} format, and "
-        + picker.choice("eye", ("this is where the eye goes first", "this anchors the whole"))
+        + seeded.choice("eye", ("this is where the eye goes first", "this anchors the whole"))
         + ".",
     }
     order = [first, *(kind for kind in sentences if kind != first)]
-    opening = picker.choice(
+    opening = seeded.choice(
         "opening",
         (f"Looking closely at {label}:", f"In {label} this stands out.", f"As for {label}:"),
     )
     return [opening, *(sentences[kind] for kind in order)]
 
 
-def in_one(number: int, facts: Facts, kinds: Sequence[str], picker: Picker) -> str:
+def in_one(number: int, facts: Facts, kinds: Sequence[str], seeded: SeededChoice) -> str:
     """State the chosen kinds of fact of one picture in one sentence."""
     clauses = []
     if COLOUR in kinds:
@@ -89,7 +90,7 @@ def in_one(number: int, facts: Facts, kinds: Sequence[str], picker: Picker) -> s
     if tones:
         clauses.append(f"has a {listed(tones)} look")
     if {SHAPE, COUNT, PLACE} & set(kinds):
-        verb = picker.choice(f"verb{number}", ("shows", "holds", "presents"))
+        verb = seeded.choice(f"verb{number}", ("shows", "holds", "presents"))
         clauses.append(f"{verb} {forms(facts, kinds)}")
     if ORIENTATION in kinds:
         clauses.append(f"uses a {facts.orientation} format")

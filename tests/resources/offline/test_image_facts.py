@@ -9,8 +9,8 @@ from PIL import Image, ImageDraw
 
 from resources.offline.colours import NAMES
 from resources.offline.errors import BadRequest
-from resources.offline.pictures import recognise
-from resources.offline.vision import analyse
+from resources.offline.image_cache import picture_facts
+from resources.offline.image_facts import analyse
 from tests.resources.offline.offline_drawings import DRAWN, RGB, data_url, draw, encoded
 
 
@@ -67,7 +67,7 @@ def test_every_mode_and_odd_sizes_are_read(mode: str) -> None:
 
 def test_cached_facts_are_the_same_object() -> None:
     url = data_url(encoded(draw("blue", "white")))
-    assert recognise(url)[1] is recognise(url)[1]
+    assert picture_facts(url)[1] is picture_facts(url)[1]
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_cached_facts_are_the_same_object() -> None:
 )
 def test_unreadable_pictures_are_bad_requests(url: str) -> None:
     with pytest.raises(BadRequest):
-        recognise(url)
+        picture_facts(url)
 
 
 def test_truncated_picture_is_a_bad_request() -> None:
     data = encoded(draw("blue", "white"))
     with pytest.raises(BadRequest):
-        recognise(data_url(data[: len(data) // 2]))
+        picture_facts(data_url(data[: len(data) // 2]))

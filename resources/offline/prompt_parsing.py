@@ -1,16 +1,16 @@
-"""Reading of what a role is given: delimited data, labelled pictures, numbers asked for.
+"""Reading a prompt: delimited data, labelled pictures, the number of texts asked for.
 
-Belongs here: the parsing of the prompts' outer form. Text inside a tag is data, in which every
-"</" was rewritten as "< /", so a tag's first closing form is its own. Part of the offline
-stand-in, which never calls a model.
+What belongs here: parsing the outer form of the project's prompts. Text inside a tag is data, in
+which every "</" was rewritten as "< /": the first closing tag is therefore the right one. Part of the
+offline stand-in; no model is called.
 """
 
 from __future__ import annotations
 
 import re
 
-from resources.offline.conversation import ChatRequest, Message, Picture
-from resources.offline.vision import Facts
+from resources.offline.chat_request import ChatRequest, Message, Picture
+from resources.offline.image_facts import Facts
 
 _SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
 _LABEL_AT_END = re.compile(r"<image-(\d+)>\s*:?\s*$")
@@ -27,7 +27,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def labelled(message: Message) -> dict[int, Facts]:
-    """Return a role's pictures by the `<image-i>` label before each, or else by position."""
+    """Return a message's pictures by the `<image-i>` label before each, or else by position."""
     pictures: dict[int, Facts] = {}
     before = ""
     for part in message.parts:

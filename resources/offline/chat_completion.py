@@ -1,17 +1,17 @@
-"""A chat answer, written.
+"""Writing a chat completion.
 
-Belongs here: the JSON of a completion, of live calls and of batches alike, the estimate of its
-usage, and the list of models served.
-Part of the offline stand-in, which never calls a model: the text it wraps was made by rule.
+What belongs here: the JSON of a completion, for live calls and batches alike, the estimate of its
+token usage, and the list of the models served. Part of the offline stand-in: rules made the text; no
+model is called.
 """
 
 from __future__ import annotations
 
 import math
 
-from resources.offline import faults
-from resources.offline.conversation import ChatRequest, Picture, read_chat
-from resources.offline.roles import answer
+from resources.offline import fault_injection
+from resources.offline.chat_request import ChatRequest, Picture, read_chat
+from resources.offline.tasks import answer
 
 MODELS = (
     "offline-writer",
@@ -26,12 +26,12 @@ _TILE = 512
 
 
 def chat_body(payload: dict[str, object], fault: str | None) -> dict[str, object]:
-    """Read a chat request, and return the completion that answers it or suffers a fault."""
+    """Read a chat request, and return the completion that answers it, or fails by the fault."""
     request = read_chat(payload)
-    if fault == faults.CONTENT_FILTER:
+    if fault == fault_injection.CONTENT_FILTER:
         return completion(request, None, "content_filter")
     body = completion(request, answer(request), "stop")
-    if fault == faults.EMPTY_CHOICES:
+    if fault == fault_injection.EMPTY_CHOICES:
         body["choices"] = []
     return body
 

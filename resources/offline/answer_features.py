@@ -1,7 +1,8 @@
-"""The judge's evidence: what an answer states, and how that compares.
+"""Features of an answer that the offline judge scores.
 
-Belongs here: measurements of one answer against the pictures' facts and the reference, before any
-score is given. Rules that stand in for a judging model; no model is called.
+What belongs here: measuring one answer against the pictures' facts and the reference. Turning the
+measurements into scores is `judge_scores.py`. These rules stand in for a judging model; no model is
+called.
 """
 
 from __future__ import annotations
@@ -10,9 +11,15 @@ import re
 from dataclasses import dataclass
 
 from resources.offline import vocabulary
-from resources.offline.claims import Claim, claims, credit, mentioned, truths
-from resources.offline.material import asked_about
-from resources.offline.vision import Facts
+from resources.offline.image_facts import Facts
+from resources.offline.prompt_parsing import asked_about
+from resources.offline.stated_facts import (
+    StatedFact,
+    correctness,
+    mentioned,
+    stated_facts,
+    true_values,
+)
 
 _REFUSAL = re.compile(
     r"\b(?:can(?:no|')?t|can not|unable to|won't|not able to|must decline)\b"
@@ -39,23 +46,23 @@ _BRIGHTER = re.compile(r"<image-(\d+)> is (brighter|darker) than <image-(\d+)>",
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """A wrong claim, with what would have been right."""
+class WrongFact:
+    """A wrongly stated fact, and the right value."""
 
-    claim: Claim
+    fact: StatedFact
     right: str
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What was measured; shares lie between 0 and 1."""
+class AnswerFeatures:
+    """What was measured in an answer; shares lie between 0 and 1."""
 
     asked: tuple[int, ...]
-    right: tuple[Claim, ...]
-    wrong: tuple[Wrong, ...]
+    right: tuple[StatedFact, ...]
+    wrong: tuple[WrongFact, ...]
     missing: tuple[tuple[int, str], ...]
-    unmatched: tuple[Claim, ...]
-    swapped: tuple[Claim, ...]
+    unmatched: tuple[StatedFact, ...]
+    swapped: tuple[StatedFact, ...]
     contradictions: tuple[tuple[int, str], ...]
     precision: float
     recall: float
@@ -72,29 +79,33 @@ class Evidence:
     letter: bool
 
 
-def gather(pictures: dict[int, Facts], question: str, reference: str, answer: str) -> Evidence:
-    """Measure an answer."""
+def measure(
+    pictures: dict[int, Facts], question: str, reference: str, answer: str
+) -> AnswerFeatures:
+    """Return the features of an answer to a question about pictures."""
     asked = asked_about(question, pictures)
     default = asked[0] if len(asked) == 1 else None
-    every = claims(answer, default)
-    made = [claim for claim in every if claim.image in asked]
-    credits = {claim: credit(claim, pictures[claim.image]) for claim in made}
-    wrong = [claim for claim in made if credits[claim] == 0.0]
-    expected = [claim for claim in claims(reference, default) if claim.image in asked]
-    recall, missing = _recall(asked, pictures, credits)
-    matches = {claim: _match(claim, made) for claim in expected}
-    return Evidence(
+    every = stated_facts(answer, default)
+    made = [fact for fact in every if fact.image in asked]
+    scored = {fact: correctness(fact, pictures[fact.image]) for fact in made}
+    wrong = [fact for fact in made if scored[fact] == 0.0]
+    expected = [fact for fact in stated_facts(reference, default) if fact.image in asked]
+    recall, missing = _recall(asked, pictures, scored)
+    matches = {fact: _match(fact, made) for fact in expected}
+    return AnswerFeatures(
         asked=tuple(asked),
-        right=tuple(claim for claim in made if credits[claim] == 1.0),
-        wrong=tuple(Wrong(claim, truths(pictures[claim.image], claim.kind)[0]) for claim in wrong),
+        right=tuple(fact for fact in made if scored[fact] == 1.0),
+        wrong=tuple(
+            WrongFact(fact, true_values(pictures[fact.image], fact.kind)[0]) for fact in wrong
+        ),
         missing=tuple(missing),
-        unmatched=tuple(claim for claim, match in matches.items() if match == 0.0),
-        swapped=tuple(claim for claim in wrong if _elsewhere(claim, asked, pictures)),
+        unmatched=tuple(fact for fact, match in matches.items() if match == 0.0),
+        swapped=tuple(fact for fact in wrong if _elsewhere(fact, asked, pictures)),
         contradictions=tuple(_contradictions(made)),
-        precision=_mean(list(credits.values())),
+        precision=_mean(list(scored.values())),
         recall=recall,
         agreement=_mean(list(matches.values())) if matches else recall,
-        covered=_mean([float(any(c.image == n and credits[c] for c in made)) for n in asked]),
+        covered=_mean([float(any(c.image == n and scored[c] for c in made)) for n in asked]),
         named=_mean([float(number in mentioned(answer)) for number in asked]),
         stray=1.0 - len(made) / len(every) if every else 0.0,
         interpretive=_distinct(_INTERPRETIVE, answer),
@@ -116,55 +127,55 @@ def _distinct(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
 
 
 def _facts_expected(number: int) -> int:
-    """Return how many kinds of fact a full answer gives of each of so many pictures."""
+    """Return how many kinds of fact a full answer states of each of `number` pictures."""
     return 6 if number <= 3 else 4 if number <= 6 else 2
 
 
 def _recall(
-    asked: list[int], pictures: dict[int, Facts], credits: dict[Claim, float]
+    asked: list[int], pictures: dict[int, Facts], scored: dict[StatedFact, float]
 ) -> tuple[float, list[tuple[int, str]]]:
-    """Return the share of the facts to tell that were told, and the kinds left out."""
+    """Return the share of the expected facts that were stated, and the (picture, kind) left out."""
     full = _facts_expected(len(asked))
     told: list[float] = []
     missing: list[tuple[int, str]] = []
     for number in asked:
         scores = []
         for kind in vocabulary.KINDS:
-            mine = [c for c in credits if c.image == number and c.kind == kind]
+            mine = [c for c in scored if c.image == number and c.kind == kind]
             if kind == vocabulary.COLOUR:
-                wanted = truths(pictures[number], kind)[:2]
+                wanted = true_values(pictures[number], kind)[:2]
                 scores.append(_mean([float(any(c.value == w for c in mine)) for w in wanted]))
             else:
-                scores.append(max((credits[claim] for claim in mine), default=0.0))
+                scores.append(max((scored[fact] for fact in mine), default=0.0))
             if not mine:
                 missing.append((number, kind))
         told.append(min(1.0, sum(scores) / full))
     return _mean(told), missing
 
 
-def _match(expected: Claim, made: list[Claim]) -> float:
-    """Return how well the answer repeats one claim of the reference."""
+def _match(expected: StatedFact, made: list[StatedFact]) -> float:
+    """Return how well the answer repeats one fact of the reference."""
     if expected in made:
         return 1.0
     same = [c for c in made if (c.image, c.kind) == (expected.image, expected.kind)]
     return 0.5 if any(vocabulary.near(c.value, expected.value) for c in same) else 0.0
 
 
-def _elsewhere(claim: Claim, asked: list[int], pictures: dict[int, Facts]) -> bool:
-    """Say whether a wrong claim is right for another picture asked about."""
+def _elsewhere(fact: StatedFact, asked: list[int], pictures: dict[int, Facts]) -> bool:
+    """Return whether a wrong fact is right for another picture asked about."""
     return any(
-        credit(Claim(number, claim.kind, claim.value), pictures[number]) == 1.0
+        correctness(StatedFact(number, fact.kind, fact.value), pictures[number]) == 1.0
         for number in asked
-        if number != claim.image
+        if number != fact.image
     )
 
 
-def _contradictions(made: list[Claim]) -> list[tuple[int, str]]:
-    """Return (picture, kind) where two values were stated of a fact that has only one."""
+def _contradictions(made: list[StatedFact]) -> list[tuple[int, str]]:
+    """Return (picture, kind) where two values were stated and only one can be right."""
     seen: dict[tuple[int, str], set[str]] = {}
-    for claim in made:
-        if claim.kind != vocabulary.COLOUR:
-            seen.setdefault((claim.image, claim.kind), set()).add(claim.value)
+    for fact in made:
+        if fact.kind != vocabulary.COLOUR:
+            seen.setdefault((fact.image, fact.kind), set()).add(fact.value)
     return [key for key, values in seen.items() if len(values) > 1]
 
 

@@ -1,7 +1,7 @@
-"""True answers to questions about pictures.
+"""Correct answers to questions about pictures.
 
-Belongs here: the `answer expert` role, and the careful answer to one question that the careful
-candidate gives too. Answers come from the pixels' facts by rule; no model is called.
+What belongs here: the task `answers`, and the answer to one question, which the careful evaluated
+model gives too. Answers follow by rule from the facts measured in the pixels; no model is called.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from resources.offline import vocabulary
-from resources.offline.conversation import ChatRequest
-from resources.offline.describe import at_length, in_one
-from resources.offline.material import asked_about, labelled, sections
-from resources.offline.picks import Picker
-from resources.offline.relations import compare, interpretation
-from resources.offline.vision import Facts
+from resources.offline.chat_request import ChatRequest
+from resources.offline.comparisons import compare, interpretation
+from resources.offline.descriptions import at_length, in_one
+from resources.offline.image_facts import Facts
+from resources.offline.prompt_parsing import asked_about, labelled, sections
+from resources.offline.seeded_choice import SeededChoice
 
 _NUMBERED = re.compile(r"^\s*Q(\d+)\s*[:.]\s*", re.MULTILINE)
 _SHORT = (
@@ -28,8 +28,8 @@ _MANY = 6
 _NO_PICTURE = "There is no picture in this conversation, so nothing visual can be said about it."
 
 
-def answer_expert(request: ChatRequest) -> str:
-    """Answer each numbered question in a block of its own."""
+def write_answers(request: ChatRequest) -> str:
+    """Answer each numbered question, one block an answer."""
     message = request.last_user
     pictures = labelled(message)
     questions = split_questions(sections(message.text).get("questions", ""))
@@ -55,27 +55,27 @@ def careful_answer(question: str, pictures: dict[int, Facts], voice: str) -> str
     if not pictures:
         return _NO_PICTURE
     chosen = {number: pictures[number] for number in asked_about(question, pictures)}
-    picker = Picker(voice, question, sorted(chosen.items()))
+    seeded = SeededChoice(voice, question, sorted(chosen.items()))
     if len(chosen) == 1:
         number, facts = next(iter(chosen.items()))
-        sentences = at_length(number, facts, aspect(question), picker)
+        sentences = at_length(number, facts, aspect(question), seeded)
     else:
         kinds = _kinds_told(len(chosen))
-        sentences = [in_one(number, facts, kinds, picker) for number, facts in chosen.items()]
+        sentences = [in_one(number, facts, kinds, seeded) for number, facts in chosen.items()]
         sentences += compare(chosen)
     first = next(iter(chosen.values()))
-    return " ".join([*sentences, interpretation(first, picker, len(chosen) > 1)])
+    return " ".join([*sentences, interpretation(first, seeded, len(chosen) > 1)])
 
 
 def _kinds_told(number: int) -> tuple[str, ...]:
-    """Return the kinds of fact told of each of so many pictures, fewer the more there are."""
+    """Return the kinds of fact stated of each of `number` pictures: the more pictures, the fewer."""
     if number <= 3:
         return vocabulary.KINDS
     return _SHORT if number <= _MANY else (vocabulary.COLOUR, vocabulary.LIGHT)
 
 
 def aspect(question: str) -> str:
-    """Return the kind of fact a question asks about first of all."""
+    """Return the kind of fact that a question asks about mainly."""
     words = question.lower()
     if re.search(r"\b(light|bright|dark|shadow|mood|atmosphere)", words):
         return vocabulary.LIGHT

@@ -1,7 +1,8 @@
-"""Deterministic choices.
+"""Deterministic choices: the only source of variety in the offline server.
 
-The only source of variety in the offline server (which stands in for a model and never calls
-one) belongs here: a choice is a hash of what was asked and of a key, never of the order of calls.
+What belongs here: choosing by a hash of seed values and a key. The order of calls has no effect. The
+seed values enter as text, so renaming `image_facts.Facts` or one of its fields changes every choice.
+Part of the offline stand-in; no model is called.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Picker:
-    """Choices that depend only on the seed values given and on each choice's own key."""
+class SeededChoice:
+    """Choices that depend on the seed values and on the key of each choice, and on nothing else."""
 
     def __init__(self, *seed: object) -> None:
         joined = "\x1f".join(str(value) for value in seed)
@@ -26,7 +27,7 @@ class Picker:
         return int.from_bytes(digest[:6], "big") / float(1 << 48)
 
     def chance(self, key: str, probability: float) -> bool:
-        """Say yes for about the given share of seeds."""
+        """Return True with the given probability over all seeds."""
         return self.number(key) < probability
 
     def choice(self, key: str, options: Sequence[T]) -> T:
@@ -34,6 +35,6 @@ class Picker:
         return options[int(self.number(key) * len(options))]
 
     def order(self, key: str, options: Sequence[T]) -> list[T]:
-        """Return all the options in an order of the key's own."""
+        """Return all the options, shuffled by the key."""
         keyed = [(self.number(f"{key}/{index}"), index) for index in range(len(options))]
         return [options[index] for _, index in sorted(keyed)]

@@ -1,7 +1,7 @@
-"""Facts about a picture, read from its pixels.
+"""Facts measured in an image's pixels.
 
-Belongs here: everything the offline server can see. The facts are measured with numpy and
-scipy on a copy of at most 96 pixels a side; they stand in for what a model would see, and no
+What belongs here: everything that the offline server knows of an image. The facts are measured with
+numpy and scipy on a copy of at most 96 pixels a side. They stand in for what a model would see; no
 model is called.
 """
 
@@ -22,7 +22,7 @@ _EIGHT_WAYS = np.ones((3, 3), dtype=int)
 
 @dataclass(frozen=True)
 class Facts:
-    """What can be said about one picture; every word is one of the shared vocabulary's values."""
+    """The facts of one picture; every word is a value of `vocabulary.py`."""
 
     width: int
     height: int
@@ -43,7 +43,7 @@ class Facts:
 
 
 def prepare(image: Image.Image) -> Image.Image:
-    """Return a small upright RGB copy, transparency laid on white."""
+    """Return a small upright RGB copy, transparent parts on white."""
     image.draft("RGB", (SIDE * 2, SIDE * 2))
     small = ImageOps.exif_transpose(image)
     if small.mode.startswith("I;16"):
@@ -56,7 +56,7 @@ def prepare(image: Image.Image) -> Image.Image:
 
 
 def analyse(image: Image.Image) -> Facts:
-    """Measure a decoded or lazily opened picture."""
+    """Return the facts of a decoded or lazily opened picture."""
     width, height = _upright_size(image)
     pixels = np.asarray(prepare(image))
     indices = colours.name_indices(pixels)
@@ -144,7 +144,7 @@ def _subject(labels: NDArray[np.int32], sizes: NDArray[np.float64]) -> tuple[str
 
 
 def _shape(body: NDArray[np.bool_]) -> str:
-    """Name an outline by how it fills its bounding box, and by its ends for triangles."""
+    """Name an outline by the share of its bounding box that it fills; triangles also by their taper."""
     height, width = body.shape
     fill = float(body.mean())
     aspect = width / height
@@ -160,7 +160,7 @@ def _shape(body: NDArray[np.bool_]) -> str:
 
 
 def _tapers(body: NDArray[np.bool_]) -> bool:
-    """Say whether one half of the body, cut either way, is far smaller than the other."""
+    """Return whether one half of the body, cut either way, is far smaller than the other."""
     total = float(body.sum())
     for profile in (body.sum(axis=1), body.sum(axis=0)):
         half = float(profile[: len(profile) // 2].sum()) / total

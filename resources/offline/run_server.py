@@ -1,7 +1,7 @@
 """Running the offline server in this process.
 
-Belongs here: the socket, the uvicorn server around the application, the breaking of connections
-on demand, and the watch on the parent process. No model is called.
+What belongs here: the socket, the uvicorn server around the application, resetting a connection on
+demand, and ending with the parent process. No model is called.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _transports: dict[object, asyncio.Transport] = {}
 
 
 class TrackedProtocol(H11Protocol):
-    """Uvicorn's protocol, which also remembers each caller's transport."""
+    """Uvicorn's protocol, which also keeps each caller's transport."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Remember the transport by its caller's address."""
+        """Keep the transport under its caller's address."""
         self._caller = transport.get_extra_info("peername")
         _transports[self._caller] = transport
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the transport."""
+        """Drop the transport."""
         _transports.pop(self._caller, None)
         super().connection_lost(exc)
 

@@ -1,0 +1,64 @@
+"""Front matter of a prompt file: what the project must know of a prompt and the model is not sent.
+
+It is YAML between two lines `---` at the beginning of the file, and may be left out:
+
+    ---
+    task: judge
+    supersedes:
+      version: mmdu/judge@0123abcd
+      opening: "Role: judge."
+    ---
+
+`task` tells the offline model server which task a prompt sets. `supersedes` names the version that
+the text had when its first line was `opening`: answers to that version stand for answers to this one.
+What belongs here: the fields, and splitting them from the text.
+"""
+
+import re
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+_FIRST_LINE = "---\n"
+_BLOCK = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
+
+
+class FrontMatterError(ValueError):
+    """Front matter that cannot be read; the message is the rest of a sentence on the file."""
+
+
+class Superseded(BaseModel):
+    """An earlier version of a prompt: the same text below one more line and a blank one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    version: str
+    opening: str
+
+
+class FrontMatter(BaseModel):
+    """The fields; `task` is empty where the file has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    task: str = ""
+    supersedes: Superseded | None = None
+
+
+def split_front_matter(source: str) -> tuple[FrontMatter, str]:
+    """The front matter of a prompt file and the text below it. Raises FrontMatterError."""
+    if not source.startswith(_FIRST_LINE):
+        return FrontMatter(), source
+    block = _BLOCK.match(source)
+    if block is None:
+        raise FrontMatterError("has no second line '---'")
+    try:
+        fields = yaml.safe_load(block[1]) or {}
+    except yaml.YAMLError as error:
+        raise FrontMatterError(f"is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(fields, dict):
+        raise FrontMatterError("holds no fields: write, for example, 'task: judge'")
+    try:
+        return FrontMatter.model_validate(fields), source[block.end() :]
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise FrontMatterError(f"is wrong at '{place}': {first['msg']}") from None

@@ -1,0 +1,50 @@
+"""The choice of the function that answers a chat request.
+
+A request for a construction or judging task names the task in `metadata` (`{"task": "judge"}`), where
+no text of a prompt can reach. A request without a task is a question to an evaluated model. What
+belongs here: the list of tasks and the choice. Each task has a module of its own. These rules stand in
+for a model; no model is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from resources.offline.candidates import candidate
+from resources.offline.careful_answers import write_answers
+from resources.offline.chat_request import ChatRequest
+from resources.offline.errors import BadRequest
+from resources.offline.judge import judge
+from resources.offline.questions import write_questions
+from resources.offline.rewrites import write_rewrites
+from resources.offline.summaries import write_summary
+
+_REPAIR = re.compile(r"Again: your last reply could not be used\b")
+_TASKS: dict[str, Callable[[ChatRequest], str]] = {
+    "answers": write_answers,
+    "judge": judge,
+    "questions": write_questions,
+    "rewrite": write_rewrites,
+    "summary": write_summary,
+}
+
+
+def answer(request: ChatRequest) -> str:
+    """Answer a request by the task it names, or as an evaluated model where it names none.
+
+    A repair turn is answered as the request before it was.
+    """
+    if request.task is None:
+        return candidate(request)
+    task = _TASKS.get(request.task)
+    if task is None:
+        raise BadRequest(
+            f"This offline server has no task '{request.task}': the front matter of a prompt names "
+            f"one of {', '.join(_TASKS)}.",
+            param="metadata.task",
+        )
+    while _REPAIR.match(request.last_user.text) and len(request.messages) > 2:
+        request = replace(request, messages=request.messages[:-2])
+    return task(request)

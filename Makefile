@@ -15,7 +15,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui review offline-server test test-label-studio check \
+.PHONY: help setup demo dry-run ui review sample-corpus offline-server test test-label-studio check \
 	bench-gateway bench-ingest bench-cluster bench-review lock clean
 
 help: ## This list
@@ -42,6 +42,9 @@ ui: setup ## The Dagster UI with daemon and code location, on loopback
 
 review: setup ## The review app on what the demo made, with accounts to try it (PORT=8090)
 	@$(BIN)/python -m review demo --port $(or $(PORT),8090)
+
+sample-corpus: setup ## Write the sample corpus anew from its topics: shards, categories, pictures
+	@$(BIN)/python -m resources.sample_corpus.draw
 
 offline-server: setup ## The offline model server by itself (PORT=8099)
 	@$(BIN)/python -m resources.offline --port $(or $(PORT),8099)

@@ -1,1 +1,1 @@
-"""The embedded sample corpus: synthetic WIT rows and the drawn pictures they point at."""
+"""The embedded sample corpus: synthetic WIT rows and the drawn pictures that they link to."""

@@ -1,4 +1,4 @@
-"""What stands behind a subject: skies, clouds, ridges and water."""
+"""Backgrounds of the pictures: skies, clouds, hills, mountains and water."""
 
 import math
 

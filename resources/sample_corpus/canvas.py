@@ -1,7 +1,7 @@
 """A small supersampled drawing surface, and the outlines that scenes are built from.
 
-Here belongs what every picture needs and no picture owns: colour arithmetic, outlines,
-gradients, clipping, reflection. What a picture shows belongs in ``backdrop`` and ``scenes``.
+What belongs here: colour arithmetic, outlines, gradients, clipping, reflection, for all pictures.
+What a picture shows is in `backdrop.py` and `scenes/`.
 """
 
 import math
@@ -98,7 +98,7 @@ def spread(chance: random.Random, count: int, jitter: float = 0.07) -> Outline:
 
 
 class Canvas:
-    """A picture under way; coordinates are final pixels, the surface is three times finer."""
+    """A picture being drawn; coordinates are final pixels, the surface is three times finer."""
 
     def __init__(self, width: int, height: int, seed: str) -> None:
         """Start a picture; the seed fixes every random choice made through ``chance``."""
@@ -128,7 +128,9 @@ class Canvas:
         ramp = ramp.transpose(Image.Transpose.ROTATE_90) if across else ramp
         mask = Image.new("L", (width, height))
         ImageDraw.Draw(mask).polygon([(x - left, y - top) for x, y in fine], fill=255)
-        self._surface.paste(ramp.resize((width, height)), (left, top), mask)
+        # Along its other side the ramp is constant: no finer resampling gives other pixels.
+        ramp = ramp.resize((width, height), Image.Resampling.NEAREST)
+        self._surface.paste(ramp, (left, top), mask)
 
     def veil(self, hole: Sequence[Point], colour: str, alpha: float) -> None:
         """Lay a translucent colour over everything outside the hole."""

@@ -1,15 +1,14 @@
-"""Writes the sample corpus: ``python -m resources.sample_corpus.draw`` from the project's root.
+"""The generator of the sample corpus: `make sample-corpus`.
 
-Here belongs only which file is written where. Pictures are drawn by ``scenes``, rows are written
-by ``shards``, and both follow ``topics/*.toml``. A second run with the same Pillow rewrites every
-file byte for byte.
+What belongs here: which file is written where. `scenes/` draws the pictures and `shards.py` writes
+the rows; both follow `topics/*.toml`. With the same version of Pillow every run writes the same bytes.
 """
 
 import io
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -33,9 +32,11 @@ def write_corpus(folder: Path = FOLDER) -> None:
         made.mkdir(parents=True, exist_ok=True)
     for old in images.iterdir():
         old.unlink()
-    for entry in entries:
-        if entry.draw is not None:
-            (images / entry.image).write_bytes(_picture(entry, entry.draw))
+    drawn = {entry.image: entry for entry in entries if entry.draw is not None}
+    # Pillow does most of its work without the interpreter's lock.
+    with ThreadPoolExecutor() as pool:
+        for name, content in zip(drawn, pool.map(_picture, drawn.values()), strict=True):
+            (images / name).write_bytes(content)
     for name, share in _shares(entries).items():
         (shards / f"{name}.tsv").write_bytes(shard_bytes(share))
     lines = (
@@ -45,9 +46,10 @@ def write_corpus(folder: Path = FOLDER) -> None:
     (folder / "categories.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _picture(entry: Entry, details: dict[str, Any]) -> bytes:
+def _picture(entry: Entry) -> bytes:
+    """The picture's file: a JPEG or PNG, cut in half where the entry asks for that fault."""
     canvas = Canvas(*entry.size, seed=entry.image)
-    SCENES[entry.scene](canvas, **details)
+    SCENES[entry.scene](canvas, **(entry.draw or {}))
     picture, buffer = canvas.finish(), io.BytesIO()
     if entry.image.endswith(".jpg"):
         picture.save(buffer, "JPEG", quality=JPEG_QUALITY, optimize=True)

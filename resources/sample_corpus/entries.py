@@ -1,7 +1,7 @@
-"""The entries of the corpus, read from ``topics/*.toml``.
+"""The entries of the corpus, read from `topics/*.toml`.
 
-Here belongs what an entry is and what it must satisfy. How it looks as a WIT row belongs in
-``shards``, how its picture is drawn in ``scenes``.
+What belongs here: the fields of an entry and the checks on them. `shards.py` writes an entry as a WIT
+row, `scenes/` draws its picture.
 """
 
 import tomllib
@@ -42,7 +42,7 @@ class Entry:
 def load_entries() -> list[Entry]:
     """Every entry, topic by topic in the order of the files.
 
-    Raises ValueError if a text is not of the promised length or does not say that it is synthetic.
+    Raises ValueError if a text has too few or too many words or does not say that it is synthetic.
     """
     entries = []
     for path in sorted(TOPICS.glob("*.toml")):

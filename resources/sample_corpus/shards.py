@@ -1,7 +1,7 @@
 """The entries as lines of WIT shards, and the two kinds of damage done to lines on purpose.
 
-Here belongs the form of a row. Which entries there are belongs in ``entries``, and how a shard is
-read in ``methods/ingest/wit.py``, from which only the column names are taken.
+What belongs here: the form of a row. The column names are those of `methods/ingest/wit.py`, which
+reads shards; the entries are those of `entries.py`.
 """
 
 import csv

@@ -105,9 +105,9 @@ class Session:
         earlier = request.earlier()
         if earlier is None:
             return request
-        spec = self.gateway.registry.model(request.model)
+        spec = self.context.registry.model(request.model)
         key, earlier_key = (request_key(each.canonical(spec)) for each in (request, earlier))
-        answered = self.gateway.ledger.find([key, earlier_key])
+        answered = self.context.ledger.find([key, earlier_key])
         if key in answered:
             return request
         asked = earlier_key in answered or self._batches.state.item(earlier_key)

@@ -1,13 +1,22 @@
-"""Agreement as a picture: each measure with its interval, raters beside each other.
+"""A plot of agreement: each measure with its interval, a line for each group of raters.
 
-What belongs here: drawing rows of `review.agreement`, by matplotlib without its global state.
+What belongs here: which rows of `review.agreement` are drawn where.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resources.reports.cluster_layers import PALETTE
-from resources.reports.cluster_plots import DPI, INK, RULE, SOFT, png
+from resources.reports.figures import (
+    INK,
+    PALETTE,
+    SOFT,
+    TEXT,
+    cut,
+    new_figure,
+    png,
+    set_title,
+    style_axes,
+)
 from resources.reports.fonts import drawable, font_for
 
 MAX_LINES = 40
@@ -24,7 +33,6 @@ Line = tuple[str, str, str]
 def agreement_png(rows: Sequence[Row]) -> bytes | None:
     """Values with 95 % intervals: coefficients on the left, errors in points on the right where there
     are scores. `rows` are those of the table; None when none of them has a value."""
-    from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
 
     known = [row for row in rows if row["value"] is not None]
@@ -38,25 +46,24 @@ def agreement_png(rows: Sequence[Row]) -> bytes | None:
         for in_points in (False, True)
     ]
     panels = [panel for panel in panels if panel]
-    figure = Figure(figsize=(10, 1.6 + 0.42 * len(lines)), dpi=DPI, layout="constrained")
+    figure = new_figure(10, 1.8 + 0.42 * len(lines))
     axes = figure.subplots(
         1, len(panels), sharey=True, squeeze=False, width_ratios=[3, 1][: len(panels)]
     )[0]
     colours = dict(zip(sorted({row["measure"] for row in known}), PALETTE, strict=False))
     for axis, panel in zip(axes, panels, strict=True):
         _draw(axis, panel, lines, colours)
-    names = [_cut(" · ".join(line)) for line in lines]
+    names = [cut(" · ".join(line), MAX_CHARACTERS) for line in lines]
     font = font_for(names)
     axes[0].set_yticks(
         range(len(lines)),
-        # A dollar sign would begin a formula.
-        [drawable(font, name).replace("$", r"\$") for name in names],
-        fontproperties=FontProperties(fname=font, size=8.5),
+        [drawable(font, name) for name in names],
+        fontproperties=FontProperties(fname=font, size=TEXT),
     )
     axes[0].set_ylim(len(lines) - 0.5, -0.5)
-    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=8.5, labelcolor=INK)
+    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=TEXT, labelcolor=INK)
     if n_left_out:
-        figure.suptitle(f"{n_left_out} more are in the table", color=SOFT, fontsize=8.5)
+        figure.suptitle(f"{n_left_out} more are in the table", color=SOFT, fontsize=TEXT)
     return png(figure)
 
 
@@ -83,17 +90,16 @@ def _draw(
             label=measure,
         )
     in_points = measures == [POINTS]
-    axis.set_xlabel("points apart" if in_points else "agreement, 95 % interval", color=SOFT)
+    set_title(axis, "Distance of scores" if in_points else "Agreement")
+    axis.set_xlabel(
+        "points, with 95 % interval" if in_points else "coefficient, with 95 % interval"
+    )
     if in_points:
-        axis.set_xlim(left=0)
+        axis.set_xlim(0, 1.08 * max(row["high"] for row in rows) or 1.0)
     else:
         axis.set_xlim(min(0, *(row["low"] for row in rows)) - 0.05, 1.05)
     axis.axvline(0, color=SOFT, linewidth=0.8)
-    axis.tick_params(colors=SOFT, length=0)
-    axis.spines[["top", "right", "left"]].set_visible(False)
-    axis.spines["bottom"].set_color(RULE)
-    axis.grid(axis="x", color=RULE, linewidth=0.6)
-    axis.set_axisbelow(True)
+    style_axes(axis, "x")
 
 
 def _line(row: Row) -> Line:
@@ -102,7 +108,3 @@ def _line(row: Row) -> Line:
 
 def _together_first(line: Line) -> tuple[bool, Line]:
     return line[2] != "all" and not line[2].startswith("people|"), line
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= MAX_CHARACTERS else f"{name[: MAX_CHARACTERS - 1]}…"

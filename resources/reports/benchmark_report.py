@@ -2,7 +2,7 @@
 
 What belongs here: from the release's rows to what the page shows (order, shares, links that may be
 followed, text with its image tokens found) and the writing of the file. What does not: the page
-(`templates/report.html`), its charts' geometry (`resources/reports/charts.py`), the queries
+(`templates/report.html`), its plots (`resources/reports/score_plots.py`), the queries
 (`assets/evaluate/leaderboard.py`). The same data gives the same page, byte for byte.
 """
 
@@ -24,7 +24,8 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageNotStored, ImageStore
-from resources.reports.charts import BAR_AREA, Estimate, histogram
+from resources.reports.estimate import Estimate
+from resources.reports.score_plots import counts_plot, scores_plot, summary
 
 THUMBNAIL_SIDE = 208
 """Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""
@@ -36,6 +37,8 @@ _SHORT = {
     "Answer Accuracy": "Accuracy",
     "Image Relationship Understanding": "Relations",
 }
+_UNITS = (("turns", "dialogues"), ("images", "dialogues"), ("words", "answers"))
+"""Of each of the release's histograms: what is counted, and in what."""
 _OFFLINE = "offline"
 _TOKEN = re.compile(rf"({re.escape(IMAGE_HERE)})|<image-([0-9]{{1,3}})>", re.IGNORECASE)
 
@@ -62,12 +65,13 @@ class Entry(NamedTuple):
 
 
 class View(NamedTuple):
-    """The leaderboard under one way of averaging; `other` names the remaining one."""
+    """The leaderboard under one way of averaging, with its plot; `other` names the remaining one."""
 
     key: str
     name: str
     other: str
     entries: list[Entry]
+    plot: str | None
 
 
 def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
@@ -77,6 +81,11 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     `assets/evaluate/leaderboard.py` gathers them. An image that is not stored is shown as missing.
     """
     statistics = data["statistics"]
+    counted = {
+        "Turns per dialogue": statistics["turns_per_dialogue"],
+        "Images per dialogue": statistics["images_per_dialogue"],
+        "Words per reference answer": statistics["answer_words"],
+    }
     return _ENVIRONMENT.get_template("report.html").render(
         release=data["release"],
         judge=data["judge"],
@@ -85,12 +94,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         dimensions=[(name, _SHORT.get(name, name)) for name in _PARTS],
         views=[_view(data["scores"], aggregation) for aggregation in AGGREGATIONS],
         failures=_failures(data["failures"]),
-        histograms=[
-            histogram("Turns per dialogue", statistics["turns_per_dialogue"]),
-            histogram("Images per dialogue", statistics["images_per_dialogue"]),
-            histogram("Words per reference answer", statistics["answer_words"]),
-        ],
-        bar_area=BAR_AREA,
+        counts=[(title, summary(values)) for title, values in counted.items()],
+        counts_plot=counts_plot(counted, _UNITS),
         best_grade=HIGHEST,
         examples=[_example(n, item, image_store) for n, item in enumerate(data["items"], start=1)],
     )
@@ -147,7 +152,15 @@ def _view(rows: Sequence[Mapping[str, Any]], aggregation: str) -> View:
         for entry, value in zip(entries, values, strict=True)
     ]
     name, name_of_other = (key.replace("_", " ").capitalize() for key in (aggregation, other))
-    return View(aggregation, name, name_of_other, ranked)
+    means = {
+        f"{entry.model}, judge {entry.judge}" if entry.judge else entry.model: [
+            entry.overall,
+            *entry.dimensions,
+        ]
+        for entry in ranked
+    }
+    plot = scores_plot(means, ["Overall", *(_SHORT.get(part, part) for part in _PARTS)])
+    return View(aggregation, name, name_of_other, ranked, plot)
 
 
 def _estimate(row: Mapping[str, Any] | None) -> Estimate:

@@ -1,30 +1,19 @@
-"""What the pictures of the clustering are made of, and what they have in common.
+"""The data of the clustering's pictures: points, groups with their colours, bars of sizes.
 
-What belongs here: points, groups with their colours, bars of sizes. What does not: drawing them
-(`stills.py` for images, `page.py` for the browser, `words.py` for words).
+What belongs here: what the static pictures (`cluster_plots.py`) and the page (`cluster_page.py`) both
+draw. What does not: drawing.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-PALETTE = (
-    "#1d5b8c",
-    "#d1603d",
-    "#3d8b56",
-    "#8a5aa8",
-    "#c79a17",
-    "#1f9aa0",
-    "#b23a6b",
-    "#6b7a1f",
-    "#6a7be0",
-    "#8f5b34",
-    "#e08fb0",
-    "#35b37e",
-)
-"""One colour for each of the largest groups; more could not be told apart."""
+from resources.reports.figures import PALETTE
+
 OTHERS = "#8b96a1"
+"""The colour of all groups beyond the largest, each of which has one of the palette."""
 ALONE = "#b9c0c7"
+"""The colour of entries in no group."""
 FEW_POINTS = 1500
 """More of them are drawn smaller."""
 SHOWN_SIZE = 20

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from resources.images.store import ImageNotStored, ImageStore
-from resources.reports.cluster_layers import FEW_POINTS, PALETTE, Point, layers, size_bars
+from resources.reports.cluster_layers import FEW_POINTS, Point, layers, size_bars
+from resources.reports.figures import INK, PALETTE, RULE, cut
 from resources.reports.word_cloud import Cloud
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ MAX_THUMBNAILS = 2000
 THUMBNAIL_SIDE = 112
 MAX_CAPTION = 280
 MAX_NAME = 34
-INK, SOFT, RULE = "#1a2127", "#56616b", "#dcdfe2"
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _ENVIRONMENT = Environment(
@@ -131,7 +131,7 @@ def map_figure(points: Sequence[Point]) -> "Figure":
         # The legend's dot would look like the first of these, so it has a trace without points.
         traces.append(
             Scatter(
-                name=f"{html.escape(_cut(layer.name, MAX_NAME))} ({len(layer.numbers)})",
+                name=f"{html.escape(cut(layer.name, MAX_NAME))} ({len(layer.numbers)})",
                 legendgroup=layer.colour,
                 x=[None],
                 y=[None],
@@ -211,7 +211,7 @@ def _about(point: Point) -> list[object]:
     similarity = None if point.similarity is None else round(point.similarity, 3)
     return [
         point.title,
-        _cut(point.caption, MAX_CAPTION),
+        cut(point.caption, MAX_CAPTION),
         point.group_title,
         point.cluster_title,
         point.cluster_size,
@@ -237,7 +237,3 @@ def _data(value: object) -> str:
 def _hash(script: str) -> str:
     """A script's hash as a content security policy names it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

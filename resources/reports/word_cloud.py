@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from resources.reports.cluster_layers import PALETTE
+from resources.reports.figures import PALETTE, cut
 from resources.reports.fonts import can_draw, font_for
 
 SIZE = (1200, 480)
@@ -34,7 +34,7 @@ def category_cloud(counts: Mapping[str, int], seed: int = 0) -> Cloud | None:
 
     words: Counter[str] = Counter()
     for category, n_entries in counts.items():
-        words[_cut(" ".join(category.split()))] += n_entries
+        words[cut(" ".join(category.split()), MAX_CHARACTERS)] += n_entries
     del words[""]
     font = font_for(words)
     unreadable = sorted(word for word in words if not can_draw(font, word))
@@ -61,7 +61,3 @@ def category_cloud(counts: Mapping[str, int], seed: int = 0) -> Cloud | None:
     buffer = io.BytesIO()
     cloud.to_image().save(buffer, "PNG", optimize=True)
     return Cloud(buffer.getvalue(), len(cloud.layout_), unreadable)
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= MAX_CHARACTERS else f"{name[: MAX_CHARACTERS - 1]}…"

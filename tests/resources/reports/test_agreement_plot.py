@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageColor
 
 from resources.reports.agreement_plot import MAX_LINES, agreement_png
-from resources.reports.cluster_layers import PALETTE
+from resources.reports.figures import PALETTE
 
 
 def row(raters: str = "all", measure: str = "raw", **changed: Any) -> dict[str, Any]:

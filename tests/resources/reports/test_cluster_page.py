@@ -16,9 +16,10 @@ from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
 from resources.reports import fonts
 from resources.reports import word_cloud as words
-from resources.reports.cluster_layers import ALONE, OTHERS, PALETTE, Point, layers, size_bars
+from resources.reports.cluster_layers import ALONE, OTHERS, Point, layers, size_bars
 from resources.reports.cluster_page import Clustering, map_figure, render_page
 from resources.reports.cluster_plots import map_png, sizes_png
+from resources.reports.figures import PALETTE
 from resources.reports.word_cloud import category_cloud
 from tests.browser import FLAGS
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resources.home import REPO_ROOT
-from resources.migrations import StoreError, current_version, missing_steps
+from resources.migrations import StoreError, current_version, migrations, missing_steps
 
 if TYPE_CHECKING:
     import duckdb
@@ -99,6 +99,9 @@ def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> Non
         steps = missing_steps(MIGRATIONS, path, version)
     except StoreError as error:
         raise WarehouseError(str(error)) from None
+    if steps:
+        # Before anything is changed: what has another form could be opened by no version afterwards.
+        _require_form(connection, _columns_at(version), path, version)
     for step in steps:
         _transaction(connection, path, [step.text()], step.version, finish=step is steps[-1])
     # What is declared may have changed without a migration: views, or a step that somebody forgot.
@@ -140,19 +143,35 @@ def _transaction(
     if finish:
         for statement in connection.extract_statements(views_ddl()):
             connection.execute(statement)
-        _require_declared(columns_of(connection), path, version)
+        _require_form(connection, declared_columns(), path, version)
     for statement in connection.extract_statements(sql_text("version_write")):
         values = {"version": version, "declared": _declared() if finish else ""}
         connection.execute(statement, {each: values[each] for each in statement.named_parameters})
     connection.commit()
 
 
-def _require_declared(found: Columns, path: Path, version: int) -> None:
-    # What somebody has made beside it is theirs.
+def _columns_at(version: int) -> Columns:
+    """The columns that a file of an earlier version has: what the migrations up to it make."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        for step in migrations(MIGRATIONS)[: max(version, 1)]:
+            connection.execute(step.text())
+        return columns_of(connection)
+
+
+def _require_form(
+    connection: "duckdb.DuckDBPyConnection", wanted: Columns, path: Path, version: int
+) -> None:
+    """Raise WarehouseError unless the tables have these columns; version 0 may lack whole tables.
+
+    What somebody has made beside the tables is theirs.
+    """
+    found = columns_of(connection)
     wrong = [
         name
-        for name, columns in declared_columns().items()
-        if sorted(columns) != sorted(found.get(name, ()))
+        for name, columns in wanted.items()
+        if sorted(columns) != sorted(found.get(name, columns if version == 0 else ()))
     ]
     if wrong:
         raise WarehouseError(

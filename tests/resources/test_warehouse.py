@@ -119,18 +119,6 @@ def test_every_query_file_runs_against_the_schema(empty_warehouse, name):
     assert result.num_rows == 0 and result.num_columns > 0
 
 
-def test_a_file_made_before_a_table_was_declared_gets_it_and_keeps_its_rows(warehouse):
-    warehouse.replace(TABLE, summaries("a", 3))
-    with duckdb.connect(str(warehouse.path)) as old:
-        old.execute("DROP TABLE rewrite.rewrites")
-        old.execute("CREATE OR REPLACE TABLE main.schema_version AS SELECT 'a hash' AS version")
-
-    later = Warehouse(warehouse.path)
-
-    assert later.count("rewrite.rewrites") == 0
-    assert later.count(TABLE) == 3
-
-
 def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
     with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
         warehouse.count("cluster.nothing")

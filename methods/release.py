@@ -115,13 +115,20 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    # The id is a hash of everything that the release holds: besides the texts, the reviewers, the
-    # review policy, the calls and the attribution of the images.
-    release_id = f"{name}-{content_id('release', name, vars(reviewed), rows)[:10]}"
+    release_id = id_of_release(name, reviewed, rows)
     return Release(
         release_id,
         {table: [{"release_id": release_id, **row} for row in of] for table, of in rows.items()},
     )
+
+
+def id_of_release(name: str, reviewed: ReviewPolicy, rows: Mapping[str, Any]) -> str:
+    """The id of a release of these rows of `items`, `turns`, `references` and `images`.
+
+    It is that of everything the release holds: who stands behind an item, what was demanded of them,
+    which call made a text and whose picture it is are as frozen as the words.
+    """
+    return f"{name}-{content_id('release', name, vars(reviewed), rows)[:10]}"
 
 
 def _origin(

@@ -14,6 +14,7 @@ from resources.images.store import ImageNotStored, ImageStore
 from resources.reports.release_folder import ExportedFile, image_name, write_release
 
 ID = "mmdu-0123456789"
+QUESTION = "<ImageHere><ImageHere>Which is 字?"
 CARD = {"release_id": ID, "n_items": 2, "provider": "offline", "note": "où 字"}
 
 
@@ -46,15 +47,32 @@ def release(store) -> dict:
         for item_id, image_ids in shown.items()
         for position, image_id in enumerate(image_ids, start=1)
     ]
-    records = [
+    rows = {
+        "items": [{"item_id": item_id, "ordinal": n} for n, item_id in enumerate(shown, start=1)],
+        "turns": [{"item_id": item_id, "turn": 1, "question": QUESTION} for item_id in shown],
+        "references": [
+            {"item_id": item_id, "turn": 1, "reference": "Neither."} for item_id in shown
+        ],
+        "images": images,
+    }
+    return {"card": CARD, "rows": rows, "store": store}
+
+
+def records(release: dict) -> list[dict]:
+    """The release's dialogues as MMDU publishes them."""
+    store, rows = release["store"], release["rows"]
+    return [
         mmdu_record(
-            item_id,
-            [image_name(store, image_id) for image_id in image_ids],
-            [("<ImageHere><ImageHere>Which is 字?", "Neither.")],
+            item["item_id"],
+            [
+                image_name(store, image["image_id"])
+                for image in rows["images"]
+                if image["item_id"] == item["item_id"]
+            ],
+            [(QUESTION, "Neither.")],
         )
-        for item_id, image_ids in shown.items()
+        for item in rows["items"]
     ]
-    return {"records": records, "images": images, "card": CARD, "store": store}
 
 
 def everything(root) -> dict[str, bytes]:
@@ -67,10 +85,10 @@ def everything(root) -> dict[str, bytes]:
 
 
 def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_path, release):
-    write_release(tmp_path / "releases", ID, **release)
+    write_release(tmp_path / "releases", **release)
 
     folder = tmp_path / "releases" / ID
-    assert json.loads((folder / "dialogues.json").read_text()) == release["records"]
+    assert json.loads((folder / "dialogues.json").read_text()) == records(release)
     assert json.loads((folder / "card.json").read_text()) == CARD
     assert "字" in (folder / "dialogues.json").read_text(), "readable as it is"
     with (folder / "attribution.csv").open(newline="") as file:
@@ -91,23 +109,23 @@ def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_pat
 def test_every_image_that_the_json_names_is_in_the_folder_and_is_the_one_on_file(
     tmp_path, release, store
 ):
-    write_release(tmp_path / "releases", ID, **release)
+    write_release(tmp_path / "releases", **release)
 
     folder = tmp_path / "releases" / ID
-    named = [path for record in release["records"] for path in record["image"]]
+    named = [path for record in records(release) for path in record["image"]]
     assert len(named) == 4 and len(set(named)) == 3
     assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == set(named)
-    for image in release["images"]:
+    for image in release["rows"]["images"]:
         path = folder / image_name(store, image["image_id"])
         assert hashlib.sha256(path.read_bytes()).hexdigest() == image["image_id"]
         assert Image.open(path).size == (20, 10)
 
 
 def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
-    files = write_release(tmp_path / "releases", ID, **release)
+    files = write_release(tmp_path / "releases", **release)
 
     assert [file.path for file in files] == [
-        f"{ID}/{name}" for name in ("attribution.csv", "card.json", "dialogues.json")
+        f"{ID}/{name}" for name in ("attribution.csv", "card.json", "dialogues.json", "tables.json")
     ]
     for file in files:
         data = (tmp_path / "releases" / file.path).read_bytes()
@@ -115,21 +133,21 @@ def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
 
 
 def test_written_twice_in_two_places_it_is_the_same_to_the_byte(tmp_path, release):
-    turned = {**release, "images": release["images"][::-1]}
+    again = {**release, "card": dict(CARD)}
 
-    assert write_release(tmp_path / "here", ID, **release) == write_release(
-        tmp_path / "there", ID, **turned
-    )
+    assert write_release(tmp_path / "here", **release) == write_release(tmp_path / "there", **again)
 
     assert everything(tmp_path / "here") == everything(tmp_path / "there")
 
 
 def test_what_is_frozen_is_not_written_over(tmp_path, release):
     root = tmp_path / "releases"
-    first = write_release(root, ID, **release)
+    first = write_release(root, **release)
     before = everything(root)
 
-    second = write_release(root, ID, **{**release, "records": [], "card": {}, "images": []})
+    second = write_release(
+        root, **{**release, "rows": dict.fromkeys(release["rows"], []), "card": {"release_id": ID}}
+    )
 
     assert second == first
     assert everything(root) == before
@@ -137,19 +155,19 @@ def test_what_is_frozen_is_not_written_over(tmp_path, release):
 
 def test_releases_stand_side_by_side(tmp_path, release):
     root = tmp_path / "releases"
-    write_release(root, ID, **release)
-    write_release(root, "mmdu-9876543210", **{**release, "records": []})
+    write_release(root, **release)
+    write_release(root, **{**release, "card": {**CARD, "release_id": "mmdu-9876543210"}})
 
     assert sorted(path.name for path in root.iterdir()) == [ID, "mmdu-9876543210"]
-    assert json.loads((root / ID / "dialogues.json").read_text()) == release["records"]
+    assert json.loads((root / ID / "dialogues.json").read_text()) == records(release)
 
 
 def test_an_image_that_is_not_on_file_leaves_nothing_behind(tmp_path, release, store):
     root = tmp_path / "releases"
-    store.path(release["images"][-1]["image_id"]).unlink()
+    store.path(release["rows"]["images"][-1]["image_id"]).unlink()
 
     with pytest.raises(ImageNotStored):
-        write_release(root, ID, **release)
+        write_release(root, **release)
 
     assert list(root.iterdir()) == []
 
@@ -158,22 +176,22 @@ def test_a_record_that_json_cannot_say_leaves_nothing_behind(tmp_path, release):
     root = tmp_path / "releases"
 
     with pytest.raises(TypeError):
-        write_release(root, ID, **{**release, "records": [{"image": object()}]})
+        write_release(root, **{**release, "card": {**CARD, "note": object()}})
 
     assert list(root.iterdir()) == []
 
 
 def test_a_failure_is_put_right_by_writing_again(tmp_path, release, store):
     root = tmp_path / "releases"
-    lost = store.path(release["images"][-1]["image_id"])
+    lost = store.path(release["rows"]["images"][-1]["image_id"])
     data = lost.read_bytes()
     lost.unlink()
     with pytest.raises(ImageNotStored):
-        write_release(root, ID, **release)
+        write_release(root, **release)
 
     store.put(data)
 
-    assert len(write_release(root, ID, **release)) == 3
+    assert len(write_release(root, **release)) == 4
     assert len(list((root / ID / "images").iterdir())) == 3
 
 
@@ -181,21 +199,43 @@ def test_a_place_that_cannot_be_written_is_said_to_be_so(tmp_path, release):
     (tmp_path / "releases").write_text("a file where the folder should be")
 
     with pytest.raises(FileExistsError):
-        write_release(tmp_path / "releases", ID, **release)
+        write_release(tmp_path / "releases", **release)
 
 
 def test_runs_that_write_the_same_release_at_once_all_find_it_whole(tmp_path, release):
     root = tmp_path / "releases"
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: write_release(root, ID, **release), range(16)))
+        found = list(pool.map(lambda _: write_release(root, **release), range(16)))
 
-    assert all(files == found[0] for files in found) and len(found[0]) == 3
+    assert all(files == found[0] for files in found) and len(found[0]) == 4
     assert [path.name for path in root.iterdir()] == [ID]
     assert len(list((root / ID / "images").iterdir())) == 3
 
 
 def test_others_may_read_a_release(tmp_path, release):
-    write_release(tmp_path / "releases", ID, **release)
+    write_release(tmp_path / "releases", **release)
 
     assert (tmp_path / "releases" / ID).stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_of_an_earlier_version_gets_the_rows_it_lacks_and_nothing_else(tmp_path, release):
+    root = tmp_path / "releases"
+    first = write_release(root, **release)
+    (root / ID / "tables.json").unlink()
+    (root / ID / "card.json").write_text("as an earlier version wrote it")
+    before = everything(root)
+
+    write_release(root, **release)
+
+    after = everything(root)
+    assert after.pop(f"{ID}/tables.json") and after == before
+    assert json.loads((root / ID / "tables.json").read_text()) == {
+        "files": {
+            each.path.removeprefix(f"{ID}/"): each.sha256
+            for each in first
+            if not each.path.endswith("tables.json")
+        },
+        "releases": [CARD],
+        **release["rows"],
+    }

@@ -17,12 +17,14 @@ from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from methods.errors import UserError
 from resources import home
+from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
 
 def main() -> int:
     """Run the main job; 0 when everything succeeded, 1 when a run failed, 2 for a wrong setting."""
     try:
+        bring_home_up_to_date()
         gateway = make_gateway("demo")
         corpus_folder().shards()
         image_fetcher()

@@ -5,7 +5,6 @@ cost is estimated in `resources/llm/dry_run.py`.
 """
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -27,6 +26,8 @@ from resources.llm.dry_run import DryGateway, Foreseen
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
+from resources.sqlite_file import copy_sqlite
+from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
 Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
@@ -35,6 +36,11 @@ Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
 
 def main() -> int:
     """Print the estimate of the main job; returns 0, 1 when a run failed, 2 for a wrong setting."""
+    try:
+        bring_home_up_to_date()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
     with copied_home() as ledger_path:
         ledger, images = Ledger(ledger_path), ImageStore(home.images_path())
         try:
@@ -67,9 +73,11 @@ def copied_home() -> Iterator[Path]:
     real, before = home.home(), os.environ.get("LOOM_HOME")
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
         folder = Path(name)
-        for file in (home.warehouse_path(), home.review_path()):
-            if file.exists():
-                shutil.copy(file, folder)
+        # As they are at one moment: others may be writing them.
+        if home.warehouse_path().exists():
+            Warehouse(home.warehouse_path()).copy_to(folder / home.warehouse_path().name)
+        if home.review_path().exists():
+            copy_sqlite(home.review_path(), folder / home.review_path().name)
         # Files are only added to these folders, so the copy may share them.
         index = home.image_index_path()
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):

@@ -56,6 +56,13 @@ def text_embedder() -> Embedder:
     )
 
 
+def warehouse() -> Warehouse:
+    """The tables, of this version before a run begins. Raises WarehouseError."""
+    opened = Warehouse(home.warehouse_path())
+    opened.check()
+    return opened
+
+
 def ray_cluster() -> RayCluster:
     """The cluster at `LOOM_RAY_ADDRESS`; `RAY_ADDRESS` goes before, as it does with Ray's client."""
     return RayCluster(os.environ.get("RAY_ADDRESS") or os.environ.get("LOOM_RAY_ADDRESS") or None)
@@ -120,7 +127,8 @@ def llm(context: dg.InitResourceContext) -> Iterator[Gateway]:
 @dg.resource(description="Every model call that was paid for, for reading; needs no model's key.")
 def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
     """The ledger by itself: a gateway asks for the profile's keys."""
-    opened = Ledger(home.ledger_path())
+    with plain_errors():
+        opened = Ledger(home.ledger_path())
     try:
         yield opened
     finally:
@@ -130,7 +138,8 @@ def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
 @dg.resource(description="Which address gave which image: nothing is fetched twice.")
 def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
     """The index beside the images."""
-    opened = ImageIndex(home.image_index_path())
+    with plain_errors():
+        opened = ImageIndex(home.image_index_path())
     try:
         yield opened
     finally:
@@ -158,9 +167,7 @@ def make_resources() -> dict[str, dg.ResourceDefinition]:
         return dg.ResourceDefinition(lambda _context: made(), description=description)
 
     return {
-        "warehouse": plain(
-            lambda: Warehouse(home.warehouse_path()), "DuckDB tables, opened for one transaction."
-        ),
+        "warehouse": plain(warehouse, "DuckDB tables, opened for one transaction."),
         "corpus": plain(
             lambda: corpus_folder(pauses), "The shards that are ingested, and what is left out."
         ),

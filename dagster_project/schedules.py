@@ -5,6 +5,7 @@ UI; copying the ledger asks none, so that schedule runs from the start.
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import dagster as dg
 
@@ -97,11 +98,11 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
     """Hourly: copy the ledger into the warehouse, unless the copy has every call already."""
     if not ledger_path().exists():
         return dg.SkipReason("No model was asked anything yet.")
-    ledger = Ledger(ledger_path())
     try:
-        n_calls = ledger.count_accounts()
-    finally:
-        ledger.close()
+        with closing(Ledger(ledger_path())) as ledger:
+            n_calls = ledger.count_accounts()
+    except UserError as error:
+        return dg.SkipReason(str(error))
     last = context.instance.get_latest_materialization_event(dg.AssetKey(["ledger", "calls"]))
     shown = last.asset_materialization.metadata if last and last.asset_materialization else {}
     n_shown = shown["dagster/row_count"].value if "dagster/row_count" in shown else 0

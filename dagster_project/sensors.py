@@ -21,6 +21,7 @@ from resources.llm.batches import look_after_all
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.registry import active_profile, load_registry
+from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
 from resources.review.buckets import Bucket
 from resources.review.store import ReviewStore
@@ -135,8 +136,11 @@ def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
         """Reads the results of ended batches; runs whose batches have all ended are started again."""
         if not ledger_path().exists():
             return dg.SkipReason("No model was ever asked.")
-        with closing(Ledger(ledger_path())) as ledger:
-            return _look_after(context, ledger)
+        try:
+            with closing(Ledger(ledger_path())) as ledger:
+                return _look_after(context, ledger)
+        except StoreError as error:
+            return dg.SkipReason(str(error))
 
     @dg.sensor(
         asset_selection=dg.AssetSelection.groups(*ASK_MODELS),
@@ -150,8 +154,11 @@ def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
         """Starts runs again whose batches have all ended; `model_batches` polls the batches."""
         if not ledger_path().exists():
             return dg.SkipReason("No model was ever asked.")
-        with closing(Ledger(ledger_path())) as ledger:
-            requests = _ready(context, BatchState(ledger), selected=True)
+        try:
+            with closing(Ledger(ledger_path())) as ledger:
+                requests = _ready(context, BatchState(ledger), selected=True)
+        except StoreError as error:
+            return dg.SkipReason(str(error))
         if requests:
             return dg.SensorResult(run_requests=requests)
         return dg.SkipReason("No run of selected assets has batches that are back.")

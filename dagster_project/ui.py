@@ -8,13 +8,20 @@ import signal
 import sys
 
 from dagster_project.instance import prepare_dagster_home
+from methods.errors import UserError
 from resources.home import REPO_ROOT
+from resources.stores import bring_home_up_to_date
 
 HOST = "127.0.0.1"
 
 
 def main() -> None:
     """Become `dagster dev` on loopback (port from `PORT`, 3000 by default)."""
+    try:
+        bring_home_up_to_date()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
     prepare_dagster_home()
     os.chdir(REPO_ROOT)
     # `dagster dev` ends its children by SIGINT, which a background job of a shell would ignore.

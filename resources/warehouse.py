@@ -6,6 +6,7 @@ runs one transaction and closes. What belongs here: that discipline. What does n
 in `sql/`), what any table means, and the version of a file (`warehouse_schema.py`).
 """
 
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -139,24 +140,39 @@ class Warehouse:
         with self._connection() as connection:
             return columns_of(connection)
 
+    def copy_to(self, target: Path) -> None:
+        """Copy the file as it is between two transactions, whatever its version; it has to be there."""
+        with self._locked():
+            connection = self._connect()
+            try:
+                # What a killed process left in the log beside the file belongs to it.
+                connection.execute("CHECKPOINT")
+            finally:
+                connection.close()
+            shutil.copyfile(self.path, target)
+
     @contextmanager
     def _connection(self) -> Iterator["duckdb.DuckDBPyConnection"]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT, poll_interval=0.01)
+        with self._locked():
+            connection = self._open()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
         try:
-            with lock:
-                connection = self._open()
-                try:
-                    yield connection
-                finally:
-                    connection.close()
+            with FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT, poll_interval=0.01):
+                yield
         except Timeout:
             raise WarehouseError(
                 f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; "
                 "end it and run again."
             ) from None
 
-    def _open(self) -> "duckdb.DuckDBPyConnection":
+    def _connect(self) -> "duckdb.DuckDBPyConnection":
         import duckdb
 
         deadline = time.monotonic() + OPEN_TIMEOUT
@@ -165,13 +181,18 @@ class Warehouse:
                 connection = duckdb.connect(str(self.path))
                 # It would be drawn into the run's log.
                 connection.execute("SET enable_progress_bar = false")
-                break
+                return connection
             except duckdb.IOException as error:
                 if time.monotonic() > deadline:
                     raise WarehouseError(
                         f"{self.path} cannot be opened; close what else has it open ({error})."
                     ) from error
                 time.sleep(0.2)
+
+    def _open(self) -> "duckdb.DuckDBPyConnection":
+        import duckdb
+
+        connection = self._connect()
         try:
             # Once a process: no other version of the code writes the file while this one runs.
             if not self._ready:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from methods.errors import UserError
+from resources.stores import bring_home_up_to_date
 from review.commands import accounts, demo, files, label_studio, serve
 
 COMMANDS = (serve, demo, accounts, files, label_studio)
@@ -18,6 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     arguments = _parser().parse_args(argv)
     try:
+        bring_home_up_to_date()
         return arguments.command(arguments)
     except FileExistsError as error:
         problem = f"{error.filename} is there already and may be filled in: give another name."

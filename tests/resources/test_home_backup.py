@@ -1,0 +1,356 @@
+"""Backups: whole or not there, of one state though others write, and a home again when restored."""
+
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resources import home_backup
+from resources.home_backup import MANIFEST, BackupError, back_up, restore
+from resources.images.index import ImageIndex
+from resources.images.store import ImageStore
+from resources.llm.ledger import Ledger
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+from tests.homes.version_1 import unpack
+from tests.resources.llm.test_ledger import call
+from tests.resources.review.test_store import decision
+from tests.resources.test_warehouse import TABLE, summaries
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The first release's small home, with files that no backup has."""
+    home = unpack(tmp_path)
+    (home / "staging").mkdir()
+    (home / "staging" / "rows.parquet").write_text("on its way")
+    (home / "downloads").mkdir()
+    (home / "downloads" / "shard.tsv").write_text("can be fetched again")
+    (home / "ledger.sqlite.lock").touch()
+    (home / "reports").mkdir()
+    (home / "reports" / "mmdu.html").write_text("<p>")
+    return home
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Everything in a home that a backup has, by name; databases as the text of their rows."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not {"staging", "downloads"} & set(path.parts)
+        and path.suffix not in (".sqlite", ".lock", ".json")
+        and path.name != MANIFEST
+    }
+
+
+def dump(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        return "\n".join(connection.iterdump())
+
+
+def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Path) -> None:
+    before = content(home)
+    dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
+
+    n_files = back_up(home, tmp_path / "backup")
+    assert restore(tmp_path / "backup", tmp_path / "again") is None
+
+    again = tmp_path / "again"
+    assert content(again) == before and len(before) > 30
+    assert {each.name: dump(each) for each in again.glob("*.sqlite")} == dumps
+    assert json.loads((home / "releases").joinpath("mmdu-1198c7be75", "card.json").read_text())
+    made = json.loads((tmp_path / "backup" / MANIFEST).read_text())
+    assert len(made["files"]) == n_files
+    assert not any(name.startswith(("staging", "downloads")) for name in made["files"])
+    assert "reports/mmdu.html" in made["files"] and "review.yaml" in made["files"]
+
+
+def test_a_backup_does_not_upgrade_what_it_copies(home: Path, tmp_path: Path) -> None:
+    """It is what one goes back to when an upgrade was not wanted."""
+    back_up(home, tmp_path / "backup")
+    Warehouse(home / "warehouse.duckdb").check()
+
+    restore(tmp_path / "backup", home, overwrite=True)
+
+    with closing(sqlite3.connect(home / "ledger.sqlite")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert Warehouse(home / "warehouse.duckdb").count("release.releases") == 4
+
+
+def test_images_take_no_place_twice_and_stay_when_the_home_goes(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    images = [path for path in (home / "images").rglob("*") if path.is_file()]
+    assert images and all(path.stat().st_nlink >= 2 for path in images)
+
+    for path in images:
+        path.unlink()
+
+    restored = [path for path in (tmp_path / "backup" / "images").rglob("*") if path.is_file()]
+    assert len(restored) == len(images)
+
+
+def test_images_are_copied_where_they_cannot_be_linked(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", no_link)
+    back_up(home, tmp_path / "backup")
+    assert content(tmp_path / "backup") == content(home)
+
+
+# --- While others write --------------------------------------------------------------------------
+
+
+def _write_pairs(folder: Path, number: int, ready: Any) -> None:
+    """Calls, decisions and images, each before the row of the warehouse that refers to them."""
+    ledger, reviews = Ledger(folder / "ledger.sqlite"), ReviewStore(folder / "review.sqlite")
+    index = ImageIndex(folder / "image_index.sqlite")
+    warehouse = Warehouse(folder / "warehouse.duckdb")
+    for round_ in range(10_000):
+        name = 1_000_000 * number + round_
+        image = folder / "images" / "00" / f"{name}.png"
+        image.parent.mkdir(exist_ok=True)
+        image.write_text(f"{name}")
+        index.record([(f"https://example.org/{name}", f"{name}", {})])
+        ledger.add([call(name)])
+        reviews.append([decision(name)])
+        release = folder / "releases" / f"r-{name}"
+        release.mkdir()
+        (release / "card.json").write_text("{}")
+        rows = summaries(f"{number}-{round_}", 1, text=call(name).key)
+        warehouse.replace(TABLE, rows, {"bucket": f"{number}-{round_}"})
+        if round_ == 2:
+            ready.release()
+
+
+def test_a_backup_taken_while_others_write_has_all_that_it_refers_to(
+    home: Path, tmp_path: Path
+) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    ready = spawn.Semaphore(0)
+    writers = [spawn.Process(target=_write_pairs, args=(home, n, ready)) for n in (1, 2)]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in writers:
+            assert ready.acquire(timeout=120)
+        for number in range(3):
+            back_up(home, tmp_path / f"backup-{number}")
+            time.sleep(0.3)
+        assert all(writer.is_alive() for writer in writers)
+    finally:
+        for writer in writers:
+            os.kill(writer.pid, signal.SIGKILL)
+            writer.join()
+
+    n_before = 0
+    for number in range(3):
+        restore(tmp_path / f"backup-{number}", tmp_path / f"home-{number}")
+        n_rows = whole(tmp_path / f"home-{number}")
+        assert n_rows > n_before or number == 0
+        n_before = n_rows
+    assert n_before > 6
+
+
+def whole(home: Path) -> int:
+    """Whether all that the home's tables refer to is there; the number of rows that refer."""
+    ledger, reviews = Ledger(home / "ledger.sqlite"), ReviewStore(home / "review.sqlite")
+    rows = Warehouse(home / "warehouse.duckdb").sql(
+        f"SELECT bucket, summary FROM {TABLE} WHERE bucket LIKE '%-%'"
+    )
+    names = [
+        1_000_000 * int(bucket.split("-")[0]) + int(bucket.split("-")[1])
+        for bucket in rows.column("bucket").to_pylist()
+    ]
+    keys = rows.column("summary").to_pylist()
+    assert set(ledger.find(keys)) == set(keys) and len(set(keys)) == len(names)
+    known = {each.item_id for each in reviews.decisions()}
+    assert {decision(name).item_id for name in names} <= known
+    index = ImageIndex(home / "image_index.sqlite")
+    assert len(index.known(f"https://example.org/{name}" for name in names)) == len(names)
+    for name in names:
+        assert (home / "images" / "00" / f"{name}.png").read_text() == f"{name}"
+        assert (home / "releases" / f"r-{name}" / "card.json").is_file()
+    # What was recorded of an image has the image, too.
+    with closing(sqlite3.connect(home / "image_index.sqlite")) as connection:
+        recorded = connection.execute(
+            "SELECT image_id FROM fetched WHERE url LIKE 'https://example.org/%'"
+        ).fetchall()
+    assert all((home / "images" / "00" / f"{name}.png").is_file() for (name,) in recorded)
+    return len(names)
+
+
+def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home: Path, tmp_path: Path) -> None:
+    ledger = Ledger(home / "ledger.sqlite")
+    ledger.add([call(7)])
+    assert (home / "ledger.sqlite-wal").stat().st_size > 0
+
+    back_up(home, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "again")
+
+    assert Ledger(tmp_path / "again" / "ledger.sqlite").find([call(7).key])
+    assert not (tmp_path / "backup" / "ledger.sqlite-wal").exists()
+
+
+# --- Killed --------------------------------------------------------------------------------------
+
+
+def _back_up_and_die(source: Path, target: Path, n: int) -> None:
+    copied, copy = 0, home_backup._copy
+
+    def dying(*arguments: Any) -> int:
+        nonlocal copied
+        copied += 1
+        if copied == n:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return copy(*arguments)
+
+    home_backup._copy = dying
+    back_up(source, target)
+
+
+def _restore_and_die(source: Path, target: Path, n: int) -> None:
+    copied, copy = 0, home_backup._copy
+
+    def dying(*arguments: Any) -> int:
+        nonlocal copied
+        copied += 1
+        if copied == n:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return copy(*arguments)
+
+    home_backup._copy = dying
+    restore(source, target)
+
+
+def killed(work: Any, *arguments: Any) -> None:
+    child = multiprocessing.get_context("spawn").Process(target=work, args=arguments)
+    child.start()
+    child.join(120)
+    assert child.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_a_killed_backup_leaves_nothing_that_looks_whole(
+    home: Path, tmp_path: Path, n: int
+) -> None:
+    target = tmp_path / "backups" / "today"
+    killed(_back_up_and_die, home, target, n)
+
+    assert not target.exists()
+    (left,) = [path for path in target.parent.iterdir() if path.is_dir()]
+    with pytest.raises(BackupError, match=f"is no whole backup, as it has no {MANIFEST}"):
+        restore(left, tmp_path / "again")
+
+    back_up(home, target)
+    assert [path.name for path in target.parent.iterdir() if path.is_dir()] == ["today"]
+    restore(target, tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+
+
+def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    killed(_restore_and_die, tmp_path / "backup", tmp_path / "again", 20)
+    assert not (tmp_path / "again").exists()
+
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+
+def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_then(
+    home: Path, tmp_path: Path
+) -> None:
+    back_up(home, tmp_path / "backup")
+    before = content(home)
+    (home / "reports" / "mmdu.html").write_text("newer")
+
+    with pytest.raises(BackupError, match="has a home already: say OVERWRITE=yes"):
+        restore(tmp_path / "backup", home)
+    assert (home / "reports" / "mmdu.html").read_text() == "newer"
+
+    earlier = restore(tmp_path / "backup", home, overwrite=True)
+
+    assert content(home) == before
+    assert earlier is not None and earlier.parent == home.parent
+    assert (earlier / "reports" / "mmdu.html").read_text() == "newer"
+
+
+def test_an_empty_folder_is_restored_into(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    (tmp_path / "again").mkdir()
+    assert restore(tmp_path / "backup", tmp_path / "again") is None
+    assert content(tmp_path / "again") == content(home)
+
+
+@pytest.mark.parametrize("harm", ["missing", "shorter"])
+def test_a_backup_that_was_damaged_is_refused(home: Path, tmp_path: Path, harm: str) -> None:
+    back_up(home, tmp_path / "backup")
+    path = tmp_path / "backup" / "ledger.sqlite"
+    if harm == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-1])
+
+    with pytest.raises(BackupError, match=r"ledger\.sqlite is missing or of another size"):
+        restore(tmp_path / "backup", tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_HOME"):
+        back_up(tmp_path / "nowhere", tmp_path / "backup")
+    with pytest.raises(BackupError, match="is inside the home"):
+        back_up(home, home / "backups" / "today")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(BackupError, match="is there already"):
+        back_up(home, tmp_path / "there")
+
+
+def test_a_failure_leaves_nothing_behind(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(home_backup, "copy_sqlite", full)
+    with pytest.raises(OSError, match="No space left"):
+        back_up(home, tmp_path / "backups" / "today")
+    assert [each for each in (tmp_path / "backups").iterdir() if each.is_dir()] == []
+
+
+def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) -> None:
+    runs = home / "dagster" / "history" / "runs"
+    runs.mkdir(parents=True)
+    with closing(sqlite3.connect(runs / "index.db")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE events (id INTEGER)")
+        connection.execute("INSERT INTO events VALUES (1)")
+        connection.commit()
+        # Still open, so that the row stands in the log beside the file.
+        back_up(home, tmp_path / "backup")
+
+    with closing(sqlite3.connect(tmp_path / "backup" / "dagster/history/runs/index.db")) as copy:
+        assert copy.execute("SELECT id FROM events").fetchall() == [(1,)]
+
+
+def test_a_store_of_images_reads_a_restored_home(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "again")
+    rows = Warehouse(tmp_path / "again" / "warehouse.duckdb").sql(
+        "SELECT DISTINCT image_id FROM release.images"
+    )
+    store = ImageStore(tmp_path / "again" / "images")
+    assert all(store.path(each).is_file() for each in rows.column("image_id").to_pylist())

@@ -1,4 +1,4 @@
-"""What is said to a model: messages of text and images in the order they are given.
+"""Messages to a model: text and images in the order they are given.
 
 What belongs here: the plain form that prompts render to and that requests are hashed from. Images
 are named by the SHA-256 of their bytes; the bytes enter only when a request goes out.

@@ -1,7 +1,7 @@
-"""Asking a model to say again what could not be read.
+"""The repair turn: asking a model again for a reply that could not be read.
 
-What belongs here: the words of a repair turn, and its place in the conversation. Who decides that a
-reply cannot be read is each method's parser.
+What belongs here: the words of a repair turn, and its place in the conversation. Each method's parser
+decides whether a reply can be read.
 """
 
 import hashlib

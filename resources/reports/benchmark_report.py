@@ -1,4 +1,4 @@
-"""The report of a release: one HTML file that needs nothing but itself.
+"""The report of a release: one HTML file that loads nothing.
 
 What belongs here: from the release's rows to what the page shows (order, shares, links that may be
 followed, text with its image tokens found) and the writing of the file. What does not: the page
@@ -109,7 +109,7 @@ def write_report(path: Path, html: str) -> str:
 
 
 def _offline(data: Mapping[str, Any]) -> str | None:
-    """What on the page the offline model server made, or None."""
+    """The parts of the page that the offline model server made, in words, or None."""
     made = []
     if _OFFLINE in data["release"]["provider"].lower():
         made += ["questions", "references"]
@@ -151,7 +151,7 @@ def _view(rows: Sequence[Mapping[str, Any]], aggregation: str) -> View:
         entry._replace(rank=None if value is None else values.index(value) + 1)
         for entry, value in zip(entries, values, strict=True)
     ]
-    name, name_of_other = (key.replace("_", " ").capitalize() for key in (aggregation, other))
+    name, name_of_other = (f"{key.capitalize()} mean" for key in (aggregation, other))
     means = {
         f"{entry.model}, judge {entry.judge}" if entry.judge else entry.model: [
             entry.overall,

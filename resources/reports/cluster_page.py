@@ -1,9 +1,9 @@
-"""The page of the clustering: one HTML file that needs nothing but itself.
+"""The interactive page of the clustering: one HTML file that loads nothing.
 
-What belongs here: from points and tables to what the page holds: plotly's figures, thumbnails, texts.
-What does not: the page (`templates/clusters.html`) and what it does under the pointer
-(`templates/clusters.js`). Titles and captions come from outside. They reach the page escaped by the
-template, or as JSON that no tag can end, and the page runs no script but the two whose hashes it names.
+What belongs here: making plotly's figures, thumbnails and texts from points and tables. What does
+not: the page (`templates/clusters.html`) and its reaction to the pointer (`templates/clusters.js`).
+Titles and captions come from outside. They reach the page escaped by the template, or as JSON that no
+tag can end, and the page runs no script but the two whose hashes it names.
 """
 
 import base64
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MAX_THUMBNAILS = 2000
-"""So many points have their picture in the page, which grows by about 4 kB for each."""
+"""The most points that have their picture in the page; each makes it about 4 kB larger."""
 THUMBNAIL_SIDE = 112
 MAX_CAPTION = 280
 MAX_NAME = 34
@@ -99,7 +99,7 @@ def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
 
 
 def map_figure(points: Sequence[Point]) -> "Figure":
-    """The map: a trace a colour, each point with its number as `customdata`."""
+    """The map: one trace for each colour, each point with its number as `customdata`."""
     from plotly.graph_objects import Figure, Scatter
 
     dot = 7 if len(points) <= FEW_POINTS else 4

@@ -1,4 +1,4 @@
-"""Which font file draws a text.
+"""The choice of the font that draws a text.
 
 Titles and categories come in any script; matplotlib's own font knows Latin, Greek, Cyrillic and some
 more, but no Chinese. What belongs here: the choice among that font and those that systems have for
@@ -25,7 +25,7 @@ EAST_ASIAN = (
 
 
 def font_for(texts: Iterable[str]) -> str:
-    """Path of the font that draws most of `texts` in whole; among equals the package's own."""
+    """Path of the font that can draw most of `texts`; among equals, matplotlib's own."""
     texts = list(texts)
     return max(_fonts(), key=lambda path: sum(can_draw(path, text) for text in texts))
 

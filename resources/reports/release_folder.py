@@ -1,8 +1,8 @@
-"""Releases as folders of files that stand by themselves.
+"""Releases as folders of files.
 
 `releases/<release id>/` holds the MMDU JSON, the images it names, who made each image, the card, and
-the rows of the release's tables, of which the rest follows. What belongs here: writing such a folder
-once. A release is frozen: what is there is not written over. Reading one is `release_import.py`.
+the rows of the release's tables, from which the other files are made. What belongs here: writing such a
+folder once. A release is frozen: a file that exists is not replaced. Reading one is `release_import.py`.
 """
 
 import csv
@@ -26,7 +26,7 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 TABLES = "tables.json"
 
 ORIGIN = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
-"""Columns of `release.images` that say whose an image is."""
+"""Columns of `release.images` on the source and the licence of an image."""
 
 
 class ExportedFile(NamedTuple):
@@ -123,6 +123,6 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
 
 
 def _cell(text: str | None) -> str:
-    """A text that a spreadsheet shows, and does not take for a formula: anybody may have written it."""
+    """A text that a spreadsheet cannot take for a formula: it comes from outside."""
     text = text or ""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,6 +1,6 @@
 """The categories as a cloud of words (MMDU Figure 11).
 
-What belongs here: which words, how large, in which font.
+What belongs here: the choice of words, of their sizes and of the font; the package wordcloud draws.
 """
 
 import io
@@ -18,7 +18,7 @@ MAX_CHARACTERS = 60
 
 
 class Cloud(NamedTuple):
-    """The picture as PNG, and what does not stand in it because the font has no signs for it."""
+    """The picture as PNG, and the words left out because no font has signs for them."""
 
     png: bytes
     n_shown: int

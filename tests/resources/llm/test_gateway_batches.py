@@ -252,7 +252,7 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
             gateway.map("s", questions(1), want)
 
     gateways = [make_gateway(tmp_path, api), make_gateway(tmp_path, api)]
-    gateways[1].run = "run-2"
+    gateways[1].context.run = "run-2"
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, gateways))
 

@@ -95,12 +95,12 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     if not found:
         return dg.SkipReason("Nothing was put before people yet.")
     states = [found.get(key, Bucket(key)) for key in sorted(buckets.get_partition_keys())]
-    done = {each.bucket: each.state for each in states if not each.n_awaited}
+    done = {each.bucket: each.fingerprint for each in states if not each.n_open}
     before = _cursor(context)
     new = [each for each in states if done.get(each.bucket) not in (None, before.get(each.bucket))]
-    n_awaited = sum(each.n_awaited for each in states)
+    n_open = sum(each.n_open for each in states)
     if not new:
-        return dg.SkipReason(f"{n_awaited} items await people; no bucket was completed since.")
+        return dg.SkipReason(f"{n_open} items await people; no bucket was completed since.")
     return dg.SensorResult(
         asset_events=[
             dg.AssetMaterialization(

@@ -1,1 +1,1 @@
-"""How people review what the pipeline queued, and nothing of what their decisions come to."""
+"""Human review of the queued items: the web app, its accounts, and import and export of files."""

@@ -1,7 +1,7 @@
-"""`python -m review`: review from a shell.
+"""`python -m review`: the commands of review.
 
-What belongs here: the list of commands, and exit codes (0 done, 1 some lines at fault, 2 nothing
-could be done). The commands themselves are `review/commands/`, one module each.
+What belongs here: the list of commands, and the exit codes: 0 for success, 1 when some records were at
+fault, 2 when nothing could be done. The commands are in `review/commands/`, one module each.
 """
 
 import argparse
@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         bring_home_up_to_date()
         return arguments.command(arguments)
     except FileExistsError as error:
-        problem = f"{error.filename} is there already and may be filled in: give another name."
+        problem = f"{error.filename} exists already and may have been filled in: give another name."
     except (OSError, UserError) as error:
         problem = str(error)
     print(problem, file=sys.stderr)
@@ -30,7 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m review", description="Review from a shell.")
+    parser = argparse.ArgumentParser(
+        prog="python -m review", description="Human review of the queued items."
+    )
     commands = parser.add_subparsers(required=True)
     for command in COMMANDS:
         command.add_to(commands)

@@ -1,7 +1,7 @@
-"""The review app: which address leads to which page.
+"""The review app: its routes and middleware.
 
-What belongs here: routes and what every request goes through. The pages are `review/pages/`. The app
-reads the review store and the image store; the warehouse it never opens.
+The pages are in `review/pages/`. The app reads the review store and the image store, and never opens
+the warehouse.
 """
 
 from typing import Any
@@ -22,8 +22,8 @@ from review.pages.frame import STATIC, choose_language, refuse, version
 from review.security import Security
 
 
-class _Kept(StaticFiles):
-    """Static files whose address changes with their content, so that browsers need not ask again."""
+class _ImmutableFiles(StaticFiles):
+    """Static files that browsers cache for ever: their address changes with their content."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:
         response = super().file_response(*arguments, **options)
@@ -44,12 +44,12 @@ def create_app(store: ReviewStore, accounts: Accounts, images: ImageStore) -> St
             Route("/accounts", account_pages.accounts, methods=["GET", "POST"]),
             Route("/items/{item_id}", items.item_page),
             Route("/items/{item_id}/draft", work.save_draft, methods=["POST"]),
-            Route("/items/{item_id}/renew", work.renew, methods=["POST"]),
-            Route("/items/{item_id}/let_go", work.let_go, methods=["POST"]),
+            Route("/items/{item_id}/renew", work.renew_lock, methods=["POST"]),
+            Route("/items/{item_id}/unlock", work.unlock, methods=["POST"]),
             Route("/items/{item_id}/decide", work.decide, methods=["POST"]),
             Route("/history/{item_id}", items.history),
             Route("/images/{image_id}", items.image),
-            Mount(f"/static/{version()}", _Kept(directory=STATIC)),
+            Mount(f"/static/{version()}", _ImmutableFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Security, accounts=accounts, refuse=refuse)],
         exception_handlers={HTTPException: refuse},  # type: ignore[dict-item]

@@ -1,8 +1,8 @@
-"""Review by file: a JSONL file of what awaits a decision goes out, and comes back filled in.
+"""Review in a JSONL file: one line an item, exported empty and imported filled in.
 
-A person fills `verdict` (accept, edit, reject, skip) and what it needs: `edits`, the whole content as
-it should be, or a `reason`; lines left empty stay open. What belongs here: the lines. What becomes of
-them is `review/rounds.py`.
+A person fills in `verdict` (accept, edit, reject, skip) and what it needs: `edits`, the whole content
+as it should be, or a `reason`. A line that is left empty stays open. What belongs here: writing and
+reading the lines. Which items are exported and what is imported is `review/import_export.py`.
 """
 
 import json
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from methods.review import QueueItem
-from review.rounds import Record
+from review.import_export import Record
 
-FIELDS_TO_FILL = ("verdict", "edits", "reason", "note")
+LINE_KEYS_TO_FILL = ("verdict", "edits", "reason", "note")
 
 
 def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
     """Write one line for each item; returns their number.
 
-    Raises FileExistsError: the file there may be one that somebody has filled.
+    Raises FileExistsError: an existing file may have been filled in.
     """
     lines = [json.dumps(_line(item, round), ensure_ascii=False) for item in items]
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
 
 
 def read_jsonl(path: Path) -> Iterator[Record]:
-    """The lines of a file that came back, by number; a line that is no JSON object is a fault."""
+    """The records of a filled-in file, one a line; a line that is no JSON object is a fault."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             if raw.strip():
@@ -37,8 +37,8 @@ def read_jsonl(path: Path) -> Iterator[Record]:
 
 
 def _line(item: QueueItem, round: int) -> dict[str, Any]:
-    """An exported line: what to judge, where to look, and the fields to fill."""
-    where: dict[str, Any] = {
+    """An exported line: the content, what helps to decide on it, and the keys to fill in."""
+    context: dict[str, Any] = {
         key: item[key] for key in ("image_paths", "page_urls", "context") if key in item
     }
     return {
@@ -47,19 +47,19 @@ def _line(item: QueueItem, round: int) -> dict[str, Any]:
         "kind": item["kind"],
         "round": round,
         "image_ids": item["image_ids"],
-        **where,
+        **context,
         "content": item["content"],
-        **dict.fromkeys(FIELDS_TO_FILL),
+        **dict.fromkeys(LINE_KEYS_TO_FILL),
     }
 
 
 def _record(place: str, raw: bytes) -> Record:
-    # Editors on Windows put a byte order mark at the head of the file.
+    # Editors on Windows write a byte order mark at the beginning of the file.
     try:
-        said = json.loads(raw.decode("utf-8-sig"))
+        values = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         return Record(place, fault=f"not JSON ({error}).")
-    if type(said) is not dict:
+    if type(values) is not dict:
         return Record(place, fault="not a JSON object.")
-    # What only a spreadsheet or a form gives is no field of a line.
-    return Record(place, {key: said[key] for key in said.keys() - {"changes", "shown"}})
+    # Only spreadsheets and Label Studio give these two keys.
+    return Record(place, {key: values[key] for key in values.keys() - {"changes", "shown"}})

@@ -1,7 +1,7 @@
-"""A few sample items of the kinds that the demo's data does not have, so that each pane can be tried.
+"""Sample items of the kinds that the demo's data does not have, so that every kind can be tried.
 
-What belongs here: texts written for this purpose, each marked as a sample. The pictures are whatever
-images the demo has, so no sample is a statement about them.
+What belongs here: texts written for this purpose, each marked as a sample. They are shown with any
+images of the demo, so that their texts say nothing about those images.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,11 +10,11 @@ from typing import Any
 from methods.ids import content_id
 from methods.review.decisions import QueueItem
 
-MARK = "A sample to try this pane with: it is no part of any data set."
+MARK = "A sample for trying this kind of item: it is no part of any data set."
 
 
-def samples(image_ids: Sequence[str], there: Collection[str]) -> list[QueueItem]:
-    """One or two samples of each kind that is not `there`; `image_ids` are images to show."""
+def samples(image_ids: Sequence[str], present: Collection[str]) -> list[QueueItem]:
+    """A sample of each kind that is not `present`; `image_ids` are images to show."""
     first, second = list(image_ids[:1]), list(image_ids[1:3])
     made = [
         _item("multiple_choice", first, MULTIPLE_CHOICE, WHY_FLAGGED),
@@ -24,7 +24,7 @@ def samples(image_ids: Sequence[str], there: Collection[str]) -> list[QueueItem]
         _item("extraction", [], EXTRACTION),
         _item("score", second, SCORE),
     ]
-    return [item for item in made if item["kind"] not in there]
+    return [item for item in made if item["kind"] not in present]
 
 
 def _item(

@@ -1,10 +1,10 @@
-"""What every request to the review app goes through: who asks, whether they may, whether they meant it.
+"""Authentication and authorization of every request to the review app.
 
-What belongs here: the session cookie, the guard of a page, the headers that bind a browser. What does
-not: how it is known that a page of the app's own sent a form (`review/csrf.py`), accounts and their
-rules (`resources/review/accounts.py`), and what pages look like.
+What belongs here: the session cookie, the check of a page's role, the security headers. What does not:
+protection against cross-site requests (`review/csrf.py`), accounts and their rules
+(`resources/review/accounts.py`), and the pages.
 
-An app is built so:
+An app uses it like this:
 
     app = Starlette(
         routes=[Route("/", queue)],  # @require("annotator") async def queue(request): ...
@@ -14,8 +14,8 @@ An app is built so:
 
 and signs people in with POST handlers that call `check_password` or `use_link`, then `sign_in`. Each
 form has a hidden field `csrf_token` with `csrf_token(request)`; scripts send it in the header
-`X-CSRF-Token`. A link is opened by GET, which shows whom it would sign in, and used by POST: programs
-that look at links in messages would use it up.
+`X-CSRF-Token`. GET on a sign-in link only shows the account; POST uses the link up, since mail programs
+open every link in a message.
 """
 
 import functools
@@ -35,11 +35,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
-from review.csrf import SAFE_METHODS, content_type, csrf_token_of, meant_body
+from review.csrf import SAFE_METHODS, checked_body, content_type, csrf_token_of
 
 SESSION_COOKIE = "review_session"
 VISITOR_COOKIE = "review_visitor"
-"""A random token for who is not signed in yet, so that the sign-in form has a CSRF token, too."""
+"""A random token of a browser that is not signed in, for the CSRF token of the sign-in form."""
 
 HEADERS = {
     "content-security-policy": (
@@ -50,26 +50,26 @@ HEADERS = {
     "referrer-policy": "same-origin",
 }
 CACHE = "no-store"
-"""What a response says of itself that does not speak of caching."""
+"""The cache-control of a response that sets none itself."""
 
-_VISIT = "review.visit"
+_SENDER = "review.sender"
 
 _NOT_SIGNED_IN = "You are not signed in."
-_ONLY_POST = "Signing in takes the button of the page."
+_ONLY_POST = "Sign in with the button of the page: this address takes POST only."
 _NOT_ALLOWED = {
     "annotator": "This page is for annotators.",
     "expert": "This page is for experts.",
     "admin": "This page is for administrators.",
 }
-_BROKEN = "Something went wrong here: what you did last may not have been saved."
+_BROKEN = "The server failed: what you did last may not have been saved."
 
 Refuse = Callable[[Request, HTTPException], Response]
 Endpoint = Callable[[Request], Any]
 
 
 @dataclass
-class Visit:
-    """What is known of who sends a request; `token` is the cookie's that its CSRF token is of."""
+class Sender:
+    """The sender of a request. `token` is that of the cookie, from which the CSRF token is derived."""
 
     accounts: Accounts
     account: Account | None
@@ -78,23 +78,23 @@ class Visit:
 
 
 def current_account(request: HTTPConnection) -> Account | None:
-    """Who is signed in, as the account was when the request came."""
-    return _visit(request).account
+    """The account that is signed in, as it was when the request came; None for nobody."""
+    return _sender(request).account
 
 
 def csrf_token(request: HTTPConnection) -> str:
-    """The token that forms and scripts of this page send back; another session's is refused."""
-    return csrf_token_of(_visit(request).token)
+    """The CSRF token for forms and scripts of this page; that of another session is refused."""
+    return csrf_token_of(_sender(request).token)
 
 
 def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Response]]]:
-    """Let only accounts of this role, or a higher one, reach the endpoint.
+    """Let only accounts with the rights of `role` reach the endpoint.
 
-    Who is not signed in is sent to `/login?next=…`, if it is a page they asked for; else the answer is
-    401, or 403 for a role too low. The endpoint's attribute `required_role` says what it requires.
+    Without a session, a page redirects to `/login?next=…` and anything else is answered with 401; a
+    role without the rights is answered with 403. The endpoint's attribute `required_role` is the role.
     """
     if role not in ROLES:
-        raise ValueError(f"{role!r} is no role.")
+        raise ValueError(f"A role is one of {', '.join(ROLES)}: not {role!r}.")
 
     def guard(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         @functools.wraps(endpoint)
@@ -117,43 +117,43 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
 
 
 async def check_password(request: Request, name: str, password: str) -> Account | None:
-    """Whose name and password these are, or None, whatever is wrong. Raises TooManyAttempts."""
+    """The account with this name and password, or None. Raises TooManyAttempts."""
     _require_post(request)
     address = request.client.host if request.client else ""
-    return await run_in_threadpool(_visit(request).accounts.check, name, password, address)
+    return await run_in_threadpool(_sender(request).accounts.check, name, password, address)
 
 
 async def use_link(request: Request, token: str) -> Account | None:
-    """Whom this link signs in; it is used up. None for one that is used, too old or unknown."""
+    """The account that this link signs in, once; None for a used, expired or unknown link."""
     _require_post(request)
-    return await run_in_threadpool(_visit(request).accounts.use_link, token)
+    return await run_in_threadpool(_sender(request).accounts.use_link, token)
 
 
 async def sign_in(request: Request, response: Response, account: Account) -> None:
-    """Begin a session of who has just shown who they are; the response brings its cookie.
+    """Begin a session of an account and set its cookie on the response.
 
-    Its token is always new, and a session that the request had ends, so that nobody goes on with a
-    token that somebody else chose. Raises AccountError if the account may not sign in any more.
+    The token is always new and an earlier session of the browser ends, so that nobody can prepare a
+    session for somebody else. Raises AccountError if the account may not sign in any more.
     """
-    visit = _visit(request)
-    token = await run_in_threadpool(visit.accounts.begin_session, account.name)
-    if visit.account is not None:
-        await run_in_threadpool(visit.accounts.end_session, visit.token)
+    sender = _sender(request)
+    token = await run_in_threadpool(sender.accounts.begin_session, account.name)
+    if sender.account is not None:
+        await run_in_threadpool(sender.accounts.end_session, sender.token)
     _drop_cookie(request, response, VISITOR_COOKIE)
     _set_cookie(request, response, SESSION_COOKIE, token, int(SESSION_LASTS.total_seconds()))
 
 
 async def sign_out(request: Request, response: Response) -> None:
-    """End the session, here and in the browser."""
-    visit = _visit(request)
-    await run_in_threadpool(visit.accounts.end_session, visit.token)
+    """End the session and delete its cookie."""
+    sender = _sender(request)
+    await run_in_threadpool(sender.accounts.end_session, sender.token)
     _drop_cookie(request, response, SESSION_COOKIE)
 
 
 def local_path(asked: str | None) -> str:
-    """The page to go to after signing in: `asked` if it is a path of this site, else `/`.
+    """The page to show after signing in: `asked` if it is a path of this site, else `/`.
 
-    Browsers take `//host`, `/\\host` and `/<tab>/host` for another site's address.
+    Browsers read `//host`, `/\\host` and `/<tab>/host` as addresses of another site.
     """
     if asked and asked.startswith("/") and asked.isprintable() and "\\" not in asked:
         try:
@@ -166,7 +166,7 @@ def local_path(asked: str | None) -> str:
 
 
 def refuse(request: Request, error: HTTPException) -> Response:
-    """A page of one sentence, or JSON {"error": sentence} for a script; both also for the app."""
+    """The response to a refused request: a page with one sentence, or JSON {"error": sentence}."""
     if _wants_json(request):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     page = (
@@ -176,10 +176,10 @@ def refuse(request: Request, error: HTTPException) -> Response:
 
 
 class Security:
-    """ASGI middleware: knows who asks, refuses what other sites send, sets the headers.
+    """ASGI middleware: identifies the sender, refuses cross-site requests, sets the security headers.
 
-    `refuse` answers what is refused before the app sees it. Every request but GET, HEAD and OPTIONS
-    must bring its session's CSRF token: a new handler cannot forget to ask for it.
+    `refuse` makes the response to a request that the app must not see. Every request but GET, HEAD and
+    OPTIONS must carry its session's CSRF token, so that no handler can forget to check it.
     """
 
     def __init__(self, app: ASGIApp, accounts: Accounts, refuse: Refuse = refuse):
@@ -188,58 +188,58 @@ class Security:
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it."""
+        """Pass a request on to the app, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        scope[_VISIT] = visit = await run_in_threadpool(self._arrive, request)
-        began = False
+        scope[_SENDER] = sender = await run_in_threadpool(self._sender_of, request)
+        started = False
 
-        async def send_bound(message: Message) -> None:
-            nonlocal began
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
-                began = True
-                self._bind(request, visit, message)
+                started = True
+                self._set_headers(request, sender, message)
             await send(message)
 
         try:
-            receive = await meant_body(request, visit.token)
-            await self._app(scope, receive, send_bound)
+            receive = await checked_body(request, sender.token)
+            await self._app(scope, receive, send_with_headers)
         except HTTPException as error:
-            await self._refuse(request, error)(scope, receive, send_bound)
+            await self._refuse(request, error)(scope, receive, send_with_headers)
         except Exception:
-            if not began:
+            if not started:
                 answer = self._refuse(request, HTTPException(500, _BROKEN))
-                await answer(scope, receive, send_bound)
+                await answer(scope, receive, send_with_headers)
             raise  # for the server's log
 
-    def _arrive(self, request: Request) -> Visit:
+    def _sender_of(self, request: Request) -> Sender:
         token = request.cookies.get(_cookie_name(request, SESSION_COOKIE))
         account = self._accounts.session(token) if token else None
         if token and account:
-            return Visit(self._accounts, account, token, new_visitor=False)
+            return Sender(self._accounts, account, token, new_visitor=False)
         visitor = request.cookies.get(_cookie_name(request, VISITOR_COOKIE))
-        return Visit(self._accounts, None, visitor or secrets.token_urlsafe(32), not visitor)
+        return Sender(self._accounts, None, visitor or secrets.token_urlsafe(32), not visitor)
 
-    def _bind(self, request: Request, visit: Visit, message: Message) -> None:
+    def _set_headers(self, request: Request, sender: Sender, message: Message) -> None:
         headers = MutableHeaders(scope=message)
         headers.update(HEADERS)
         headers.setdefault("cache-control", CACHE)
-        if visit.new_visitor and headers.get("content-type", "").startswith("text/html"):
+        if sender.new_visitor and headers.get("content-type", "").startswith("text/html"):
             cookie = Response()
-            _set_cookie(request, cookie, VISITOR_COOKIE, visit.token, None)
+            _set_cookie(request, cookie, VISITOR_COOKIE, sender.token, None)
             headers.append("set-cookie", cookie.headers["set-cookie"])
 
 
 def _require_post(request: Request) -> None:
-    """Neither GET nor HEAD, which come without a CSRF token and from whoever looks at a link."""
+    """Refuse GET and HEAD, which carry no CSRF token and which mail programs send for every link."""
     if request.method in SAFE_METHODS:
         raise HTTPException(405, _ONLY_POST)
 
 
-def _visit(request: HTTPConnection) -> Visit:
-    return request.scope[_VISIT]
+def _sender(request: HTTPConnection) -> Sender:
+    return request.scope[_SENDER]
 
 
 def _asked(request: Request) -> str:
@@ -253,7 +253,7 @@ def _wants_json(request: Request) -> bool:
 
 
 def _cookie_name(request: HTTPConnection, name: str) -> str:
-    # Browsers take a cookie of this prefix from this very host alone, and over https.
+    # Browsers accept a cookie with this prefix only from this host, and over https.
     return f"__Host-{name}" if request.url.scheme == "https" else name
 
 

@@ -1,10 +1,10 @@
-"""Review by spreadsheet: a CSV file that Excel and LibreOffice open, and that comes back filled in.
+"""Review in a spreadsheet: a CSV file for Excel and LibreOffice, exported and imported filled in.
 
-A row is a text, and an item the rows that share its item_id: a dialogue has as many texts as it has
-questions and answers, so columns would not do. A person writes `verdict`, `reason` and `note` in any
-one row of an item, and beside each text that should read otherwise the `new_text`; `text` stays as it
-is, so that what a program does to a cell by itself never counts as an edit. What belongs here: cells.
-What becomes of them is `review/rounds.py`.
+A row is one text, and an item all rows with its item_id, since dialogues have different numbers of
+questions and answers. A person writes `verdict`, `reason` and `note` in any one row of an item, and a
+`new_text` beside each text to be changed. `text` is not edited in place, so that a cell which the
+program itself rewrites never counts as an edit. What belongs here: writing and reading the cells. Which
+items are exported and what is imported is `review/import_export.py`.
 """
 
 import csv
@@ -16,8 +16,8 @@ from typing import Any
 
 from methods.errors import UserError
 from methods.review import QueueItem
-from review.fields import fields_of, help_of
-from review.rounds import Record
+from review.import_export import Record
+from review.item_texts import context_texts, item_texts
 
 COLUMNS = (
     "item_id",
@@ -33,16 +33,16 @@ COLUMNS = (
     "note",
 )
 ONCE = ("verdict", "reason", "note")
-"""Columns that are filled once an item."""
+"""Columns that are filled in once for each item."""
 NOT_TO_FILL = "(to read)"
-"""Stands in `new_text` beside a text that may not be changed."""
+"""The `new_text` of a text that may not be changed."""
 
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 _LIKE_A_VALUE = re.compile(
     r"(?=.{1,30}$)([^A-Za-z]*\d|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec).*\d).*|true|false",
     re.IGNORECASE,
 )
-"""Numbers, dates, times, truths: what a spreadsheet writes its own way when it opens a file."""
+"""Numbers, dates, times, booleans: what a spreadsheet program rewrites when it opens a file."""
 
 
 class NotASpreadsheet(UserError):
@@ -52,12 +52,12 @@ class NotASpreadsheet(UserError):
 def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
     """Write the rows of each item; returns the number of items.
 
-    Raises FileExistsError: the file there may be one that somebody has filled.
+    Raises FileExistsError: an existing file may have been filled in.
     """
     items = list(items)
     rows = [row for item in items for row in _rows(item, round)]
     out.parent.mkdir(parents=True, exist_ok=True)
-    # Without the mark Excel takes the file for one in the machine's old encoding.
+    # Without a byte order mark Excel reads the file in the machine's legacy encoding.
     with out.open("x", encoding="utf-8-sig", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
@@ -66,7 +66,7 @@ def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
 
 
 def read_csv(path: Path) -> Iterator[Record]:
-    """The items of a file that came back, each at the line of its first row.
+    """The records of a filled-in file, one an item, each with the line of its first row.
 
     Raises NotASpreadsheet.
     """
@@ -77,23 +77,23 @@ def read_csv(path: Path) -> Iterator[Record]:
     for rows in items.values():
         place = f"line {rows[0][0]}"
         try:
-            yield Record(place, _said(rows))
+            yield Record(place, _values(rows))
         except ValueError as error:
             yield Record(place, fault=str(error))
 
 
 def guarded(text: str) -> str:
-    """The text as a cell that no program computes or rewrites: an apostrophe goes before it."""
+    """The text as a cell that no program computes or rewrites: with an apostrophe before it."""
     return f"'{text}" if _needs_guard(text) else text
 
 
 def restored(cell: str) -> str:
-    """The text of a guarded cell, exactly; an apostrophe that somebody wrote stays."""
+    """The exact text of a guarded cell; an apostrophe of the text itself stays."""
     return cell[1:] if cell.startswith("'") and _needs_guard(cell[1:]) else cell
 
 
 def _needs_guard(text: str) -> bool:
-    # Apostrophes do not count, so that what a guard was put before still needs one.
+    # Leading apostrophes do not count, so that a guarded text still needs its guard.
     bare = text.lstrip("'")
     return (
         bare.startswith(_FORMULA)
@@ -104,22 +104,22 @@ def _needs_guard(text: str) -> bool:
 
 def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:
     look_at = [*item.get("image_paths", item["image_ids"])]
-    look_at += [f"{label}: {text}" for label, text in help_of(item)]
-    for number, field in enumerate(fields_of(item["kind"], item["content"])):
+    look_at += [f"{label}: {text}" for label, text in context_texts(item)]
+    for number, text in enumerate(item_texts(item["kind"], item["content"])):
         row = {
             "item_id": item["item_id"],
             "content_hash": item["content_hash"],
             "kind": item["kind"],
             "look_at": "" if number else "\n".join(look_at),
-            "part": field.name,
-            "text": field.text,
-            "new_text": "" if field.editable else NOT_TO_FILL,
+            "part": text.name,
+            "text": text.text,
+            "new_text": "" if text.editable else NOT_TO_FILL,
         }
         yield {key: guarded(cell) for key, cell in row.items()} | {"round": str(round)}
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows by the line they begin on, every column a text."""
+    """(line it begins on, cells by column) of each row."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -143,10 +143,10 @@ def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise NotASpreadsheet(f"{path}, line {reader.line_num}: not CSV ({error}).") from None
 
 
-def _said(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:
+def _values(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:
     first = rows[0][1]
-    said: dict[str, Any] = {key: _once(key, rows) for key in ONCE}
-    said["verdict"] = (said["verdict"] or "").lower() or None
+    values: dict[str, Any] = {key: _once(key, rows) for key in ONCE}
+    values["verdict"] = (values["verdict"] or "").lower() or None
     changes: dict[str, str] = {}
     for line, row in rows:
         new = row["new_text"]
@@ -156,7 +156,7 @@ def _said(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:
             raise ValueError(f"{row['part']} has another new_text on line {line}.")
     if not first["round"].strip().isdecimal():
         raise ValueError(f"round is 1 or 2, not {first['round'][:80]!r}.")
-    return said | {
+    return values | {
         "item_id": first["item_id"],
         "content_hash": first["content_hash"],
         "round": int(first["round"]),
@@ -166,7 +166,7 @@ def _said(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:
 
 
 def _once(key: str, rows: list[tuple[int, dict[str, str]]]) -> str | None:
-    """What one row of the item says, or several in the same words."""
+    """The value of a column in the rows of an item; raises ValueError if two rows differ."""
     words = list(dict.fromkeys(row[key].strip() for _, row in rows if row[key].strip()))
     if len(words) > 1:
         shown = " and ".join(repr(word[:80]) for word in words[:2])

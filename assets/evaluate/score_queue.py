@@ -50,8 +50,8 @@ def score_queue(
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
     warehouse.replace("evaluate.score_queue", table)
     queue = warehouse.read("evaluate/score_queue").to_pylist()
-    offered = review_store.offer([queue_item(row) for row in queue], [SCORE])
-    return report(table, offered._asdict(), images=image_store)
+    changes = review_store.update_queue([queue_item(row) for row in queue], [SCORE])
+    return report(table, changes._asdict(), images=image_store)
 
 
 def _score_row(answer: Row) -> Row:

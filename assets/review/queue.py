@@ -43,8 +43,8 @@ def queue(
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
     details = Counter(row["kind"] for row in rows)
-    offered = review_store.offer(queued(warehouse), KINDS_MADE)
-    return report(table, {**details, **offered._asdict()}, images=image_store)
+    changes = review_store.update_queue(queued(warehouse), KINDS_MADE)
+    return report(table, {**details, **changes._asdict()}, images=image_store)
 
 
 def queued(warehouse: Warehouse) -> list[QueueItem]:

@@ -13,12 +13,12 @@ matrices, in 0.1 s or less; a test compares them with scikit-learn's.
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, pair_of
+from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, paired_ratings
 
 
 def cohen_kappa(ratings: Ratings) -> Measured:
     """Kappa of two raters over the items both rated. Raises ValueError unless there are two."""
-    first, second = pair_of(ratings)
+    first, second = paired_ratings(ratings)
     if not len(first):
         return Measured(None, NOBODY_TWICE)
     labels, codes = np.unique([first, second], return_inverse=True)

@@ -1,6 +1,6 @@
-"""What the three correlations have in common: when a correlation is defined.
+"""What the three correlations share: when a correlation is defined.
 
-With two items it is 1 or -1 whatever they are; with a rater who always gives the same score it is 0/0.
+With two items it is always 1 or -1; with a rater who gives every item the same score it is 0/0.
 """
 
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, pair_of
+from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, paired_ratings
 
 MIN_ITEMS = 3
 
@@ -20,7 +20,7 @@ def correlated(ratings: Ratings, correlation: Correlation) -> Measured:
 
     Raises ValueError unless there are two raters.
     """
-    first, second = pair_of(ratings)
+    first, second = paired_ratings(ratings)
     if not len(first):
         return Measured(None, NOBODY_TWICE)
     if len(first) < MIN_ITEMS:

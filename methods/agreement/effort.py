@@ -1,4 +1,4 @@
-"""What review took: how many decisions, how long each, and why things were rejected."""
+"""The effort of review: how many decisions, how long each took, and the reasons for rejections."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ from methods.review import Decision, QueueItem
 def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> list[dict[str, Any]]:
     """Rows of kind, round, reviewer, n_decisions, n_skipped, median_seconds, reasons.
 
-    Every decision on an item of the queue counts, on whichever content it was made: it was work.
-    `median_seconds` is over the decisions that say how long they took, None where none does;
-    `reasons` has how often each reason was given for a rejection.
+    Every decision on an item of the queue counts, also one on an outdated content.
+    `median_seconds` is over the decisions with a time, None where none has one; `reasons` counts the
+    reasons for rejections.
     """
     kind_of = {item["item_id"]: item["kind"] for item in items}
     groups: dict[tuple[str, int, str], list[Decision]] = defaultdict(list)

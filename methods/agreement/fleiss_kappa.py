@@ -3,7 +3,7 @@
     kappa = (P - P_e) / (1 - P_e),    P_e = sum_c p_c^2
 
 P is the raw agreement over items (`raw_agreement.py`), p_c the share of all ratings that are c. Every
-item has the same number of ratings; they need not come from the same people. Source: Fleiss (1971),
+item has the same number of ratings, which need not be by the same people. Source: Fleiss (1971),
 Measuring nominal scale agreement among many raters.
 """
 

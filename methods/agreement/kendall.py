@@ -14,7 +14,7 @@ def kendall(ratings: Ratings) -> Measured:
     """tau-b of two raters, in -1..1. Raises ValueError unless there are two."""
     from scipy.stats import kendalltau
 
-    # The method is that of the p-value alone, which is not used; this one is the quick one.
+    # `method` only affects the p-value, which is not used; the asymptotic one is the fastest.
     return correlated(
         ratings, lambda first, second: kendalltau(first, second, method="asymptotic").statistic
     )

@@ -1,4 +1,4 @@
-"""What a measure gives: a number, or why there is none."""
+"""The result of a measure, and what measures share: pairs and counts of ratings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Ratings = NDArray[np.float64]
 """Items x raters: scores, or numbers that stand for labels; NaN where a rater gave none."""
 
 NOBODY_TWICE = "No item was rated by two."
-"""A rater alone agrees with nobody."""
+"""The reason where no two raters have an item in common."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ Measure = Callable[[Ratings], Measured]
 
 
 def rated_twice(ratings: Ratings) -> Ratings:
-    """The items that two raters or more have rated: the others say nothing about agreement."""
+    """The rows of items with two ratings or more; the others say nothing about agreement."""
     return ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
 
 
-def pair_of(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def paired_ratings(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both raters' ratings of the items that both have rated. Raises ValueError unless two raters."""
     if ratings.shape[1] != 2:
         raise ValueError(f"This measure is for two raters, not {ratings.shape[1]}.")
@@ -38,6 +38,6 @@ def pair_of(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def counts_of(ratings: Ratings) -> NDArray[np.int64]:
-    """How often each value was given to each item: items x values that occur, values ascending."""
+    """Counts of each value for each item: items x values that occur, values ascending."""
     values = np.unique(ratings[~np.isnan(ratings)])
     return (ratings[:, :, None] == values).sum(axis=1)

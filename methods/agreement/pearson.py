@@ -1,4 +1,4 @@
-"""Pearson's correlation: how well one rater's scores are a straight line of the other's.
+"""Pearson's correlation: how close one rater's scores are to a linear function of the other's.
 
     r = sum_i (a_i - mean a)(b_i - mean b) / sqrt( sum_i (a_i - mean a)^2  sum_i (b_i - mean b)^2 )
 

@@ -1,7 +1,7 @@
-"""Which decisions are ratings: what people said of the same content without knowing of each other.
+"""Which decisions are ratings: those that people made blind, on the same content.
 
-What belongs here: from the review's decisions to who gave which item which label or score. What does
-not: the measures of them.
+What belongs here: who gave which item which label or score, taken from review decisions. What does not:
+the measures of agreement.
 """
 
 from collections import defaultdict
@@ -13,13 +13,13 @@ from methods.review.process import RuleBook
 
 VERDICT = "verdict"
 CHOSEN = {"category": "category", "extraction": "choice"}
-"""Kinds in which people choose a label, and the key of the content that has it."""
+"""Kinds in which people choose a label, and the key of their content that has it."""
 SCORE = "score"
 
 
 class Rating(NamedTuple):
-    """What one rater gave one item. `cluster` is its image set; `dimension` what was rated: `verdict`,
-    the key that was chosen, or a dimension of the scores."""
+    """The value that one rater gave one item. `cluster` is the item's image set; `dimension` is
+    `verdict`, the key of a chosen label, or a dimension of the scores."""
 
     kind: str
     dimension: str
@@ -29,21 +29,21 @@ class Rating(NamedTuple):
     value: str | float
 
 
-def blind(decisions: Iterable[Decision], n_annotators: int) -> list[Decision]:
-    """Of one item's decisions on one content: each annotator's last one before they could see others'.
+def blind_decisions(decisions: Iterable[Decision], n_annotators: int) -> list[Decision]:
+    """The blind decisions among those on one content of one item: the last one of each annotator.
 
-    Round 1 is blind until `n_annotators` have decided; what is decided on the same content after that
-    (a rejected item taken up again) is made in knowledge of it. What was skipped is no decision. The
-    order is that of the events.
+    Round 1 is blind until `n_annotators` have decided. Whoever decides on the same content after that
+    (the rework of a rejected item) can see those decisions. A skip is no decision. The order is that of
+    the events.
     """
-    said: dict[str, Decision] = {}
+    last: dict[str, Decision] = {}
     for decision in sorted(decisions, key=lambda each: each.event_id or 0):
         if decision.round != 1 or decision.verdict == "skip":
             continue
-        said[decision.reviewer] = decision
-        if len(said) == n_annotators:
+        last[decision.reviewer] = decision
+        if len(last) == n_annotators:
             break
-    return list(said.values())
+    return list(last.values())
 
 
 def ratings_of(
@@ -51,18 +51,18 @@ def ratings_of(
     decisions: Iterable[Decision],
     rules: RuleBook,
 ) -> list[Rating]:
-    """Every rating in the blind decisions on what the items say now.
+    """Every rating in the blind decisions on the current contents of the items.
 
-    The rules say how many people decide round 1. What is rejected has a verdict and no label; a score
-    item has scores and no verdict, which would always be `edit`.
+    The rules say how many annotators decide in round 1. A rejection has a verdict and no label; an item
+    of kind `score` has scores and no verdict, which would always be `edit`.
     """
     decided = by_item(decisions)
     ratings = []
     for item in items:
-        on_this = [
+        on_current = [
             each for each in decided[item["item_id"]] if each.content_hash == item["content_hash"]
         ]
-        for decision in blind(on_this, rules.of(item["kind"]).annotators):
+        for decision in blind_decisions(on_current, rules.of(item["kind"]).annotators):
             for dimension, value in _values(item, decision).items():
                 ratings.append(
                     Rating(
@@ -78,7 +78,7 @@ def ratings_of(
 
 
 def _values(item: QueueItem, decision: Decision) -> dict[str, Any]:
-    """What the decision rates, by dimension."""
+    """The values that the decision gives, by dimension."""
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:
         if decision.verdict == "reject":

@@ -1,10 +1,10 @@
-"""Raw agreement: how often two people who rated the same item said the same.
+"""Raw agreement: how often two people who rated the same item gave it the same value.
 
     P = (1/N) sum_i [ sum_c n_ic (n_ic - 1) ] / [ n_i (n_i - 1) ]
 
 n_ic of the n_i ratings of item i are c. With two raters it is the share of items on which they agree.
-Nothing is taken off for chance. Source: the observed agreement of Fleiss (1971), formula 3, with n_i in
-the place of a fixed number of raters.
+It is not corrected for chance. Source: the observed agreement of Fleiss (1971), formula 3, with n_i
+instead of a fixed number of raters.
 """
 
 from methods.agreement.measured import NOBODY_TWICE, Measured, Ratings, counts_of, rated_twice

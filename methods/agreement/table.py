@@ -25,7 +25,7 @@ from methods.agreement.spearman import spearman
 ALL = "all"
 PEOPLE = "people"
 JUDGE = "judge:"
-"""Before a judge's name, so that it is no person's."""
+"""Prefix of a judge's name, so that it is not the name of a person."""
 
 LABELS_OF_PAIR: Mapping[str, Measure] = {"raw": raw_agreement, "cohen_kappa": cohen_kappa}
 LABELS_OF_ALL: Mapping[str, Measure] = {
@@ -173,10 +173,10 @@ def _pairs_with_judges(
 def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, list[str]]:
     """Ratings of the items that two or more of `raters` rated, and the cluster of each.
 
-    Labels become their places in the alphabet: no measure of labels asks for more than sameness.
+    Labels become numbers in alphabetical order: measures of labels only ask whether two are equal.
     """
-    place = {rater: number for number, rater in enumerate(raters)}
-    chosen = [each for each in ratings if each.rater in place]
+    column = {rater: number for number, rater in enumerate(raters)}
+    chosen = [each for each in ratings if each.rater in column]
     item_ids = sorted({each.item_id for each in chosen})
     row = {item_id: number for number, item_id in enumerate(item_ids)}
     labels = sorted({each.value for each in chosen if isinstance(each.value, str)})
@@ -185,12 +185,12 @@ def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, 
     clusters = dict.fromkeys(item_ids, "")
     for each in chosen:
         value = code[each.value] if isinstance(each.value, str) else each.value
-        matrix[row[each.item_id], place[each.rater]] = value
+        matrix[row[each.item_id], column[each.rater]] = value
         clusters[each.item_id] = each.cluster
     twice = (~np.isnan(matrix)).sum(axis=1) >= 2
     return rated_twice(matrix), [clusters[item_ids[i]] for i in np.flatnonzero(twice)]
 
 
 def _escaped(name: str) -> str:
-    """A name without a bare bar, so that no two pairs are written alike."""
+    """A name with its bars escaped, so that different pairs have different texts."""
     return name.replace("\\", "\\\\").replace("|", "\\|")

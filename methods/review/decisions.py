@@ -1,8 +1,9 @@
-"""What a person decided about one exact content, and when such a decision is valid.
+"""Queue items, people's decisions on them, and when a decision is valid.
 
-What belongs here: queue items, decisions, and the check of a record that says it is one. What does
-not: what may change in each kind (`kinds.py`), what decisions come to (`process.py`,
-`resolution.py`), where they are kept (`resources/review/`) and how people make them (`review/`).
+A decision is about one exact content, which it names by hash. What belongs here: the two records, and
+the check of a decision. What does not: what may change in each kind (`kinds.py`), what follows from
+decisions (`process.py`, `resolution.py`), where they are stored (`resources/review/`) and how people
+make them (`review/`).
 """
 
 import json
@@ -18,11 +19,11 @@ from methods.ids import content_id
 from methods.review.kinds import KINDS, REASONS
 
 Verdict = Literal["accept", "edit", "reject", "skip"]
-"""`skip` is recorded and decides nothing: the item goes to somebody else."""
+"""`skip` decides nothing: it is stored, and the item goes to somebody else."""
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 ROUNDS = (1, 2)
-"""1 is the annotators' round, 2 the expert's."""
+"""Round 1 is that of annotators, round 2 that of an expert."""
 
 POLICY_PREFIX = "policy:"
 
@@ -30,10 +31,11 @@ _IMAGE_REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
 
 
 class QueueItem(TypedDict):
-    """One thing to review; `content_hash` is `content_id(content)`, `content` as its kind says.
+    """One item to review. `content` has the keys of its kind, `content_hash` is `content_id(content)`.
 
-    `bucket` is the partition of the item's image set. `context` helps people and is not decided on:
-    {"page_urls", "why" (why a filter flagged it), "captions", ...}. So do paths and pages, if given.
+    `bucket` is the partition of the item's image set. `context` helps people to decide and is not
+    decided on: {"page_urls", "why" (why a filter flagged it), "captions", ...}. The same holds of
+    `image_paths` and `page_urls`, if given.
     """
 
     item_id: str
@@ -64,11 +66,11 @@ def queue_item(row: Mapping[str, Any]) -> QueueItem:
 
 @dataclass(frozen=True)
 class Decision:
-    """What one person decided in one round about one exact content.
+    """One person's decision in one round on one exact content.
 
-    `edits` is the whole new content; `seconds` the time spent; `decided_at` ISO 8601; `event_id`
-    the store's, None until stored. `source_hash` says by what a record is known when it comes
-    again; None: by everything in it, the time included (`source_hash_of`).
+    `edits` is the whole new content; `seconds` the time spent; `decided_at` ISO 8601; `event_id` is
+    given by the store, None before. Two decisions with the same `source_hash` are the same decision;
+    None stands for the hash of everything in it, the time included (`source_hash_of`).
     """
 
     item_id: str
@@ -86,11 +88,11 @@ class Decision:
 
 
 class StaleDecision(ValueError):
-    """The decision is about a content that is no longer the one under review."""
+    """The decision is about an outdated content of the item."""
 
 
 def source_hash_of(decision: Decision) -> str:
-    """Content id of a decision: of all it says, not of its place in the store."""
+    """Hash of everything in a decision but its event id."""
     return content_id(asdict(decision) | {"event_id": None, "source_hash": None})
 
 
@@ -103,10 +105,11 @@ def by_item(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
 
 
 def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
-    """The decision that `record` (JSON from a person) states about `item`.
+    """The decision in `record` (JSON from a person) on `item`.
 
-    `item` is the item as it stands for the record's round (`course_of(…).item`). Raises StaleDecision
-    when the record is about another content, ValueError with one sentence for everything else.
+    `item` has the content to decide on in the record's round (`review_state(…).item`). Raises
+    StaleDecision when the record is about another content, ValueError with one sentence for any
+    other fault.
     """
     if record.get("item_id") != item["item_id"]:
         raise ValueError(f"item_id is {record.get('item_id')!r}, the item is {item['item_id']!r}.")
@@ -117,11 +120,11 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
     if verdict not in VERDICTS:
         raise ValueError(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.")
     if not record.get("content_hash"):
-        raise ValueError("content_hash is missing: say which content was decided on.")
+        raise ValueError("content_hash is missing: it says which content was decided on.")
     if record["content_hash"] != item["content_hash"]:
         raise StaleDecision(
-            f"item {item['item_id']} was decided on at content {record['content_hash']} and stands "
-            f"at {item['content_hash']} now: export it again."
+            f"item {item['item_id']} was decided on at content {record['content_hash']} and its "
+            f"content is {item['content_hash']} now: export it again."
         )
     reason, note = _text(record, "reason"), _text(record, "note")
     edits: Any = record.get("edits")
@@ -131,9 +134,11 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
         KINDS[item["kind"]].check(edits, item["content"])
         _check_images(edits, item)
     elif edits:
-        raise ValueError(f"edits are given and the verdict is {verdict}: it would be edit.")
+        raise ValueError(f"edits are given with the verdict {verdict}: set the verdict to edit.")
     if verdict == "accept" and KINDS[item["kind"]].needs_edit(item["content"]):
-        raise ValueError(f"a {item['kind']} is for people to fill in: the verdict would be edit.")
+        raise ValueError(
+            f"a {item['kind']} needs people's values: fill it in and set the verdict to edit."
+        )
     return Decision(
         item_id=item["item_id"],
         content_hash=item["content_hash"],
@@ -150,9 +155,9 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
 
 def _reviewer(name: object) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise ValueError("reviewer is missing: every decision has a person's name on it.")
+        raise ValueError("reviewer is missing: every decision needs the name of a person.")
     if name.strip().lower().startswith(POLICY_PREFIX):
-        raise ValueError(f"reviewer {name!r} is a policy's name: people may not pose as policy.")
+        raise ValueError(f"reviewer {name!r} is the name of a policy: give the name of a person.")
     return name.strip()
 
 
@@ -196,4 +201,4 @@ def _check_images(edits: dict[str, Any], item: QueueItem) -> None:
     text = " ".join(text for _, text in KINDS[item["kind"]].texts(edits))
     for reference in _IMAGE_REFERENCE.finditer(text):
         if reference[1] not in names:
-            raise ValueError(f"edits name {reference[0]}, and the item has {n_images} images.")
+            raise ValueError(f"edits name {reference[0]}, but the item has {n_images} images.")

@@ -1,9 +1,9 @@
-"""The kinds of things that people review: what each holds, what of it may change, what a change is.
+"""The kinds of items that people review: the content of each, and what people may change in it.
 
-`content` is what is decided on and hashed, a JSON object of the keys that the kind names. What
-belongs here: the shape of each kind's content, which keys people may change and what must hold of a
-changed content; its texts in reading order. What does not: verdicts and who gave them
-(`decisions.py`), how a kind is shown (`review/`).
+`content` is what people decide on and what is hashed: a JSON object with the keys that the kind names.
+What belongs here: the shape of each kind's content, which keys people may change, the check of a
+changed content, and its texts in reading order. What does not: verdicts (`decisions.py`), and how a
+kind is shown (`review/`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +15,11 @@ from methods.ids import canonical_json
 from methods.prompts.messages import IMAGE_HERE
 
 NONE_FITS = "Z"
-"""The choice of an extraction whose output names none of the choices (MMBench, section 4.2)."""
+"""The choice when a model's output names none of the choices (MMBench, section 4.2)."""
 MIN_CHOICES = 2
 
 REASONS = ("factual_error", "does_not_follow", "incomplete", "common_sense_error", "other")
-"""Why something is rejected: AlignMMBench's four reasons (section 3.3), and `other`, which needs a
-note."""
+"""Reasons for a rejection: AlignMMBench's four (section 3.3), and `other`, which needs a note."""
 
 Content = Mapping[str, Any]
 Texts = list[tuple[str, str]]
@@ -28,48 +27,50 @@ Texts = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind: the keys of its content, those that people may change, and its two functions.
+    """One kind: the keys of its content, those that people may change, and its functions.
 
-    `texts` gives (label, text) in reading order, of every text a person reads. `needs_edit` says
-    that the content cannot be accepted as it stands, since it is people who complete it.
+    `texts` gives (label, text) of every text that a person reads, in reading order. `needs_edit` says
+    whether a content is incomplete, so that it cannot be accepted without an edit.
     """
 
     name: str
     keys: tuple[str, ...]
     editable: tuple[str, ...]
     texts: Callable[[Content], Texts]
-    _holds: Callable[[Content, Content], None]
+    _validate: Callable[[Content, Content], None]
     needs_edit: Callable[[Content], bool] = lambda content: False
 
     def check(self, edited: object, original: Content) -> None:
         """Raise ValueError with one sentence unless `edited` is a valid change of `original`."""
         if not isinstance(edited, dict) or edited.keys() != original.keys():
             keys = sorted(original)
-            raise ValueError(f"edit needs edits: the whole content, with the keys {keys}.")
+            raise ValueError(
+                f"the verdict edit needs edits: the whole content, with the keys {keys}."
+            )
         changed = [key for key in sorted(original) if _differ(edited[key], original[key])]
         fixed = [key for key in changed if key not in self.editable]
         if fixed:
-            may = ", ".join(self.editable)
-            raise ValueError(f"edits may change {may} alone, and they change {fixed}.")
-        self._holds(edited, original)
+            editable = ", ".join(self.editable)
+            raise ValueError(f"edits may change only {editable}, and they change {fixed}.")
+        self._validate(edited, original)
         if not changed:
             raise ValueError("edits change nothing: the verdict would be accept.")
 
 
 def _differ(one: object, other: object) -> bool:
-    # By canonical form, as they are hashed: 1 and true are equal in Python.
+    # Compare in canonical form, as contents are hashed: 1 and True are equal in Python.
     return canonical_json(one) != canonical_json(other)
 
 
-def _need_texts(what: str, texts: Sequence[object]) -> None:
+def _check_texts(what: str, texts: Sequence[object]) -> None:
     if not all(isinstance(text, str) and text.strip() for text in texts):
-        raise ValueError(f"edits need {what} with every text in place, and one is missing.")
+        raise ValueError(f"edits need {what} without an empty text, and one is empty or missing.")
 
 
-def _keep_places(where: str, edited: Sequence[str], original: Sequence[str]) -> None:
-    # A text whose images no longer match their places cannot be sent to any model.
+def _check_placeholders(where: str, edited: Sequence[str], original: Sequence[str]) -> None:
+    # Each placeholder stands for one image: otherwise the text cannot be sent to a model.
     if " ".join(edited).count(IMAGE_HERE) != " ".join(original).count(IMAGE_HERE):
-        raise ValueError(f"edits must keep the {IMAGE_HERE} of {where}.")
+        raise ValueError(f"edits must keep every {IMAGE_HERE} of {where}.")
 
 
 # --- Dialogues and rewrites ----------------------------------------------------------------------
@@ -83,21 +84,23 @@ def _dialogue_texts(content: Content) -> Texts:
     ]
 
 
-def _dialogue_holds(edited: Content, original: Content) -> None:
+def _check_dialogue(edited: Content, original: Content) -> None:
     turns = edited["turns"]
     if not isinstance(turns, list) or not turns:
         raise ValueError("edits need turns, a list with at least one turn.")
     if not all(isinstance(turn, dict) for turn in turns):
         raise ValueError("every turn of the edits has a question and an answer.")
-    _need_texts("turns", [turn.get(key) for turn in turns for key in ("question", "answer")])
+    _check_texts("turns", [turn.get(key) for turn in turns for key in ("question", "answer")])
     for key in ("question", "answer"):
         before = [turn[key] for turn in original["turns"]]
-        _keep_places(f"the content's {key}s, and add none", [turn[key] for turn in turns], before)
+        _check_placeholders(
+            f"the content's {key}s, and add none", [turn[key] for turn in turns], before
+        )
 
 
-def _rewrite_holds(edited: Content, original: Content) -> None:
-    _need_texts("rewrite", [edited["rewrite"]])
-    _keep_places("the content's rewrite", [edited["rewrite"]], [original["rewrite"]])
+def _check_rewrite(edited: Content, original: Content) -> None:
+    _check_texts("rewrite", [edited["rewrite"]])
+    _check_placeholders("the content's rewrite", [edited["rewrite"]], [original["rewrite"]])
 
 
 # --- Questions with an answer --------------------------------------------------------------------
@@ -110,26 +113,30 @@ def _choice_texts(content: Content) -> Texts:
     return [(label, text) for label, text in [*named, *choices, *last] if text]
 
 
-def _choice_holds(edited: Content, original: Content) -> None:
-    _need_texts("question and category", [edited["question"], edited["category"]])
+def _check_multiple_choice(edited: Content, original: Content) -> None:
+    _check_texts("question and category", [edited["question"], edited["category"]])
     if edited["hint"] is not None and not isinstance(edited["hint"], str):
         raise ValueError("the hint of the edits is a text, or null where there is none.")
     choices = edited["choices"]
     if not isinstance(choices, dict) or len(choices) < MIN_CHOICES:
         raise ValueError(f"edits need choices, at least {MIN_CHOICES}, each a text by its label.")
     if sorted(choices) != list(ascii_uppercase[: len(choices)]):
-        raise ValueError("the choices of the edits are labelled A, B, C and so on, none left out.")
-    _need_texts("choices", list(choices.values()))
+        raise ValueError(
+            "the choices of the edits must be labelled A, B, C and so on, without a gap."
+        )
+    _check_texts("choices", list(choices.values()))
     if len({text.strip() for text in choices.values()}) < len(choices):
-        raise ValueError("two choices of the edits say the same: one of them would be as right.")
+        raise ValueError(
+            "two choices of the edits have the same text, so that both would be right."
+        )
     if not isinstance(edited["answer"], str) or edited["answer"] not in choices:
         raise ValueError(f"the answer of the edits is one of {', '.join(sorted(choices))}.")
-    _keep_places("the content's question", [edited["question"]], [original["question"]])
+    _check_placeholders("the content's question", [edited["question"]], [original["question"]])
 
 
-def _reference_holds(edited: Content, original: Content) -> None:
-    _need_texts("reference", [edited["reference"]])
-    _keep_places("the content's reference", [edited["reference"]], [original["reference"]])
+def _check_reference(edited: Content, original: Content) -> None:
+    _check_texts("reference", [edited["reference"]])
+    _check_placeholders("the content's reference", [edited["reference"]], [original["reference"]])
 
 
 # --- Translations --------------------------------------------------------------------------------
@@ -147,22 +154,22 @@ def _translation_texts(content: Content) -> Texts:
     ]
 
 
-def _translation_holds(edited: Content, original: Content) -> None:
+def _check_translation(edited: Content, original: Content) -> None:
     source, target = original["source"], edited["target"]
     if not isinstance(target, dict) or target.keys() != source.keys():
         raise ValueError(f"edits need target, a text for each of {', '.join(sorted(source))}.")
     if not all(isinstance(text, str) for text in target.values()):
         raise ValueError("every target of the edits is a text.")
-    # What is empty at the source is empty in the other language, too.
-    _need_texts("target", [target[name] for name, text in source.items() if text.strip()])
+    # An empty source text has an empty translation.
+    _check_texts("target", [target[name] for name, text in source.items() if text.strip()])
     for name, text in source.items():
-        _keep_places(f"{name} as it stands in the source", [target[name]], [text])
+        _check_placeholders(f"{name} in the source", [target[name]], [text])
 
 
 # --- Labels and scores ---------------------------------------------------------------------------
 
 
-def _category_holds(edited: Content, original: Content) -> None:
+def _check_category(edited: Content, original: Content) -> None:
     if edited["category"] not in original["categories"]:
         raise ValueError(
             f"the category of the edits is one of {', '.join(original['categories'])}."
@@ -175,7 +182,7 @@ def _extraction_texts(content: Content) -> Texts:
     return [("Question", content["question"]), *choices, *ends]
 
 
-def _extraction_holds(edited: Content, original: Content) -> None:
+def _check_extraction(edited: Content, original: Content) -> None:
     labels = [*original["choices"], NONE_FITS]
     if edited["choice"] not in labels:
         raise ValueError(f"the choice of the edits is one of {', '.join(labels)}.")
@@ -195,12 +202,12 @@ def _score_texts(content: Content) -> Texts:
     ]
 
 
-def _score_holds(edited: Content, original: Content) -> None:
+def _check_score(edited: Content, original: Content) -> None:
     scores, dimensions = edited["scores"], original["dimensions"]
     lowest, highest = original["lowest"], original["highest"]
     if not isinstance(scores, dict) or scores.keys() != set(dimensions):
         raise ValueError(f"edits need scores, one for each of {', '.join(dimensions)}.")
-    # True is an integer in Python and none to people.
+    # In Python True is an int; here it is no score.
     if not all(type(score) is int and lowest <= score <= highest for score in scores.values()):
         raise ValueError(f"every score of the edits is a whole number from {lowest} to {highest}.")
 
@@ -210,55 +217,55 @@ def _unscored(content: Content) -> bool:
 
 
 def _plain(*keys: str) -> Callable[[Content], Texts]:
-    """Texts that stand under their own keys."""
+    """Texts that are labelled by their own keys."""
     return lambda content: [(key.capitalize(), content[key]) for key in keys if content[key]]
 
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("dialogue", ("image_ids", "turns"), ("turns",), _dialogue_texts, _dialogue_holds),
+        Kind("dialogue", ("image_ids", "turns"), ("turns",), _dialogue_texts, _check_dialogue),
         Kind(
             "multiple_choice",
             ("image_ids", "question", "hint", "choices", "answer", "category"),
             ("question", "hint", "choices", "answer", "category"),
             _choice_texts,
-            _choice_holds,
+            _check_multiple_choice,
         ),
         Kind(
             "rewrite",
             ("original", "rewrite"),
             ("rewrite",),
             _plain("original", "rewrite"),
-            _rewrite_holds,
+            _check_rewrite,
         ),
         Kind(
             "reference",
             ("image_ids", "question", "reference"),
             ("reference",),
             _plain("question", "reference"),
-            _reference_holds,
+            _check_reference,
         ),
         Kind(
             "translation",
             ("source_language", "target_language", "source", "target"),
             ("target",),
             _translation_texts,
-            _translation_holds,
+            _check_translation,
         ),
         Kind(
             "category",
             ("image_ids", "text", "category", "categories"),
             ("category",),
             _plain("text", "category"),
-            _category_holds,
+            _check_category,
         ),
         Kind(
             "extraction",
             ("question", "choices", "output", "choice"),
             ("choice",),
             _extraction_texts,
-            _extraction_holds,
+            _check_extraction,
         ),
         Kind(
             "score",
@@ -274,9 +281,9 @@ KINDS: dict[str, Kind] = {
             ),
             ("scores",),
             _score_texts,
-            _score_holds,
+            _check_score,
             _unscored,
         ),
     )
 }
-"""Every kind by its name. A policy accepts none that `needs_edit`: it cannot say what people would."""
+"""Every kind by its name. A policy never accepts an item that `needs_edit`."""

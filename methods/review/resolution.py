@@ -1,8 +1,8 @@
-"""What an item's decisions come to for a release: its final content and who stands behind it.
+"""What an item's decisions mean for a release: its final content and who approved it.
 
-A release says which items people must have seen (`Policy`); the rules of the process say what people
-that takes (`process.py`). What belongs here: the standing of an item under both. What does not: the
-course of the decisions itself, and whom an item awaits.
+The policy of a release says which items need people's decisions (`Policy`); the rules of the review
+process say how many people an item needs (`process.py`). What belongs here: the outcome under both.
+What does not: the state of the review itself, and who decides next.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple, get_args
 from methods.ids import canonical_json
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
 from methods.review.kinds import KINDS
-from methods.review.process import Course, Rules, course_of, drawn
+from methods.review.process import ReviewState, Rules, in_sample, review_state
 
 Status = Literal["approved", "rejected", "pending"]
 Require = Literal["none", "sample", "all"]
-"""Of which items a release demands people's decisions: of none, of a sample, of all."""
+"""Which items a release demands people's decisions of: none, a sample, or all."""
 
 REQUIRES: tuple[str, ...] = get_args(Require)
 SHARE = 0.1
@@ -33,10 +33,10 @@ _STATUS: dict[str, Status] = {
 
 
 class Policy(NamedTuple):
-    """What a release demands of people; what it does not demand, it lets through under its name.
+    """Which items need people's decisions; the policy itself accepts the others, under its name.
 
-    `sample_share` is the share of items that `sample` demands, chosen by a hash of the item's id, so
-    that none ever moves in or out, and a larger share has all that a smaller one has.
+    `sample_share` is the share of items that `sample` demands. They are chosen by a hash of the item's
+    id, so that the choice never changes, and a larger share contains every smaller one.
     """
 
     require: Require = "none"
@@ -44,26 +44,26 @@ class Policy(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What stands where a person would: never a person's name."""
+        """The policy's name among the reviewers; no person can have it."""
         return POLICY_PREFIX + self.require
 
     @property
     def share(self) -> float:
-        """The share of items that it demands people's decisions of."""
+        """The share of items that need people's decisions."""
         return {"none": 0.0, "sample": self.sample_share, "all": 1.0}[self.require]
 
     def demands(self, item_id: str) -> bool:
-        """Whether the item is one that people must have decided."""
-        return drawn("release", item_id, self.share)
+        """Whether people must decide this item."""
+        return in_sample("release", item_id, self.share)
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """Where an item stands: its final content, that content's hash and who stands behind it.
+    """The outcome of an item's review: its status, final content, and who decided.
 
-    `revision` is 0 as generated and one more for each edit that stands. `reviewers` are those whose
-    decisions led here, in order; where a round was left to the policy, the policy's name. `demanded`
-    says whether the policy demanded people.
+    `revision` is 0 as generated and grows by one with each edit that counts. `reviewers` are the people
+    whose decisions count, in order, with the policy's name for a round that the policy accepted.
+    `demanded` says whether the policy demands people's decisions of this item.
     """
 
     item_id: str
@@ -82,48 +82,49 @@ def resolve(
     policy: Policy,
     rules: Rules = DEFAULT_RULES,
 ) -> Resolution:
-    """What the decisions make of the item, as it was offered.
+    """The outcome of a queued item after the decisions.
 
-    Approved by people is what the rules call so. A policy fills what is left only where it demands
-    nobody, and never against a person: what somebody rejected stays rejected, where annotators
-    disagree an expert decides, and what only people can fill in (`Kind.needs_edit`) waits for them.
+    The rules say when people have approved an item. Where the policy demands nobody, it accepts in the
+    rounds that nobody decided, and never overrules a person: a rejected item stays rejected, where
+    annotators disagree an expert decides, and an item that only people can complete
+    (`Kind.needs_edit`) stays pending.
     """
     decisions = [each for each in decisions if each.item_id == item["item_id"]]
     demanded = policy.demands(item["item_id"])
-    course = course_of(item, decisions, rules)
+    state = review_state(item, decisions, rules)
     if not demanded:
-        filled = _filled(item, decisions, course, policy, rules)
-        if not KINDS[item["kind"]].needs_edit(filled.item["content"]):
-            course = filled
-    status = _STATUS[course.stage.status]
-    rejections = [each for each in course.counted if each.verdict == "reject"]
+        completed = _completed_by_policy(item, decisions, state, policy, rules)
+        if not KINDS[item["kind"]].needs_edit(completed.item["content"]):
+            state = completed
+    status = _STATUS[state.status.name]
+    rejections = [each for each in state.counted if each.verdict == "reject"]
     return Resolution(
         item_id=item["item_id"],
-        content_hash=course.item["content_hash"],
+        content_hash=state.item["content_hash"],
         status=status,
-        content=course.item["content"],
-        revision=course.revision,
-        reviewers=tuple(each.reviewer for each in course.counted),
+        content=state.item["content"],
+        revision=state.revision,
+        reviewers=tuple(each.reviewer for each in state.counted),
         reason=rejections[-1].reason if rejections and status == "rejected" else None,
         demanded=demanded,
     )
 
 
-def _filled(
-    item: QueueItem, decisions: list[Decision], course: Course, policy: Policy, rules: Rules
-) -> Course:
-    """The course when the policy accepts, round after round, what nobody decided."""
-    if course.stage.status in ("round_1", "not_sampled"):
-        # One of two annotators is enough here: what they said stands, a rejection included.
+def _completed_by_policy(
+    item: QueueItem, decisions: list[Decision], state: ReviewState, policy: Policy, rules: Rules
+) -> ReviewState:
+    """The state after the policy has accepted, round by round, what nobody decided."""
+    if state.status.name in ("round_1", "not_sampled"):
+        # One of two annotators is enough here: that decision counts, a rejection included.
         rules = rules.model_copy(update={"annotators": 1, "sample": 1.0})
-        course = course_of(item, decisions, rules)
+        state = review_state(item, decisions, rules)
     decisions = [*decisions]
-    while course.stage.status in ("round_1", "round_2") and not _disagree(course.first):
-        # Nobody has decided round 1 where it is open, so it is on the item as offered.
-        on = item if course.stage.status == "round_1" else course.item
-        decisions.append(_acceptance(on, course.stage.round or 1, policy))
-        course = course_of(item, decisions, rules)
-    return course
+    while state.status.name in ("round_1", "round_2") and not _disagree(state.annotator_decisions):
+        # Nobody has decided round 1 where it is open, so it is on the item as queued.
+        on = item if state.status.name == "round_1" else state.item
+        decisions.append(_acceptance(on, state.status.round or 1, policy))
+        state = review_state(item, decisions, rules)
+    return state
 
 
 def _disagree(votes: Sequence[Decision]) -> bool:
@@ -131,7 +132,7 @@ def _disagree(votes: Sequence[Decision]) -> bool:
 
 
 def _acceptance(item: QueueItem, round: int, policy: Policy) -> Decision:
-    """The policy's own acceptance; it is stored nowhere."""
+    """The policy's acceptance, which is never stored."""
     return Decision(
         item_id=item["item_id"],
         content_hash=item["content_hash"],

@@ -1,4 +1,4 @@
-"""The review store: offered items, what people decided, who works on what, in one SQLite file.
+"""The review store: the queue, decisions, locks, drafts and accounts, in one SQLite file.
 
-`store.py` is the one class that others use; each of the other modules keeps one kind of row.
+`store.py` and `accounts.py` are what others use; each of the other modules keeps one kind of row.
 """

@@ -1,11 +1,11 @@
-"""Who may review: accounts, the links and passwords they sign in with, and who is signed in.
+"""Accounts of reviewers: their passwords, sign-in links, sessions and failed sign-ins.
 
-What belongs here: the account tables of the review store's SQLite file, and the rules that hold
-whatever the way in: what is limited, what ends when. What does not: cookies, forms and pages
-(`review/security.py`).
+An account is a person who may review, here and in the review app. A session is the time between a
+sign-in and its end. What belongs here: the account tables of the review store's SQLite file, and the
+limits and expiry times. What does not: cookies and pages (`review/security.py`, `review/pages/`).
 
-Of every token (a link's, a session's) only the SHA-256 is kept: who reads the file signs in as nobody.
-Tokens are 32 random bytes, so that they need neither salt nor a slow hash.
+Of every token (of a link or a session) only the SHA-256 is stored, so that nobody can sign in with
+what the file holds. Tokens are 32 random bytes, so that they need neither salt nor a slow hash.
 """
 
 import hashlib
@@ -31,25 +31,25 @@ from resources.review.passwords import (
 )
 
 ROLES = ("annotator", "expert", "admin")
-"""Each may what those before it may."""
+"""Each role includes the rights of those before it."""
 
 LINK_LASTS = timedelta(days=3)
 SESSION_LASTS = timedelta(days=14)
 IDLE_LASTS = timedelta(days=3)
-"""Most people sign in by link: a session that ends each night would be a link each morning."""
+"""Longer than a night, since most people sign in by link and would need a new one each morning."""
 SEEN_EVERY = timedelta(minutes=5)
-"""How exactly it is known when somebody was last seen: noting each request would be a write each."""
+"""How often a session's last use is stored: storing it at each request would be a write each."""
 
 ATTEMPTS_WINDOW = timedelta(minutes=5)
 ATTEMPTS_PER_NAME = 5
 ATTEMPTS_PER_ADDRESS = 20
-"""More than for a name: a whole office may have one address."""
+"""More than for a name, since a whole office may share one address."""
 
 _ACCOUNT = """
 SELECT name, role, disabled_at IS NOT NULL AS disabled, password IS NOT NULL AS has_password
 FROM accounts
 """
-# The k-th last try within the window is the one that must grow old before the next.
+# The limit is reached if there are as many attempts in the window; the oldest of them must expire.
 _FULL = """
 SELECT tried_at FROM sign_in_attempts WHERE {column} = ? AND tried_at > ?
 ORDER BY tried_at DESC LIMIT 1 OFFSET ?
@@ -57,11 +57,11 @@ ORDER BY tried_at DESC LIMIT 1 OFFSET ?
 
 
 class AccountError(UserError):
-    """What an account cannot be or do, in one sentence."""
+    """An account cannot be made, changed or signed in; the message says why in one sentence."""
 
 
 class TooManyAttempts(AccountError):
-    """Signing in by password is paused for a name or an address; `wait` says for how long."""
+    """Signing in by password is blocked for a name or an address for the time `wait`."""
 
     def __init__(self, wait: timedelta):
         self.wait = wait
@@ -72,7 +72,7 @@ class TooManyAttempts(AccountError):
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody who may review, under this name."""
+    """A person who may review, under this name."""
 
     name: str
     role: str
@@ -80,7 +80,7 @@ class Account:
     has_password: bool = False
 
     def may(self, role: str) -> bool:
-        """Whether it may what `role` may."""
+        """Whether the account has the rights of `role`."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
@@ -102,19 +102,19 @@ class Accounts:
         self._file = ReviewFile(path)
 
     def add(self, name: str, role: str, password: str | None = None) -> Account:
-        """A new account; without a password it signs in by link. Raises AccountError."""
+        """Add an account; without a password it signs in by link. Raises AccountError."""
         try:
             name = checked_name(name)
         except ValueError as error:
             raise AccountError(str(error)) from None
-        kept = None if password is None else self._hashed(password)
-        row = (name, folded_name(name), _checked_role(role), kept, self._now())
+        password_hash = None if password is None else self._hashed(password)
+        row = (name, folded_name(name), _checked_role(role), password_hash, self._now())
         with self._file.transaction() as connection:
-            taken = connection.execute(
+            existing = connection.execute(
                 "SELECT name FROM accounts WHERE folded = ?", (row[1],)
             ).fetchone()
-            if taken:
-                raise AccountError(f"There is an account {taken[0]!r} already.")
+            if existing:
+                raise AccountError(f"There is an account {existing[0]!r} already.")
             connection.execute(
                 "INSERT INTO accounts (name, folded, role, password, created_at) "
                 "VALUES (?, ?, ?, ?, ?)",
@@ -123,7 +123,7 @@ class Accounts:
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:
-        """The account of this name, in whatever case it is written."""
+        """The account of this name, whatever its case."""
         return _found(self._file.connection, "WHERE folded = ?", folded_name(name))
 
     def all(self) -> list[Account]:
@@ -132,16 +132,16 @@ class Accounts:
         return [_account(row) for row in rows]
 
     def set_role(self, name: str, role: str) -> None:
-        """Give another role, from the next request on. Raises AccountError."""
+        """Change the role, from the next request on. Raises AccountError."""
         self._update(name, "role = ?", _checked_role(role))
 
     def set_password(self, name: str, password: str) -> None:
-        """Give another password; ends the account's sessions and link. Raises AccountError."""
-        self._update(name, "password = ?", self._hashed(password), signed_out=True)
+        """Change the password; ends the account's sessions and link. Raises AccountError."""
+        self._update(name, "password = ?", self._hashed(password), sign_out=True)
 
     def disable(self, name: str) -> None:
-        """Let nobody sign in under this name; ends its sessions and link. Raises AccountError."""
-        self._update(name, "disabled_at = coalesce(disabled_at, ?)", self._now(), signed_out=True)
+        """Refuse sign-ins under this name; ends its sessions and link. Raises AccountError."""
+        self._update(name, "disabled_at = coalesce(disabled_at, ?)", self._now(), sign_out=True)
 
     def enable(self, name: str) -> None:
         """Let a disabled account sign in again. Raises AccountError."""
@@ -155,7 +155,7 @@ class Accounts:
         """
         name_hash = _sha256(folded_name(name))
         with self._file.transaction() as connection:
-            # It counts before it is tried, so that many at once are not tried uncounted.
+            # Count before verifying, so that many attempts at once cannot pass the limit.
             self._count_attempt(connection, name_hash, address)
             row = connection.execute(
                 "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
@@ -183,7 +183,7 @@ class Accounts:
         return Account(row["name"], row["role"], has_password=True)
 
     def link(self, name: str) -> str:
-        """A token that signs in once, within `LINK_LASTS`; an earlier one becomes void.
+        """A token that signs in once, within `LINK_LASTS`; it replaces an earlier one.
 
         Raises AccountError.
         """
@@ -200,7 +200,7 @@ class Accounts:
         return token
 
     def invited(self, token: str) -> Account | None:
-        """Whom a link would sign in; looking does not use it up."""
+        """The account that a link would sign in; the link stays usable."""
         return _found(
             self._file.connection,
             "JOIN sign_in_links USING (name) "
@@ -210,7 +210,7 @@ class Accounts:
         )
 
     def use_link(self, token: str) -> Account | None:
-        """Whom a link signs in; of many who use it at once one is signed in."""
+        """The account that a link signs in, once: of several uses at the same time one succeeds."""
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM sign_in_links WHERE expires_at <= ?", (self._now(),))
             row = connection.execute(
@@ -221,7 +221,7 @@ class Accounts:
             return _found(connection, "WHERE name = ? AND disabled_at IS NULL", row["name"])
 
     def begin_session(self, name: str) -> str:
-        """A new token for who has just signed in. Raises AccountError if they may not."""
+        """Begin a session; returns its token. Raises AccountError if the account may not sign in."""
         token, now = secrets.token_urlsafe(32), self._now()
         with self._file.transaction() as connection:
             connection.execute(
@@ -238,7 +238,7 @@ class Accounts:
         return token
 
     def session(self, token: str) -> Account | None:
-        """Who is signed in by this token, as the account is now; notes that they were seen."""
+        """The account that is signed in by this token, as it is now; stores when it was last seen."""
         token_hash = _sha256(token)
         row = self._file.connection.execute(
             "SELECT name, role, password, seen_at FROM sessions JOIN accounts USING (name) "
@@ -254,13 +254,11 @@ class Accounts:
         return Account(row["name"], row["role"], has_password=row["password"] is not None)
 
     def end_session(self, token: str) -> None:
-        """Sign this token out; nothing happens if it was."""
+        """End the session of this token, if there is one."""
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM sessions WHERE token_hash = ?", (_sha256(token),))
 
-    def _update(
-        self, name: str, change: str, value: str | None, *, signed_out: bool = False
-    ) -> None:
+    def _update(self, name: str, change: str, value: str | None, *, sign_out: bool = False) -> None:
         with self._file.transaction() as connection:
             row = connection.execute(
                 f"UPDATE accounts SET {change} WHERE folded = ? RETURNING name",
@@ -268,12 +266,12 @@ class Accounts:
             ).fetchone()
             if row is None:
                 raise AccountError(f"There is no account {name!r}.")
-            if signed_out:
+            if sign_out:
                 for table in ("sessions", "sign_in_links"):
                     connection.execute(f"DELETE FROM {table} WHERE name = ?", (row["name"],))
 
     def _count_attempt(self, connection: sqlite3.Connection, name_hash: str, address: str) -> None:
-        """Count one more try, unless there were too many of late."""
+        """Count one more attempt. Raises TooManyAttempts at the limit."""
         since = self._now(-ATTEMPTS_WINDOW)
         connection.execute("DELETE FROM sign_in_attempts WHERE tried_at <= ?", (since,))
         limits = (("name_hash", name_hash, ATTEMPTS_PER_NAME),) + (
@@ -299,7 +297,7 @@ class Accounts:
         return hash_password(password, self._hasher)
 
     def _now(self, shift: timedelta = timedelta()) -> str:
-        # All of one length, so that they compare as text.
+        # All have one length, so that they compare as text.
         return (self._clock() + shift).isoformat(timespec="milliseconds")
 
 

@@ -1,6 +1,6 @@
-"""Buckets: how far the offered items of each partition are.
+"""Buckets: the review progress of each partition of the queue.
 
-What belongs here: counts over `standings` and `events` by bucket, and what says that one has moved.
+What belongs here: counts over item status and events by bucket, and a fingerprint of each bucket.
 """
 
 import sqlite3
@@ -11,23 +11,23 @@ from resources.review.file import sql
 
 
 class Bucket(NamedTuple):
-    """One partition: its items, how many of them await somebody, and decisions on them.
+    """One partition: how many items it has, how many of them need a decision, how many decisions.
 
-    `state` is another one after any decision on an item of it and with any other item or content.
+    `fingerprint` changes with every decision on one of its items, and with its items and contents.
     """
 
     bucket: str
     n_items: int = 0
-    n_awaited: int = 0
+    n_open: int = 0
     n_decisions: int = 0
-    state: str = ""
+    fingerprint: str = ""
 
 
 def read(connection: sqlite3.Connection) -> list[Bucket]:
-    """Every bucket that has offered items, in order."""
+    """Every bucket that has queued items, in order of its key."""
     return [
-        Bucket(bucket, n_items, n_awaited, n_decisions, content_id(last_event, contents))
-        for bucket, n_items, n_awaited, n_decisions, last_event, contents in connection.execute(
+        Bucket(bucket, n_items, n_open, n_decisions, content_id(last_event, contents))
+        for bucket, n_items, n_open, n_decisions, last_event, contents in connection.execute(
             sql("buckets")
         )
     ]

@@ -1,8 +1,8 @@
--- How far the offered items of each bucket are, and what they say.
+-- The review progress of each bucket, and the ids and content hashes of its queued items.
 SELECT
     s.bucket,
     count(*) AS n_items,
-    sum(s.people > 0) AS n_awaited,
+    sum(s.people > 0) AS n_open,
     coalesce(sum(e.n_decisions), 0) AS n_decisions,
     coalesce(max(e.last_event), 0) AS last_event,
     group_concat(s.item_id || ' ' || s.content_hash) AS contents

@@ -1,6 +1,6 @@
-"""Events: what people decided, in the order they decided it, once each.
+"""Events: the decisions of people, in the order they were stored, each once.
 
-What belongs here: rows of the table `events`, in and out. It is append-only, and triggers keep it so.
+What belongs here: reading and appending rows of the table `events`. Triggers keep it append-only.
 """
 
 import json
@@ -30,8 +30,8 @@ _SELECT = f"SELECT event_id, {', '.join(COLUMNS)} FROM events"
 
 
 def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
-    """Put a decision at the end; its event id, None when it is known by its source hash already."""
-    # In the order they were given: scores, say, are read in the order of their dimensions.
+    """Append a decision; returns its event id, None when its source hash is stored already."""
+    # Keys keep their order: scores, for example, are read in the order of their dimensions.
     edits = None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
     stored = {"edits": edits, "source_hash": _source(decision)}
     row = [stored[name] if name in stored else getattr(decision, name) for name in COLUMNS]
@@ -40,7 +40,7 @@ def append(connection: sqlite3.Connection, decision: Decision) -> int | None:
 
 
 def known(connection: sqlite3.Connection, decision: Decision) -> int | None:
-    """The event id of a decision that was stored before, None of a new one."""
+    """The event id of a decision that is stored already, None for a new one."""
     query = "SELECT event_id FROM events WHERE source_hash = ?"
     found = connection.execute(query, [_source(decision)]).fetchone()
     return None if found is None else int(found[0])

@@ -1,6 +1,6 @@
-"""Items: what was offered for review, found again by what it is and how it stands.
+"""Items of the review queue: stored, listed page by page, and counted by status.
 
-What belongs here: the tables `items` and `item_texts`, pages of them and counts over them.
+What belongs here: the tables `items`, `item_contents` and `item_texts`.
 """
 
 import json
@@ -13,17 +13,17 @@ from methods.ids import content_id
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import Status
-from resources.review import standings
+from resources.review import item_status
 from resources.review.file import sql
 from resources.review.times import now
 
 _TITLE_LENGTH = 120
-_PLACES_OF_A_KIND = 1 << 32
-"""More than items of one kind are ever offered."""
+_POSITIONS_OF_A_KIND = 1 << 32
+"""More than the items of one kind that a queue ever has."""
 
 
-class Offered(NamedTuple):
-    """What an offer changed: how many items are new, have another content, are withdrawn."""
+class QueueChanges(NamedTuple):
+    """How many items an update of the queue added, changed in content, and withdrew."""
 
     new: int
     changed: int
@@ -32,81 +32,78 @@ class Offered(NamedTuple):
 
 @dataclass(frozen=True)
 class Filters:
-    """Which items a page shows; None for all. `status` is one of `Stage.status`.
+    """Which items a page shows; None means any.
 
-    `annotator` is who decided on the item or works on it; `text` stands somewhere in its texts, in
-    any case.
+    `reviewer` decided on the item or has it locked; `text` occurs in its texts, in any case.
     """
 
     kind: str | None = None
     status: Status | None = None
-    annotator: str | None = None
+    reviewer: str | None = None
     text: str | None = None
     bucket: str | None = None
 
 
 @dataclass(frozen=True)
-class Summary:
-    """An item on a page: `title` is the head of its first text, `people` how many it still needs.
-
-    `held_by` are those who work on it now.
-    """
+class ItemSummary:
+    """An item on a page. `title` is the beginning of its first text; `locked_by` are the people who
+    have it locked now."""
 
     item_id: str
     kind: str
     bucket: str | None
     set_id: str | None
     status: Status
-    people: int
+    people_needed: int
     title: str
-    held_by: tuple[str, ...]
+    locked_by: tuple[str, ...]
 
 
 class Progress(NamedTuple):
-    """How many items of a kind stand at a status."""
+    """How many items of a kind have a status."""
 
     kind: str
     status: Status
     n: int
 
 
-def offer(
+def update_queue(
     connection: sqlite3.Connection, items: Sequence[QueueItem], kinds: Sequence[str]
-) -> Offered:
-    """Make `items` the queue of these kinds, in their order; only what has changed is written.
+) -> QueueChanges:
+    """Make `items` the queue of these kinds, in their order; only rows that change are written.
 
-    Kinds that are offered apart from each other follow each other in the order of `KINDS`.
+    The parts of the queue that are updated separately follow each other in the order of `KINDS`.
     """
     rows = connection.execute(sql("known_items"), {"kinds": json.dumps(list(kinds))})
     before = {row["item_id"]: row for row in rows}
-    first = min(map(list(KINDS).index, kinds)) * _PLACES_OF_A_KIND
-    gone = before.keys() - {item["item_id"] for item in items}
-    withdrawn = [item_id for item_id in gone if not before[item_id]["withdrawn"]]
+    first = min(map(list(KINDS).index, kinds)) * _POSITIONS_OF_A_KIND
+    missing = before.keys() - {item["item_id"] for item in items}
+    withdrawn = [item_id for item_id in missing if not before[item_id]["withdrawn"]]
     connection.executemany(
         "UPDATE items SET withdrawn = 1 WHERE item_id = ?", [[item_id] for item_id in withdrawn]
     )
     new = changed = 0
     touched = list(withdrawn)
-    for place, item in enumerate(items, start=first):
-        known, made_of = before.get(item["item_id"]), content_id(item)
+    for position, item in enumerate(items, start=first):
+        known, item_hash = before.get(item["item_id"]), content_id(item)
         new += known is None or bool(known["withdrawn"])
         changed += known is not None and known["content_hash"] != item["content_hash"]
-        if known is None or known["made_of"] != made_of:
-            _put(connection, item, made_of, place)
-        elif (known["place"], known["withdrawn"]) != (place, 0):
+        if known is None or known["made_of"] != item_hash:
+            _put(connection, item, item_hash, position)
+        elif (known["place"], known["withdrawn"]) != (position, 0):
             connection.execute(
                 "UPDATE items SET place = ?, withdrawn = 0 WHERE item_id = ?",
-                [place, item["item_id"]],
+                [position, item["item_id"]],
             )
         else:
             continue
         touched.append(item["item_id"])
-    standings.make(connection, touched)
-    return Offered(new, changed, len(withdrawn))
+    item_status.update(connection, touched)
+    return QueueChanges(new, changed, len(withdrawn))
 
 
 def read(connection: sqlite3.Connection, item_id: str) -> QueueItem | None:
-    """The item as it was last offered, withdrawn or not; None when it never was."""
+    """The item as it was last queued, withdrawn or not; None for an unknown one."""
     found = connection.execute(
         "SELECT item FROM item_contents WHERE item_id = ?", [item_id]
     ).fetchone()
@@ -116,16 +113,16 @@ def read(connection: sqlite3.Connection, item_id: str) -> QueueItem | None:
     return item
 
 
-def offered(connection: sqlite3.Connection, kinds: Sequence[str]) -> list[QueueItem]:
-    """Items of these kinds that are not withdrawn, in their order."""
-    rows = connection.execute(sql("offered_items"), {"kinds": json.dumps(list(kinds))})
+def queued(connection: sqlite3.Connection, kinds: Sequence[str]) -> list[QueueItem]:
+    """The items of these kinds in the queue, in their order."""
+    rows = connection.execute(sql("queued_items"), {"kinds": json.dumps(list(kinds))})
     return [json.loads(row["item"]) for row in rows]
 
 
 def page(
     connection: sqlite3.Connection, filters: Filters, offset: int, limit: int
-) -> tuple[list[Summary], int]:
-    """Items `offset` to `offset + limit` of those that pass the filters, and how many pass."""
+) -> tuple[list[ItemSummary], int]:
+    """Items `offset` to `offset + limit` of those that match the filters, and how many match."""
     rows = connection.execute(
         sql("page"),
         vars(filters)
@@ -147,7 +144,7 @@ def progress(connection: sqlite3.Connection) -> list[Progress]:
     return [Progress(*row) for row in rows]
 
 
-def _put(connection: sqlite3.Connection, item: QueueItem, made_of: str, place: int) -> None:
+def _put(connection: sqlite3.Connection, item: QueueItem, item_hash: str, position: int) -> None:
     texts = [text for _, text in KINDS[item["kind"]].texts(item["content"])]
     title = " ".join(texts[0].split())[:_TITLE_LENGTH] if texts else ""
     connection.execute(
@@ -158,8 +155,8 @@ def _put(connection: sqlite3.Connection, item: QueueItem, made_of: str, place: i
             "bucket": item.get("bucket"),
             "set_id": item.get("set_id"),
             "content_hash": item["content_hash"],
-            "made_of": made_of,
-            "place": place,
+            "made_of": item_hash,
+            "place": position,
             "title": title,
         },
     )
@@ -173,6 +170,8 @@ def _put(connection: sqlite3.Connection, item: QueueItem, made_of: str, place: i
         )
 
 
-def _summary(row: sqlite3.Row) -> Summary:
-    names = Summary.__dataclass_fields__.keys() - {"held_by"}
-    return Summary(**{name: row[name] for name in names}, held_by=tuple(json.loads(row["held_by"])))
+def _summary(row: sqlite3.Row) -> ItemSummary:
+    names = ItemSummary.__dataclass_fields__.keys() - {"locked_by"}
+    return ItemSummary(
+        **{name: row[name] for name in names}, locked_by=tuple(json.loads(row["locked_by"]))
+    )

@@ -1,4 +1,4 @@
--- What was offered before of some kinds.
+-- Every item of some kinds that was ever queued.
 SELECT item_id, content_hash, made_of, place, withdrawn
 FROM items
 WHERE kind IN (SELECT value FROM json_each(:kinds))

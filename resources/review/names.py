@@ -1,6 +1,6 @@
-"""What may be a reviewer's name: every decision stands under one, and is read by people.
+"""Which names reviewers may have: every decision has one on it, which people must not confuse.
 
-What belongs here: the rule, and the form that names share which people would take for the same.
+What belongs here: the check of a name, and the folded form that is equal for names that look alike.
 """
 
 import re
@@ -8,17 +8,17 @@ import unicodedata
 
 MAX_LENGTH = 40
 
-# Characters that Python calls printable and nobody can see.
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
-_BETWEEN = " .-_'@"
+# Characters that Python calls printable and that are invisible.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+_PUNCTUATION = " .-_'@"
 _LOOK_ALIKE = ("LATIN ", "GREEK ", "CYRILLIC ")
 
 
 def checked_name(name: str) -> str:
-    """The name in Unicode's form NFC; raises ValueError with one sentence for one nobody may have.
+    """The name in Unicode's form NFC. Raises ValueError with one sentence unless it is allowed.
 
-    A name has 1 to 40 letters and digits of any script; between them blanks and `. - _ ' @`. There
-    is no colon, so that no name is a policy's (`policy:accept`).
+    A name has 1 to 40 letters and digits of any script; between them blanks and `. - _ ' @`. It has
+    no colon, so that no person has the name of a policy (`policy:none`).
     """
     name = unicodedata.normalize("NFC", name)
     if not 1 <= len(name) <= MAX_LENGTH:
@@ -37,16 +37,16 @@ def checked_name(name: str) -> str:
 
 
 def folded_name(name: str) -> str:
-    """What names share that differ only by case, width or accents' encoding; of any text."""
+    """A form that is equal for names that differ only by case, width or the encoding of accents."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    # Half characters, which JSON can carry, are no text to SQLite.
+    # SQLite refuses lone surrogates, which JSON can carry.
     return folded.encode(errors="replace").decode()
 
 
 def _is_allowed(char: str) -> bool:
-    if _UNSEEN.match(char):
+    if _INVISIBLE.match(char):
         return False
-    return char.isalnum() or char in _BETWEEN or _is_accent(char)
+    return char.isalnum() or char in _PUNCTUATION or _is_accent(char)
 
 
 def _is_accent(char: str) -> bool:

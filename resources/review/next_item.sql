@@ -1,4 +1,4 @@
--- The first item at a status that awaits this person and that not enough others hold.
+-- The first item with a status that this person may decide and that needs more people than have locked it.
 SELECT s.item_id, s.round, s.content_hash
 FROM standings AS s
 WHERE
@@ -6,7 +6,7 @@ WHERE
     AND (:kind IS NULL OR s.kind = :kind)
     AND s.kind NOT IN (SELECT value FROM json_each(:full))
     AND NOT EXISTS (
-        SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :annotator
+        SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
     )
     AND s.people > (
         SELECT count(*) FROM locks AS l
@@ -14,7 +14,7 @@ WHERE
             l.item_id = s.item_id
             AND l.round = s.round
             AND l.content_hash = s.content_hash
-            AND l.annotator <> :annotator
+            AND l.annotator <> :reviewer
             AND l.expires_at > :now
     )
 ORDER BY s.place

@@ -1,4 +1,4 @@
--- An item as it is offered now, at its place in the offer.
+-- Insert or replace an item of the queue; `place` is its position there.
 INSERT INTO items (
     item_id, kind, bucket, set_id, content_hash, made_of, place, withdrawn, title
 )

@@ -1,6 +1,7 @@
-"""The rules of review from `review.yaml`, beside the store's file.
+"""The rules of review, read from `review.yaml` beside the store's file.
 
-What belongs here: reading and checking it. What the rules mean is `methods/review/process.py`.
+What belongs here: reading and checking the file. The meaning of the rules is in
+`methods/review/process.py`.
 """
 
 from pathlib import Path
@@ -13,11 +14,11 @@ from methods.review.process import RuleBook
 
 
 class RulesError(UserError):
-    """review.yaml is not usable; the message says what to do."""
+    """review.yaml cannot be used; the message says why."""
 
 
 def read_rules(path: Path) -> RuleBook:
-    """The rules in `path`, the default ones without it. Raises RulesError."""
+    """The rules in `path`, or the default ones if there is no such file. Raises RulesError."""
     if not path.exists():
         return RuleBook()
     try:
@@ -28,5 +29,5 @@ def read_rules(path: Path) -> RuleBook:
         return RuleBook.model_validate({} if book is None else book)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the whole"
+        where = ".".join(map(str, first["loc"])) or "the whole file"
         raise RulesError(f"{path}: {where}: {first['msg']}.") from None

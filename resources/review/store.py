@@ -1,6 +1,7 @@
-"""The review store as others see it: one class over one SQLite file.
+"""The review store as others use it: one class over one SQLite file.
 
-What belongs here: what each call does as one transaction. The rows are the other modules'.
+What belongs here: which calls there are, each one transaction. The other modules of this folder read
+and write the rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,12 +10,12 @@ from typing import Any
 
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
-from methods.review.process import Course, RuleBook
-from resources.review import buckets, claims, events, items, standings
+from methods.review.process import ReviewState, RuleBook
+from resources.review import buckets, events, item_status, items, locks
 from resources.review.buckets import Bucket
-from resources.review.claims import Claim
 from resources.review.file import ReviewFile
-from resources.review.items import Filters, Offered, Progress, Summary
+from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
+from resources.review.locks import Lock
 from resources.review.rules import read_rules
 
 RULES_FILE = "review.yaml"
@@ -22,7 +23,7 @@ ALL = Filters()
 
 
 class ReviewStore:
-    """Offered items, decisions and who works on what; safe among threads and processes.
+    """The review queue, decisions, locks and drafts; safe among threads and processes.
 
     Each thread keeps a connection. What a call has stored is on disk when it returns. The rules are
     read from `review.yaml` beside the file when a store is opened, and hold for every process from
@@ -33,9 +34,9 @@ class ReviewStore:
         self.path = Path(path)
         self._file = ReviewFile(self.path)
         rules = read_rules(self.path.with_name(RULES_FILE))
-        if rules != standings.rules_of(self._file.connection):
+        if rules != item_status.current_rules(self._file.connection):
             with self._file.transaction() as connection:
-                standings.follow(connection, rules)
+                item_status.set_rules(connection, rules)
 
     def close(self) -> None:
         """Close this thread's connection; the next call opens another."""
@@ -43,124 +44,128 @@ class ReviewStore:
 
     def rules(self) -> RuleBook:
         """The rules that hold now."""
-        return standings.rules_of(self._file.connection)
+        return item_status.current_rules(self._file.connection)
 
     def rebuild(self) -> None:
-        """Make what is kept of each item's standing anew from the events."""
+        """Compute the stored status of every item again from the events."""
         with self._file.transaction() as connection:
-            standings.rebuild(connection)
+            item_status.rebuild(connection)
 
     # --- Items -----------------------------------------------------------------------------------
 
-    def offer(self, queue: Sequence[QueueItem], kinds: Sequence[str] = tuple(KINDS)) -> Offered:
-        """Make `queue`, in its order, what people see of these kinds.
+    def update_queue(
+        self, queue: Sequence[QueueItem], kinds: Sequence[str] = tuple(KINDS)
+    ) -> QueueChanges:
+        """Make `queue`, in its order, the review queue of these kinds.
 
-        Items with another content are awaited again; items of `kinds` that are not in it are
-        withdrawn: kept and not shown. Items of other kinds stay as they are.
+        An item with a new content needs decisions again. An item of `kinds` that is not in `queue` is
+        withdrawn: it is kept and not shown. Items of other kinds stay as they are.
         """
         with self._file.transaction() as connection:
-            return items.offer(connection, queue, kinds)
+            return items.update_queue(connection, queue, kinds)
 
     def items(self, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
-        """The items of these kinds that people see now, in their order."""
-        return items.offered(self._file.connection, kinds)
+        """The queued items of these kinds, in their order."""
+        return items.queued(self._file.connection, kinds)
 
     def item(self, item_id: str) -> QueueItem | None:
-        """The item as it was last offered, withdrawn or not; None when it never was."""
+        """The item as it was last queued, withdrawn or not; None for an unknown one."""
         return items.read(self._file.connection, item_id)
 
-    def course(self, item_id: str) -> Course | None:
-        """Where decisions have brought the item: `course.item` has the content that the next decision
-        is made on (after the edits of round 1, say), `course.stage` what it awaits."""
+    def state(self, item_id: str) -> ReviewState | None:
+        """The state of an item after all decisions; `state.item` has the content that the next
+        decision is made on, such as the one with the edits of round 1."""
         item = self.item(item_id)
-        return None if item is None else standings.course(self._file.connection, item)
+        return None if item is None else item_status.state(self._file.connection, item)
 
     def page(
         self, filters: Filters = ALL, offset: int = 0, limit: int = 50
-    ) -> tuple[list[Summary], int]:
-        """One page of the offered items that pass the filters, in their order, and how many pass."""
+    ) -> tuple[list[ItemSummary], int]:
+        """One page of the queued items that match the filters, in their order, and how many match."""
         return items.page(self._file.connection, filters, offset, limit)
 
     def progress(self) -> list[Progress]:
-        """How many offered items stand where, by kind and status."""
+        """How many queued items have which status, by kind."""
         return items.progress(self._file.connection)
 
     def buckets(self) -> list[Bucket]:
-        """How far each bucket that has offered items is, in order of its key."""
+        """The progress of each bucket that has queued items, in order of its key."""
         return buckets.read(self._file.connection)
 
-    # --- Work ------------------------------------------------------------------------------------
+    # --- Locks and drafts ------------------------------------------------------------------------
 
-    def claim(
-        self, annotator: str, role: str, *, kind: str | None = None, item_id: str | None = None
-    ) -> Claim | None:
-        """The right to decide an item, for LOCK_SECONDS: of the one asked for, or the next; or None.
+    def lock_item(
+        self, reviewer: str, role: str, *, kind: str | None = None, item_id: str | None = None
+    ) -> Lock | None:
+        """Lock an item for LOCK_SECONDS: the one asked for, or the next; None where there is none.
 
-        Annotators get what awaits round 1 or rework, experts and admins what awaits round 2; nobody
-        gets what they have decided or skipped, or whose other round they did, or what as many others
-        hold as it needs, or more in a day than the quota. A claim that one has already is given again,
-        with its time anew. With `item_id` an annotator may also take up what is rejected.
+        Annotators get items of round 1 or for rework, experts and admins items of round 2. Nobody gets
+        an item that they decided or skipped, that they decided in the other round, that as many others
+        have locked as it needs, or that is over their quota for the day. A person who has a lock
+        already gets it again, renewed. With `item_id` an annotator may also lock a rejected item.
         """
         with self._file.transaction() as connection:
-            return claims.claim(connection, annotator, role, kind, item_id)
+            return locks.lock_item(connection, reviewer, role, kind, item_id)
 
-    def renew(self, token: str) -> bool:
-        """Hold a claim for LOCK_SECONDS from now; False when it has expired or was let go."""
+    def renew_lock(self, token: str) -> bool:
+        """Extend a lock to LOCK_SECONDS from now; False when it has expired or was given back."""
         with self._file.transaction() as connection:
-            return claims.renew(connection, token)
+            return locks.renew(connection, token)
 
-    def let_go(self, token: str) -> None:
+    def unlock(self, token: str) -> None:
         """Give the item back undecided; the draft is kept."""
         with self._file.transaction() as connection:
-            claims.let_go(connection, token)
+            locks.unlock(connection, token)
 
     def save_draft(self, token: str, draft: dict[str, Any]) -> None:
-        """Keep what this person has begun on this content in this round, also when the claim has
-        expired meanwhile. Raises LockLost for a token that is not known."""
+        """Store what this person has typed for this content in this round, also when the lock has
+        expired meanwhile. Raises LockLost for an unknown token."""
         with self._file.transaction() as connection:
-            claims.save_draft(connection, token, draft)
+            locks.save_draft(connection, token, draft)
 
     def draft(self, token: str) -> dict[str, Any] | None:
-        """What this person saved on this content in this round, under this claim or an earlier one."""
-        return claims.draft(self._file.connection, token)
+        """The person's draft for this content and round, saved under this lock or an earlier one."""
+        return locks.draft(self._file.connection, token)
 
     def decide(self, token: str, decision: Decision) -> int:
-        """Store what the claim was for; the claim and its draft go. Returns the event id.
+        """Store the decision on a locked item, and delete the lock and the draft. Returns the event id.
 
-        `decision` comes from `check_decision(record, course.item)`. Raises LockLost when the claim no
-        longer holds, StaleDecision when the item has changed or was decided meanwhile; nothing is
-        stored then. The same decision again gives the same event id.
+        `decision` comes from `check_decision(record, state.item)`. Raises LockLost when the lock has
+        expired, StaleDecision when the item has changed or was decided meanwhile; nothing is stored
+        then. The same decision again gives the same event id.
         """
         with self._file.transaction() as connection:
-            return claims.decide(connection, token, decision)
+            return locks.decide(connection, token, decision)
 
     # --- Decisions -------------------------------------------------------------------------------
 
     def append(self, decisions: Iterable[Decision]) -> tuple[int, int]:
-        """Store decisions made elsewhere, all or none: (n_added, n_known).
+        """Store decisions made outside the app, all or none: (n_added, n_known).
 
-        A decision known by its source hash is left as it is. Raises sqlite3.IntegrityError, and
-        stores none of them, when one breaks the table's rules.
+        A decision whose source hash is stored already is left out. Raises sqlite3.IntegrityError, and
+        stores nothing, when one breaks the table's rules.
         """
         decisions = list(decisions)
         with self._file.transaction() as connection:
             added = [each for each in decisions if events.append(connection, each) is not None]
-            standings.make(connection, sorted({each.item_id for each in added}))
+            item_status.update(connection, sorted({each.item_id for each in added}))
         return len(added), len(decisions) - len(added)
 
     def decisions(self, item_ids: Iterable[str] | None = None) -> list[Decision]:
         """Decisions in the order they were stored: of these items, or of all."""
         return events.read(self._file.connection, item_ids)
 
-    def visible_to(self, item_id: str, annotator: str, role: str) -> list[Decision]:
-        """The item's decisions that this person may see: their own, and the others' once round 1 is
-        complete, whoever they are; admins, who look after the work, see all at any time."""
+    def visible_decisions(self, item_id: str, reviewer: str, role: str) -> list[Decision]:
+        """The item's decisions that this person may see.
+
+        Everybody sees their own, and those of others once round 1 is complete; admins see all.
+        """
         with self._file.snapshot() as connection:
             decided = events.read(connection, [item_id])
             item = items.read(connection, item_id)
             if role == "admin":
                 return decided
-            course = None if item is None else standings.course(connection, item)
-        if course is not None and course.stage.status not in ("round_1", "not_sampled"):
+            state = None if item is None else item_status.state(connection, item)
+        if state is not None and state.status.name not in ("round_1", "not_sampled"):
             return decided
-        return [each for each in decided if each.reviewer == annotator]
+        return [each for each in decided if each.reviewer == reviewer]

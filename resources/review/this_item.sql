@@ -1,5 +1,5 @@
--- The item asked for, if it awaits this person and not enough others hold it. What is rejected awaits
--- nobody, and one person may take it up.
+-- The item asked for, if this person may decide it and it needs more people than have locked it. A
+-- rejected item needs nobody, and one person may lock it all the same.
 SELECT s.item_id, s.round, s.content_hash
 FROM standings AS s
 WHERE
@@ -8,7 +8,7 @@ WHERE
     AND (:kind IS NULL OR s.kind = :kind)
     AND s.kind NOT IN (SELECT value FROM json_each(:full))
     AND NOT EXISTS (
-        SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :annotator
+        SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
     )
     AND max(s.people, 1) > (
         SELECT count(*) FROM locks AS l
@@ -16,6 +16,6 @@ WHERE
             l.item_id = s.item_id
             AND l.round = s.round
             AND l.content_hash = s.content_hash
-            AND l.annotator <> :annotator
+            AND l.annotator <> :reviewer
             AND l.expires_at > :now
     )

@@ -1,10 +1,10 @@
--- How many items of each kind a person has decided today or holds now.
+-- How many items of each kind a person has decided today or has locked now.
 SELECT i.kind, count(*)
 FROM (
     SELECT item_id FROM events
-    WHERE reviewer = :annotator AND decided_at >= :today AND verdict <> 'skip'
+    WHERE reviewer = :reviewer AND decided_at >= :today AND verdict <> 'skip'
     UNION ALL
-    SELECT item_id FROM locks WHERE annotator = :annotator AND expires_at > :now
+    SELECT item_id FROM locks WHERE annotator = :reviewer AND expires_at > :now
 )
 JOIN items AS i USING (item_id)
 GROUP BY i.kind

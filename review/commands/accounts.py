@@ -1,8 +1,8 @@
-"""`account add|list|role|password|link|disable|enable`: who may review, from a shell.
+"""`account add|list|role|password|link|disable|enable`: the accounts of reviewers.
 
-What belongs here: arguments, and what is printed. The rules are `resources/review/accounts.py`. A
-password is read from a prompt or from standard input, never from an argument: arguments are seen by
-others and kept by shells.
+What belongs here: arguments, and what is printed. The rules are in `resources/review/accounts.py`. A
+password is read from a prompt or from standard input, never from an argument: other users of the
+machine can see arguments, and shells store them.
 """
 
 import argparse
@@ -18,16 +18,16 @@ ADDRESS = f"http://{HOST}:{PORT}"
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `account` and its own commands."""
-    account = commands.add_parser("account", help="say who may review, and let them sign in")
+    account = commands.add_parser("account", help="add and change the accounts of reviewers")
     actions = account.add_subparsers(required=True)
 
-    add = actions.add_parser("add", help="let somebody review; prints a link that signs in once")
-    add.add_argument("name", help="the name their decisions will stand under")
+    add = actions.add_parser("add", help="add an account; prints a link that signs in once")
+    add.add_argument("name", help="the name on this person's decisions")
     add.add_argument("--role", choices=ROLES, required=True)
     add.add_argument(
         "--password",
         action="store_true",
-        help="ask for a password (or read a line of standard input) instead of making a link",
+        help="ask for a password (or read a line of standard input) instead of printing a link",
     )
     _add_address(add)
     add.set_defaults(command=_add)
@@ -51,7 +51,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     _add_address(link)
     link.set_defaults(command=_link)
 
-    disable = actions.add_parser("disable", help="sign an account out and let it sign in no more")
+    disable = actions.add_parser("disable", help="sign an account out and refuse further sign-ins")
     disable.add_argument("name")
     disable.set_defaults(command=_disable)
 
@@ -62,7 +62,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def _add_address(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--address", default=ADDRESS, help=f"where people find the app (default {ADDRESS})"
+        "--address",
+        default=ADDRESS,
+        help=f"the address of the app for its users (default {ADDRESS})",
     )
 
 
@@ -107,13 +109,13 @@ def _link(arguments: argparse.Namespace) -> int:
 
 def _disable(arguments: argparse.Namespace) -> int:
     Accounts(review_path()).disable(arguments.name)
-    print(f"{arguments.name} is signed out everywhere and may sign in no more.")
+    print(f"{arguments.name} is signed out everywhere and cannot sign in any more.")
     return 0
 
 
 def _enable(arguments: argparse.Namespace) -> int:
     Accounts(review_path()).enable(arguments.name)
-    print(f"{arguments.name} may sign in again.")
+    print(f"{arguments.name} can sign in again.")
     return 0
 
 
@@ -124,7 +126,7 @@ def _print_link(accounts: Accounts, name: str, address: str) -> None:
 
 
 def _read_password() -> str:
-    """From a prompt, twice, or a line of standard input where nobody sits at it."""
+    """Ask twice at a terminal; elsewhere read a line of standard input."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     password = getpass.getpass("Password: ")

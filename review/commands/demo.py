@@ -1,7 +1,7 @@
-"""`demo`: the review app over the queue of the demo, with accounts and their sign-in links.
+"""`demo`: the review app with the queue of the demo, three accounts and their sign-in links.
 
-What belongs here: what the demo has and a real round has not: samples of the kinds that its data lacks,
-and three people. The queue is offered once, before the server starts; the app opens no warehouse.
+What belongs here: what only the demo has: three accounts, and samples of the kinds that its data lacks.
+The queue is read from the warehouse once, before the server starts.
 """
 
 import argparse
@@ -20,7 +20,7 @@ PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `demo`."""
-    parser = commands.add_parser("demo", help="serve the demo's queue to three demo accounts")
+    parser = commands.add_parser("demo", help="serve the demo's queue with three demo accounts")
     add_port(parser)
     parser.set_defaults(command=_demo)
 
@@ -34,9 +34,9 @@ def _demo(arguments: argparse.Namespace) -> int:
     image_ids = sorted({image_id for item in queue for image_id in item["image_ids"]})
     images = ImageStore(images_path())
     stored = [image_id for image_id in image_ids if images.has(image_id)]
-    offered = store.offer([*samples(stored, {item["kind"] for item in queue}), *queue])
-    print(f"Offered for review: {offered.new} new items, {offered.changed} changed.")
-    print("Sign-in links, each good once:")
+    changes = store.update_queue([*samples(stored, {item["kind"] for item in queue}), *queue])
+    print(f"The review queue has {changes.new} new items and {changes.changed} changed ones.")
+    print("Sign-in links, each for one use:")
     for name, role in PEOPLE:
         account = accounts.get(name) or accounts.add(name, role)
         token = accounts.link(account.name)

@@ -1,7 +1,7 @@
-"""`label-studio push` and `pull`: a round in a team's own Label Studio, from a shell.
+"""`label-studio push` and `pull`: review in a team's own Label Studio.
 
-What belongs here: arguments, and which project is whose. The token stands in the environment, since
-a command line may be read by anyone on the machine.
+What belongs here: arguments, and the name of each person's project. The token is in the environment,
+since other users of the machine can see arguments.
 """
 
 import argparse
@@ -13,11 +13,11 @@ from resources.home import images_path, review_path
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from review.commands.files import read_queue, report
+from review.import_export import import_records, items_to_export
 from review.label_studio.annotations import records_of
 from review.label_studio.client import LabelStudio, LabelStudioError
 from review.label_studio.config import labelling_config
 from review.label_studio.tasks import task_of
-from review.rounds import awaiting, take_in
 
 TOKEN = "LABEL_STUDIO_TOKEN"
 
@@ -27,17 +27,19 @@ Command = Callable[[argparse.Namespace, LabelStudio, list[QueueItem]], int]
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `label-studio push` and `label-studio pull`."""
     parser = commands.add_parser("label-studio", help=f"review in Label Studio (token in {TOKEN})")
-    ways = parser.add_subparsers(required=True)
+    actions = parser.add_subparsers(required=True)
     for name, command, what in (
-        ("push", _push, "put what awaits a person into this person's project"),
-        ("pull", _pull, "store what was decided there"),
+        ("push", _push, "add the items that a person may decide to their project"),
+        ("pull", _pull, "store the decisions made there"),
     ):
-        way = ways.add_parser(name, help=what)
-        way.add_argument("--url", required=True, help="the server, such as http://127.0.0.1:8080")
-        way.add_argument("--kind", choices=list(KINDS), required=True)
-        way.add_argument("--round", type=int, choices=ROUNDS, required=True)
-        way.add_argument("--reviewer", required=True, help="the name the decisions stand under")
-        way.set_defaults(command=command)
+        action = actions.add_parser(name, help=what)
+        action.add_argument(
+            "--url", required=True, help="address of the server, such as http://127.0.0.1:8080"
+        )
+        action.add_argument("--kind", choices=list(KINDS), required=True)
+        action.add_argument("--round", type=int, choices=ROUNDS, required=True)
+        action.add_argument("--reviewer", required=True, help="the name on the decisions")
+        action.set_defaults(command=command)
 
 
 def _push(arguments: argparse.Namespace) -> int:
@@ -51,7 +53,9 @@ def _pull(arguments: argparse.Namespace) -> int:
 def _with_server(arguments: argparse.Namespace, command: Command) -> int:
     token = os.environ.get(TOKEN)
     if not token:
-        raise LabelStudioError(f"{TOKEN} is not set: give it your access token of {arguments.url}.")
+        raise LabelStudioError(
+            f"{TOKEN} is not set: set it to your access token of {arguments.url}."
+        )
     items = [item for item in read_queue() if item["kind"] == arguments.kind]
     with LabelStudio(arguments.url, token) as server:
         return command(arguments, server, items)
@@ -59,29 +63,33 @@ def _with_server(arguments: argparse.Namespace, command: Command) -> int:
 
 def _push_to(arguments: argparse.Namespace, server: LabelStudio, items: list[QueueItem]) -> int:
     kind, round, reviewer = arguments.kind, arguments.round, arguments.reviewer
-    given = awaiting(items, ReviewStore(review_path()), round, reviewer)
+    open_items = items_to_export(items, ReviewStore(review_path()), round, reviewer)
     name = project_name(kind, round, reviewer)
     project = server.project(name)
-    there: set[tuple[str, str]] = set()
+    present: set[tuple[str, str]] = set()
     if project is None:
         title = f"{kind.replace('_', ' ')}, round {round}: {reviewer}"
         project = server.new_project(name, title, labelling_config(kind))
     else:
         data = [task["data"] for task in server.tasks(project)]
-        there = {(each.get("item_id"), each.get("content_hash")) for each in data}
+        present = {(each.get("item_id"), each.get("content_hash")) for each in data}
     images = ImageStore(images_path())
-    new = [item for item in given if (item["item_id"], item["content_hash"]) not in there]
+    new = [item for item in open_items if (item["item_id"], item["content_hash"]) not in present]
     server.add_tasks(project, [task_of(item, round, images) for item in new])
-    print(f"{len(new)} tasks added to project {project}, {len(given) - len(new)} there already")
+    print(
+        f"{len(new)} tasks added to project {project}, {len(open_items) - len(new)} were there already"
+    )
     return 0
 
 
 def _pull_from(arguments: argparse.Namespace, server: LabelStudio, items: list[QueueItem]) -> int:
     project = server.project(project_name(arguments.kind, arguments.round, arguments.reviewer))
     if project is None:
-        raise LabelStudioError(f"{arguments.url} has no project of this round: push it first.")
+        raise LabelStudioError(
+            f"{arguments.url} has no project of this kind, round and reviewer: push it first."
+        )
     return report(
-        take_in(
+        import_records(
             items,
             ReviewStore(review_path()),
             records_of(server.tasks(project)),
@@ -92,5 +100,5 @@ def _pull_from(arguments: argparse.Namespace, server: LabelStudio, items: list[Q
 
 
 def project_name(kind: str, round: int, reviewer: str) -> str:
-    """What a project is known by: a person may see in it only what is theirs to decide."""
+    """The name by which a person's project is found; it holds only items that they may decide."""
     return f"vlm-loom: {kind}, round {round}, by {reviewer}"

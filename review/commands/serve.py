@@ -1,4 +1,4 @@
-"""`serve`: the review app in a browser.
+"""`serve`: the review app on a loopback port.
 
 What belongs here: arguments, and starting the server. The app is `review/app.py`.
 """
@@ -25,29 +25,29 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def add_port(parser: argparse.ArgumentParser) -> None:
     """Add `--port`."""
-    parser.add_argument("--port", type=int, default=PORT, help=f"{PORT} unless told")
+    parser.add_argument("--port", type=int, default=PORT, help=f"default {PORT}")
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     store, accounts = ReviewStore(review_path()), Accounts(review_path())
     if not accounts.all():
-        print("Nobody can sign in yet: python -m review account add NAME --role annotator")
+        print("Nobody can sign in yet: run python -m review account add NAME --role annotator")
     return serve(store, accounts, arguments.port)
 
 
 def serve(store: ReviewStore, accounts: Accounts, port: int) -> int:
-    """Serve until Ctrl-C; 2 when the port is taken."""
+    """Serve until Ctrl-C. Returns the exit code: 2 when the port is in use."""
     import uvicorn
 
     from review.app import create_app
 
-    with socket.socket() as tried:
-        # As the server will bind it: what is left of an earlier one does not count.
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket() as probe:
+        # Bind as the server will, so that closing connections of an earlier one do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((HOST, port))
+            probe.bind((HOST, port))
         except OSError:
-            print(f"Port {port} is taken: give another one with --port.", file=sys.stderr)
+            print(f"Port {port} is in use: choose another one with --port.", file=sys.stderr)
             return 2
     print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
     app = create_app(store, accounts, ImageStore(images_path()))

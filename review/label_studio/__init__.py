@@ -1,5 +1,6 @@
-"""Review in a team's own Label Studio: one project an annotator, a kind and a round.
+"""Review in a team's own Label Studio: one project for each reviewer, kind and round.
 
-`config.py`: the labelling config of a kind. `tasks.py`: an item as a task. `annotations.py`: what an
-annotation says. `client.py`: the server's API. What becomes of what was said is `review/rounds.py`.
+`config.py`: the labelling config of a kind. `tasks.py`: an item as a task. `annotations.py`: an
+annotation as a record. `client.py`: the server's API. `files.py`: tasks and annotations in files.
+Records are imported by `review/import_export.py`.
 """

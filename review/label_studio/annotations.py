@@ -1,24 +1,24 @@
-"""What Label Studio's annotations say, as records that a round takes in.
+"""Label Studio's annotations as records to import.
 
-What belongs here: reading tasks with their annotations, as the server's API gives them. Nothing in
-them is trusted: texts are looked up by the names the task was made with, and checked like anyone's.
+What belongs here: reading tasks with their annotations, as the server's API gives them. They are not
+trusted: texts are looked up by the names that the task has, and are checked like any others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from methods.review import KINDS
+from review.import_export import Record
 from review.label_studio.config import CHOOSES, NOTE, OPTION, REASON, SCORE, TEXT, VERDICT
-from review.rounds import Record
 
 _VALUES = {"textarea": "text", "choices": "choices", "number": "number"}
-"""Under which key each type of control keeps what was filled in."""
+"""The key of the value in the result of each type of control."""
 
 
 def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
-    """A record for each annotation; a task that was skipped and annotated later counts as the latter.
+    """A record for each annotation; a skip does not count in a task that was annotated as well.
 
-    A task that this project did not make is a fault.
+    A task that was not exported for review gives a record at fault.
     """
     for task in tasks:
         annotations = task["annotations"]
@@ -26,15 +26,15 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
         for annotation in done or annotations:
             place = f"task {task['id']}, annotation {annotation['id']}"
             try:
-                yield Record(place, _said(task["data"], annotation))
+                yield Record(place, _values(task["data"], annotation))
             except (KeyError, TypeError, AttributeError, IndexError):
                 yield Record(place, fault="not a task that was exported for review.")
             except ValueError as error:
                 yield Record(place, fault=str(error))
 
 
-def _said(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str, Any]:
-    said = {
+def _values(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str, Any]:
+    values = {
         "item_id": data["item_id"],
         "content_hash": data["content_hash"],
         "round": data["round"],
@@ -43,16 +43,16 @@ def _said(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str, A
         "decided_at": annotation["updated_at"],
     }
     if annotation.get("was_cancelled"):
-        return said | {"verdict": "skip"}
+        return values | {"verdict": "skip"}
     filled = _filled(annotation["result"])
-    return said | {
+    return values | {
         **{key: filled.get(key) for key in (VERDICT, REASON, NOTE)},
         "changes": _changes(data, filled),
     }
 
 
 def _filled(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """What stands in each part of the form that is not empty."""
+    """The value of each control of the labelling config that is not empty."""
     filled = {}
     for result in results:
         value = result["value"][_VALUES[result["type"]]]
@@ -60,21 +60,21 @@ def _filled(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
             if len(value) > 1:
                 raise ValueError(f"{result['from_name']} was filled in {len(value)} times.")
             value = value[0] if value else ""
-        # The form's number 7 comes back as 7 or 7.0.
+        # A Number control gives 7 as 7 or 7.0.
         filled[result["from_name"]] = value if isinstance(value, str) else f"{value:g}"
     return filled
 
 
 def _changes(data: Mapping[str, Any], filled: Mapping[str, str]) -> dict[str, str]:
-    """The texts as they stand in the form, by their names."""
+    """The texts of the annotation, by name."""
     kind = data["kind"]
     if kind not in KINDS:
         raise KeyError(kind)
     box = SCORE if kind == "score" else TEXT
-    boxes = {f"{box}_{place}": each["name"] for place, each in enumerate(data["write"])}
+    boxes = {f"{box}_{index}": each["name"] for index, each in enumerate(data["write"])}
     changes = {boxes[name]: text for name, text in filled.items() if name in boxes}
     if box == TEXT and changes and filled.get(VERDICT) == "edit":
-        # The form sends every text, and nothing for one that was emptied.
+        # An annotation has every text except those that were emptied.
         changes = dict.fromkeys(boxes.values(), "") | changes
     if OPTION in filled:
         changes[CHOOSES[kind]] = filled[OPTION]

@@ -1,7 +1,7 @@
-"""A Label Studio server: its projects and tasks over its API.
+"""A Label Studio server: its projects and tasks, over its API.
 
-What belongs here: requests, and a sentence for each way they fail. Projects and tasks are only ever
-added to: what annotators did there is theirs.
+What belongs here: requests, and one sentence for each way they fail. Projects and tasks are only added,
+never changed or deleted, so that no annotation is lost.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -12,21 +12,21 @@ import httpx
 from methods.errors import UserError
 
 TIMEOUT = 120.0
-"""Seconds: an import of pictures is written to the server's database before it answers."""
+"""Seconds: the server stores imported pictures in its database before it answers."""
 PAGE, BATCH = 20, 10
 """Tasks a request: each may carry some 2 MB of pictures."""
 TITLE_LENGTH = 50
-"""The server takes no longer title."""
+"""The most characters of a title that the server accepts."""
 
 
 class LabelStudioError(UserError):
-    """The server could not be asked, or refused; the message says what to do."""
+    """A request failed or was refused; the message says what to do."""
 
 
 class LabelStudio:
     """The API of the server at `url` with a user's token; a context manager.
 
-    The token is a personal access token or, where the server still takes them, a legacy one. Every
+    The token is a personal access token or, where the server still accepts them, a legacy one. Every
     method raises LabelStudioError.
     """
 
@@ -35,7 +35,7 @@ class LabelStudio:
         try:
             self._http = httpx.Client(base_url=url, auth=_Auth(url, token), timeout=TIMEOUT)
         except (httpx.InvalidURL, ValueError) as error:
-            raise LabelStudioError(f"{url!r} is no address of a server: {error}.") from None
+            raise LabelStudioError(f"{url!r} is not the address of a server: {error}.") from None
 
     def __enter__(self) -> "LabelStudio":
         return self
@@ -44,7 +44,7 @@ class LabelStudio:
         self._http.close()
 
     def project(self, name: str) -> int | None:
-        """The id of the project made under `name` (its description), the first of several."""
+        """The id of the first project whose description is `name`."""
         for page in self._pages("/api/projects", "results", {"ordering": "id", "page_size": "100"}):
             for project in page:
                 if project["description"] == name:
@@ -52,18 +52,18 @@ class LabelStudio:
         return None
 
     def new_project(self, name: str, title: str, config: str) -> int:
-        """Make a project under `name` with a labelling config; returns its id."""
+        """Add a project whose description is `name`; returns its id."""
         body = {"title": title[:TITLE_LENGTH], "description": name, "label_config": config}
         return int(self._ask("POST", "/api/projects", json=body)["id"])
 
     def add_tasks(self, project: int, tasks: Sequence[dict[str, Any]]) -> None:
-        """Add tasks to a project, some at a time: an interrupted call leaves those added so far."""
+        """Add tasks to a project in batches; an interrupted call leaves the batches added so far."""
         for start in range(0, len(tasks), BATCH):
-            some = list(tasks[start : start + BATCH])
-            self._ask("POST", f"/api/projects/{project}/import", json=some)
+            batch = list(tasks[start : start + BATCH])
+            self._ask("POST", f"/api/projects/{project}/import", json=batch)
 
     def tasks(self, project: int) -> Iterator[dict[str, Any]]:
-        """Every task of a project with its data and annotations, those that were skipped too."""
+        """Every task of a project with its data and annotations, skipped ones included."""
         wanted = {
             "project": str(project),
             "page_size": str(PAGE),
@@ -89,7 +89,7 @@ class LabelStudio:
         try:
             response = self._http.request(method, path.lstrip("/"), **what)
         except httpx.HTTPError as error:
-            raise LabelStudioError(f"{self._url} cannot be asked: {error}.") from None
+            raise LabelStudioError(f"{self._url} cannot be reached: {error}.") from None
         if path.endswith("/tasks") and response.status_code == httpx.codes.NOT_FOUND:
             return {"tasks": []}  # a page after the last one
         if response.status_code == httpx.codes.UNAUTHORIZED:
@@ -98,16 +98,18 @@ class LabelStudio:
             )
         if not response.is_success:
             raise LabelStudioError(
-                f"{self._url} answered {path} with {response.status_code}: {_words(response)}."
+                f"{self._url} answered {path} with {response.status_code}: {_reason(response)}."
             )
         try:
             return response.json()
         except ValueError:
-            raise LabelStudioError(f"{self._url} is no Label Studio: no JSON came back.") from None
+            raise LabelStudioError(
+                f"{self._url} is not a Label Studio server: its answer is not JSON."
+            ) from None
 
 
 class _Auth(httpx.Auth):
-    """A personal access token is changed for one that lasts minutes; a legacy one is sent itself."""
+    """Exchanges a personal access token for one that lasts minutes; a legacy one is sent as it is."""
 
     requires_response_body = True
 
@@ -117,7 +119,7 @@ class _Auth(httpx.Auth):
         self._header = None if token.count(".") == 2 else f"Token {token}"
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Once more with a new token where the last one has run out."""
+        """Send the request, and send it again with a new token if the last one has expired."""
         if self._header is not None:
             request.headers["Authorization"] = self._header
             response = yield request
@@ -131,11 +133,11 @@ class _Auth(httpx.Auth):
         yield request
 
 
-def _words(response: httpx.Response) -> str:
-    """What the server says is wrong, on one line and cut short."""
+def _reason(response: httpx.Response) -> str:
+    """The server's reason for an error, on one line and shortened."""
     try:
         said = response.json()
-        words = said.get("validation_errors") or said.get("detail") or said
+        reason = said.get("validation_errors") or said.get("detail") or said
     except (ValueError, AttributeError):
-        words = response.reason_phrase
-    return " ".join(str(words).split())[:300]
+        reason = response.reason_phrase
+    return " ".join(str(reason).split())[:300]

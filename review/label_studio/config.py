@@ -1,7 +1,7 @@
-"""The labelling config of each kind, in Label Studio's XML: what annotators see, and what they fill.
+"""The labelling config of each kind, in Label Studio's XML: what annotators see and fill in.
 
-What belongs here: the form. What it is filled with for an item is `tasks.py`, so a config holds
-nothing of any item and no untrusted text; every name after a `$` is a key of a task's data.
+What belongs here: the config. The data of an item is made by `tasks.py`, so that a config holds no text
+of an item, which is untrusted; every name after a `$` is a key of a task's data.
 """
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from methods.review import REASONS
 
 CHOOSES = {"multiple_choice": "answer", "category": "category", "extraction": "choice"}
-"""The part of a kind that is one of a few labels, and not a text to write."""
+"""The text of a kind that is chosen from a few labels instead of written."""
 
 ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (
     "item",
@@ -20,10 +20,10 @@ ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (
     "text",
     "score",
 )
-"""Names of the form's parts; a text and a score are followed by `_` and their place among such."""
+"""Names of the controls; for texts and scores `_` and an index follow."""
 
 _VERDICTS = ("accept", "edit", "reject")
-"""Who does not want to decide uses Label Studio's own button Skip."""
+"""There is no `skip`: Label Studio has a button of its own for it."""
 _INDEX = "{{idx}}"
 
 
@@ -33,7 +33,7 @@ def labelling_config(kind: str) -> str:
     # Label Studio collapses line breaks unless told otherwise.
     SubElement(view, "Style").text = ".htx-text, .lsf-richtext__line { white-space: pre-wrap; }"
     SubElement(view, "Text", name=ITEM, value="$title")
-    # Rewrites, translations and extractions have no pictures; the list is empty for them.
+    # The list is empty for kinds without pictures.
     pictures = SubElement(view, "Repeater", on="$pictures", indexFlag=_INDEX)
     SubElement(pictures, "Header", value=f"$pictures[{_INDEX}].label", size="5")
     SubElement(pictures, "Image", name=f"picture_{_INDEX}", value=f"$pictures[{_INDEX}].url")
@@ -46,7 +46,7 @@ def labelling_config(kind: str) -> str:
     if kind in CHOOSES:
         SubElement(view, "Header", value=f"The right {CHOOSES[kind]}", size="5")
         SubElement(view, "Choices", _control(OPTION), value="$options", choice="single-radio")
-    # A score is for people to fill in: there is nothing yet that could be accepted.
+    # Scores are empty until a person fills them in, so that there is nothing to accept.
     verdicts = _VERDICTS[1:] if kind == "score" else _VERDICTS
     _choices(view, VERDICT, verdicts, required="true")
     _choices(
@@ -65,7 +65,7 @@ def labelling_config(kind: str) -> str:
 def _texts_to_read(view: Element, key: str) -> None:
     read = SubElement(view, "Repeater", on=f"${key}", indexFlag=_INDEX)
     SubElement(read, "Header", value=f"${key}[{_INDEX}].label", size="5")
-    # Text shows what it is given as it is; a HyperText or Markdown would run it.
+    # Text shows its value as it is; HyperText or Markdown would interpret it.
     shown = {"name": f"{key}_{_INDEX}", "value": f"${key}[{_INDEX}].text", "valueType": "text"}
     SubElement(read, "Text", shown)
 

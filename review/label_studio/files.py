@@ -1,7 +1,7 @@
-"""Label Studio by file: for a server that cannot be reached from here.
+"""Label Studio in files, for a server that cannot be reached from here.
 
-What belongs here: the tasks and the form that its Import and its labelling settings take, and the
-JSON that its Export gives. With an address and a token, `client.py` does the same.
+What belongs here: writing the tasks for its Import and the labelling config for its settings, and
+reading the JSON of its Export. `client.py` does the same for a server that can be reached.
 """
 
 import json
@@ -11,34 +11,34 @@ from pathlib import Path
 from methods.errors import UserError
 from methods.review import QueueItem
 from resources.images.store import ImageStore
+from review.import_export import Record
 from review.label_studio.annotations import records_of
 from review.label_studio.config import labelling_config
 from review.label_studio.tasks import task_of
-from review.rounds import Record
 
 
 class NotAnExport(UserError):
-    """The file is not what Label Studio exports; the message says what to do."""
+    """The file is no export of Label Studio; the message says what to do."""
 
 
 def write_tasks(
     items: Iterable[QueueItem], kind: str, round: int, out: Path, images: ImageStore
 ) -> Path:
-    """Write tasks to `out` and their form beside it as `.xml`; returns the form's path.
+    """Write tasks to `out` and their labelling config beside it as `.xml`; returns the config's path.
 
     Raises FileExistsError, ImageNotStored.
     """
     tasks = [task_of(item, round, images) for item in items]
-    form = out.with_suffix(".xml")
+    config = out.with_suffix(".xml")
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("x", encoding="utf-8") as file:
         json.dump(tasks, file, ensure_ascii=False)
-    form.write_text(labelling_config(kind), encoding="utf-8")
-    return form
+    config.write_text(labelling_config(kind), encoding="utf-8")
+    return config
 
 
 def read_tasks(path: Path) -> Iterator[Record]:
-    """The annotations of an export in Label Studio's format JSON. Raises NotAnExport."""
+    """The records of an export in Label Studio's format JSON. Raises NotAnExport."""
     try:
         tasks = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:

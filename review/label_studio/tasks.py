@@ -1,8 +1,7 @@
 """An item as a Label Studio task: the data that a kind's labelling config shows.
 
-Pictures travel inside the task, as data URLs of a bounded size. A team's Label Studio stands anywhere
-and its annotators' browsers elsewhere: an address would have to be open to both, and the review app
-shows its pictures only to who is signed in.
+Pictures are inside the task, as data URLs of a bounded size. With addresses instead, the server and the
+annotators' browsers would have to reach the review app, which shows its pictures only to its accounts.
 """
 
 from typing import Any
@@ -10,20 +9,20 @@ from typing import Any
 from methods.review import QueueItem
 from methods.review.kinds import NONE_FITS
 from resources.images.store import ImageStore
-from review.fields import Field, fields_of, help_of
+from review.item_texts import ItemText, context_texts, item_texts
 from review.label_studio.config import CHOOSES
 
 PICTURE_SIDE = 768
-"""Pixels: enough to judge a picture by; twenty of them make a task of some 2 MB."""
+"""Pixels: enough to judge a picture; a task with twenty such pictures has some 2 MB."""
 
 
 def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
     """The task of an item, as Label Studio imports it. Raises ImageNotStored.
 
-    `item_id`, `content_hash` and `round` come back with the annotations and say what was decided on.
+    `item_id`, `content_hash` and `round` come back with the annotations and name what was decided on.
     """
     kind, content = item["kind"], item["content"]
-    fields = fields_of(kind, content)
+    texts = item_texts(kind, content)
     data: dict[str, Any] = {
         "item_id": item["item_id"],
         "content_hash": item["content_hash"],
@@ -34,32 +33,30 @@ def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
             {"label": f"Image {number}", "url": images.jpeg_base64(image_id, PICTURE_SIDE)}
             for number, image_id in enumerate(item["image_ids"], start=1)
         ],
-        "help": [{"label": label, "text": text} for label, text in help_of(item)],
-        "read": [
-            _shown(field, item) for field in fields if not field.editable or chosen(field, kind)
-        ],
-        "write": [_shown(field, item) for field in written(fields, kind)],
+        "help": [{"label": label, "text": text} for label, text in context_texts(item)],
+        "read": [_shown(text, item) for text in texts if not text.editable or chosen(text, kind)],
+        "write": [_shown(text, item) for text in written(texts, kind)],
     }
     if kind in CHOOSES:
         data["options"] = [{"value": label} for label in _labels(kind, content)]
     return {"data": data}
 
 
-def written(fields: list[Field], kind: str) -> list[Field]:
-    """The fields that annotators write, in the order of the form's boxes."""
-    return [field for field in fields if field.editable and not chosen(field, kind)]
+def written(texts: list[ItemText], kind: str) -> list[ItemText]:
+    """The texts that annotators write, in the order of the config's text areas."""
+    return [text for text in texts if text.editable and not chosen(text, kind)]
 
 
-def chosen(field: Field, kind: str) -> bool:
-    """Whether the field is set by choosing one of a few labels."""
-    return field.name == CHOOSES.get(kind)
+def chosen(text: ItemText, kind: str) -> bool:
+    """Whether the text is set by choosing one of a few labels."""
+    return text.name == CHOOSES.get(kind)
 
 
-def _shown(field: Field, item: QueueItem) -> dict[str, str]:
-    label = field.name.replace(".", " ")
-    if item["kind"] == "score" and field.editable:
+def _shown(text: ItemText, item: QueueItem) -> dict[str, str]:
+    label = text.name.replace(".", " ")
+    if item["kind"] == "score" and text.editable:
         label += f" ({item['content']['lowest']} to {item['content']['highest']})"
-    return {"name": field.name, "label": label, "text": field.text}
+    return {"name": text.name, "label": label, "text": text.text}
 
 
 def _labels(kind: str, content: dict[str, Any]) -> list[str]:

@@ -1,5 +1,5 @@
-"""The pages of the review app, one module for what belongs together.
+"""The pages of the review app.
 
-A page is a function of a request that answers from the review store, the accounts and the image
-store alone: what it needs is on `request.app.state`. Templates are in `review/templates/`.
+A page is a function of a request. It reads the review store, the accounts and the image store, which it
+finds on `request.app.state`, and nothing else. Templates are in `review/templates/`.
 """

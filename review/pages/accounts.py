@@ -1,4 +1,4 @@
-"""Signing in and out, and the page on which administrators keep accounts."""
+"""Signing in and out, and the page on which administrators manage accounts."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,26 +17,26 @@ from review.security import (
 
 
 async def login(request: Request) -> Response:
-    """The form of name and password, and what it sends."""
-    following = local_path(request.query_params.get("next"))
+    """Show the sign-in form (GET), or sign in by name and password (POST)."""
+    next_page = local_path(request.query_params.get("next"))
     if request.method == "GET":
-        return show(request, "login.html", next=following)
+        return show(request, "login.html", next=next_page)
     form = await request.form()
     name = str(form.get("name", ""))
-    again = {"name": name, "next": following}
+    again = {"name": name, "next": next_page}
     try:
         account = await check_password(request, name, str(form.get("password", "")))
     except TooManyAttempts as error:
         return show(request, "login.html", 429, problem=str(error), **again)
     if account is None:
         return show(request, "login.html", 401, problem=say(request, "login.wrong"), **again)
-    response = RedirectResponse(following, 303)
+    response = RedirectResponse(next_page, 303)
     await sign_in(request, response, account)
     return response
 
 
 async def link(request: Request) -> Response:
-    """GET says whom the link signs in, POST uses it up."""
+    """Show the account that a sign-in link is for (GET), or use the link (POST)."""
     token = request.path_params["token"]
     if request.method == "GET":
         invited = _accounts(request).invited(token)
@@ -58,35 +58,35 @@ async def logout(request: Request) -> Response:
 
 @require("admin")
 async def accounts(request: Request) -> Response:
-    """Every account; what the form sends is done to one of them."""
-    kept = _accounts(request)
+    """Show every account (GET), or change one (POST)."""
+    managed = _accounts(request)
     if request.method == "GET":
-        return show(request, "accounts.html", accounts=kept.all(), roles=ROLES)
+        return show(request, "accounts.html", accounts=managed.all(), roles=ROLES)
     form = await request.form()
     name, action = str(form.get("name", "")), str(form.get("action", ""))
     try:
-        address = _act(request, kept, name, action, str(form.get("role", "")))
+        address = _act(request, managed, name, action, str(form.get("role", "")))
     except AccountError as error:
         return show(
-            request, "accounts.html", 422, accounts=kept.all(), roles=ROLES, problem=str(error)
+            request, "accounts.html", 422, accounts=managed.all(), roles=ROLES, problem=str(error)
         )
     return show(
-        request, "accounts.html", accounts=kept.all(), roles=ROLES, link=address, link_name=name
+        request, "accounts.html", accounts=managed.all(), roles=ROLES, link=address, link_name=name
     )
 
 
-def _act(request: Request, kept: Accounts, name: str, action: str, role: str) -> str | None:
-    """Do it; the address to give to the person, where there is one."""
+def _act(request: Request, managed: Accounts, name: str, action: str, role: str) -> str | None:
+    """Perform the action; returns the sign-in link that it made, if any."""
     if action == "disable":
-        kept.disable(name)
+        managed.disable(name)
     elif action == "enable":
-        kept.enable(name)
+        managed.enable(name)
     elif action in ("add", "link"):
         if action == "add":
-            kept.add(name, role)
-        return str(request.url.replace(path=f"/link/{kept.link(name)}", query=""))
+            managed.add(name, role)
+        return str(request.url.replace(path=f"/link/{managed.link(name)}", query=""))
     else:
-        raise HTTPException(400, "There is no such action.")
+        raise HTTPException(400, "The action is one of add, link, disable and enable.")
     return None
 
 

@@ -1,7 +1,6 @@
-"""What all pages share: languages, templates, and the frame they are shown in.
+"""What all pages share: templates and languages.
 
-What belongs here: how a page becomes HTML in the reader's language. What does not: what any one page
-shows.
+What belongs here: rendering a template in the reader's language. What does not: what a page shows.
 """
 
 import json
@@ -25,10 +24,10 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 LANGUAGE_COOKIE = "review_language"
 _A_YEAR = 365 * 24 * 3600
 
-# Key (several in a row are alternatives or two directions) and what it does, by where it works.
+# (keys, what they do) by the part of the app; several keys are alternatives or opposites.
 KEYS = (
     ("everywhere", (("?", "help"), ("q", "to_queue"))),
-    ("queue", (("n", "next_item"), ("j k", "rows"), ("/", "search"), ("[ ]", "turn_page"))),
+    ("queue", (("n", "next_item"), ("j k", "rows"), ("/", "search"), ("[ ]", "change_page"))),
     (
         "reading",
         (
@@ -70,7 +69,7 @@ KEYS = (
 
 @cache
 def texts(language: str) -> dict[str, str]:
-    """Every text of the app in a language, by name."""
+    """The texts of the app's interface in a language, by name."""
     found: dict[str, str] = json.loads(
         (HERE / "languages" / f"{language}.json").read_text(encoding="utf-8")
     )
@@ -79,7 +78,7 @@ def texts(language: str) -> dict[str, str]:
 
 @cache
 def version() -> str:
-    """What the static files are now: part of their address, so that browsers may keep them."""
+    """A hash of the static files, part of their address, so that browsers may cache them for ever."""
     found = sha256()
     for path in sorted(STATIC.iterdir()):
         found.update(path.read_bytes())
@@ -87,7 +86,7 @@ def version() -> str:
 
 
 def language_of(request: Request) -> str:
-    """The language the reader chose, or else the one their browser asks for first."""
+    """The language that the reader chose, or else the first one that their browser asks for."""
     chosen = request.cookies.get(LANGUAGE_COOKIE)
     if chosen in LANGUAGES:
         return chosen
@@ -100,7 +99,7 @@ def say(request: Request, name: str) -> str:
 
 
 def show(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
-    """A page."""
+    """The page that a template makes of `values`, as a response."""
     language = language_of(request)
     html = (
         _templates()
@@ -113,7 +112,7 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
             account=security.current_account(request),
             csrf=security.csrf_token(request),
             version=version(),
-            here=_here(request),
+            back=_address(request),
             keys_by_group=KEYS,
             reasons=REASONS,
             **values,
@@ -123,9 +122,9 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 
 
 def refuse(request: Request, error: HTTPException) -> Response:
-    """What is answered in the place of a page that cannot be had."""
-    talks = (request.headers.get(name, "") for name in ("accept", "content-type"))
-    if any("application/json" in each for each in talks):
+    """The response to a request that failed or was refused: a page, or JSON for a script."""
+    types = (request.headers.get(name, "") for name in ("accept", "content-type"))
+    if any("application/json" in each for each in types):
         return security.refuse(request, error)
     page = show(
         request,
@@ -139,7 +138,7 @@ def refuse(request: Request, error: HTTPException) -> Response:
 
 
 def choose_language(request: Request) -> Response:
-    """Remember the language in a cookie and go back to the page."""
+    """Store the language in a cookie and go back to the page."""
     language = request.path_params["language"]
     if language not in LANGUAGES:
         raise HTTPException(404)
@@ -166,13 +165,13 @@ def _templates() -> Environment:
 
 
 def _label(language: dict[str, str], english: str) -> str:
-    """The label of a text (`Question 2`) in a language; names that are the content's own stay."""
+    """The label of a text (`Question 2`) in a language; names from the content are not translated."""
     word, _, rest = english.partition(" ")
     return f"{language.get(f'label.{word}', word)} {rest}".strip()
 
 
-def _here(request: Request) -> str:
-    """Where the reader is, to come back to from the choice of a language."""
+def _address(request: Request) -> str:
+    """The address of this page, to come back to after choosing a language."""
     if request.method != "GET":
         return "/"
     parts = urlsplit(str(request.url))

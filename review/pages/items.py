@@ -1,4 +1,4 @@
-"""One item: what it shows to whom, and its history."""
+"""The page of one item, its history, and its images."""
 
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -10,10 +10,10 @@ from starlette.responses import FileResponse, Response
 from methods.ingest.image_check import EXTENSION_OF
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
-from methods.review.process import Course
+from methods.review.process import ReviewState
 from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
-from resources.review.claims import Claim
+from resources.review.locks import Lock
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
 from review.pages.revisions import revisions
@@ -25,30 +25,30 @@ _WORK_TEXTS = ("saving", "saved", "not_saved", "lost", "offline", "choose", "rea
 
 @require("annotator")
 def item_page(request: Request) -> Response:
-    """The item, claimed for who opens it if they may decide on it, else to read."""
+    """Show an item: locked for its reader if they may decide on it, otherwise to be read only."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
     item_id = request.path_params["item_id"]
     if store.item(item_id) is None:
         raise HTTPException(404, say(request, "item.missing"))
-    claim = store.claim(account.name, account.role, item_id=item_id)
-    # After the claim, so that what is shown is what it holds.
-    course = cast(Course, store.course(item_id))
-    item, context = course.item, course.item.get("context", {})
-    draft = (store.draft(claim.token) or {}) if claim else {}
-    shown = _drafted(draft.get("content"), item)
-    seen = store.visible_to(item_id, account.name, account.role)
-    counted = {each.event_id for each in course.counted}
-    offered = cast(QueueItem, store.item(item_id))
+    lock = store.lock_item(account.name, account.role, item_id=item_id)
+    # After locking, so that the page shows the locked content.
+    state = cast(ReviewState, store.state(item_id))
+    item, context = state.item, state.item.get("context", {})
+    draft = (store.draft(lock.token) or {}) if lock else {}
+    shown = _with_draft(draft.get("content"), item)
+    seen = store.visible_decisions(item_id, account.name, account.role)
+    counted = {each.event_id for each in state.counted}
+    queued = cast(QueueItem, store.item(item_id))
     return show(
         request,
         "item.html",
         item=item,
         content=shown,
-        editable=claim is not None,
-        claim=claim,
-        round=claim.round if claim else None,
-        status=course.stage.status,
+        editable=lock is not None,
+        lock=lock,
+        round=lock.round if lock else None,
+        status=state.status.name,
         why_not="item.not_yours",
         context=context,
         captions=_each(context.get("captions"), item),
@@ -56,35 +56,37 @@ def item_page(request: Request) -> Response:
             url if urlsplit(url).scheme in ("http", "https") else ""
             for url in _each(context.get("page_urls") or item.get("page_urls"), item)
         ],
-        given=[each for each in revisions(offered, seen) if each.decision.event_id in counted],
-        agreed=_agreement(course),
+        earlier=[each for each in revisions(queued, seen) if each.decision.event_id in counted],
+        agreed=_agreement(state),
         draft=draft,
-        data=_data(request, account, claim, course, shown, draft) if claim else None,
+        data=_data(request, account, lock, state, shown, draft) if lock else None,
     )
 
 
 @require("annotator")
 def history(request: Request) -> Response:
-    """Every decision on the item that this person may see, with what each changed."""
+    """Show every decision on the item that the reader may see, with its changes."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
     item = store.item(request.path_params["item_id"])
     if item is None:
         raise HTTPException(404, say(request, "item.missing"))
-    course = cast(Course, store.course(item["item_id"]))
+    state = cast(ReviewState, store.state(item["item_id"]))
     return show(
         request,
         "history.html",
         item=item,
-        status=course.stage.status,
-        revisions=revisions(item, store.visible_to(item["item_id"], account.name, account.role)),
+        status=state.status.name,
+        revisions=revisions(
+            item, store.visible_decisions(item["item_id"], account.name, account.role)
+        ),
         texts=KINDS[item["kind"]].texts(item["content"]),
     )
 
 
 @require("annotator")
 def image(request: Request) -> Response:
-    """An image of the store. Its address is its content, so browsers keep it for good."""
+    """An image of the store. Its address is its content hash, so that browsers cache it for ever."""
     images: ImageStore = request.app.state.images
     try:
         path = images.path(request.path_params["image_id"])
@@ -100,36 +102,36 @@ def image(request: Request) -> Response:
 def _data(
     request: Request,
     account: Account,
-    claim: Claim,
-    course: Course,
+    lock: Lock,
+    state: ReviewState,
     shown: dict[str, Any],
     draft: dict[str, Any],
 ) -> dict[str, Any]:
-    """What the page's script works with."""
-    item = course.item
+    """The data of the page's script."""
+    item = state.item
     return {
-        "token": claim.token,
+        "token": lock.token,
         "account": account.name,
         "item_id": item["item_id"],
-        "content_hash": claim.content_hash,
-        "round": claim.round,
+        "content_hash": lock.content_hash,
+        "round": lock.round,
         "content": item["content"],
         "shown": shown,
         "verdict": draft.get("verdict"),
         "seconds": draft.get("seconds") or 0,
-        # What was rejected is mended or given up, and never taken as it is.
+        # A rejected item is edited or rejected again, and never accepted as it is.
         "needs_edit": KINDS[item["kind"]].needs_edit(item["content"])
-        or course.stage.status in ("to_rework", "rejected"),
+        or state.status.name in ("to_rework", "rejected"),
         "urls": {
             name: f"/items/{item['item_id']}/{name}"
-            for name in ("draft", "renew", "decide", "let_go")
+            for name in ("draft", "renew", "decide", "unlock")
         },
         "texts": {name: say(request, f"work.{name}") for name in _WORK_TEXTS},
     }
 
 
-def _drafted(content: object, item: QueueItem) -> dict[str, Any]:
-    """The draft's content where it has the item's form, else the item's."""
+def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
+    """The content of the draft if it has the keys of the item's, else the item's content."""
     if isinstance(content, dict) and content.keys() == item["content"].keys():
         try:
             KINDS[item["kind"]].texts(content)
@@ -140,14 +142,14 @@ def _drafted(content: object, item: QueueItem) -> dict[str, Any]:
 
 
 def _each(values: object, item: QueueItem) -> list[str]:
-    """One text for each image; empty ones where there is none."""
-    given = [value or "" for value in values] if isinstance(values, list) else []
-    return (given + [""] * len(item["image_ids"]))[: len(item["image_ids"])]
+    """One text for each image, empty where there is none."""
+    texts = [value or "" for value in values] if isinstance(values, list) else []
+    return (texts + [""] * len(item["image_ids"]))[: len(item["image_ids"])]
 
 
-def _agreement(course: Course) -> str | None:
-    """What the expert is told of how round 1 ended."""
-    if course.stage.status != "round_2":
+def _agreement(state: ReviewState) -> str | None:
+    """The name of the text that tells an expert whether the annotators agreed."""
+    if state.status.name != "round_2":
         return None
-    said = [(each.verdict, each.edits) for each in course.first]
-    return "item.agreed" if all(each == said[0] for each in said) else "item.disagreed"
+    outcomes = [(each.verdict, each.edits) for each in state.annotator_decisions]
+    return "item.agreed" if all(each == outcomes[0] for each in outcomes) else "item.disagreed"

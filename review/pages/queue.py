@@ -1,4 +1,4 @@
-"""The queue: how far it is, what is in it, and the way to the next item."""
+"""The queue: its progress, a list of its items, and the next item for the reader."""
 
 from dataclasses import asdict
 from typing import Any, cast, get_args
@@ -18,13 +18,13 @@ from review.security import current_account, require
 PAGE = 50
 STATUSES: tuple[str, ...] = get_args(Status)
 DONE = ("approved", "rejected", "not_sampled")
-"""Statuses in which an item waits for nobody."""
+"""Statuses in which an item needs no decision."""
 NOTICES = ("queue.nothing_left",)
 
 
 @require("annotator")
 def queue(request: Request) -> Response:
-    """Progress by kind, and a page of the items that pass the filters."""
+    """Show the progress by kind, and a page of the items that match the filters."""
     store: ReviewStore = request.app.state.store
     asked = request.query_params
     filters = _filters(asked)
@@ -46,14 +46,14 @@ def queue(request: Request) -> Response:
         progress=_by_kind(counts),
         statuses=[each for each in STATUSES if each in present or each in STATUSES[:2]],
         kinds=sorted({each.kind for each in counts}),
-        annotators=[each.name for each in request.app.state.accounts.all()],
+        reviewers=[each.name for each in request.app.state.accounts.all()],
         notice=asked.get("notice") if asked.get("notice") in NOTICES else None,
     )
 
 
 @require("annotator")
 async def next_item(request: Request) -> Response:
-    """Claim the next item and go there; back to the queue when there is none."""
+    """Lock the next item and go there, or back to the queue when there is none."""
     form = await request.form()
     kind = str(form.get("kind", ""))
     return RedirectResponse(
@@ -67,13 +67,13 @@ async def next_item(request: Request) -> Response:
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
-    """Where the person goes on: to an item that is claimed for them, if there is one."""
-    claim = store.claim(account.name, account.role, kind=kind)
-    return f"/items/{claim.item_id}" if claim else "/?notice=queue.nothing_left"
+    """The address of the next item, which is locked for the person, or else of the queue."""
+    lock = store.lock_item(account.name, account.role, kind=kind)
+    return f"/items/{lock.item_id}" if lock else "/?notice=queue.nothing_left"
 
 
 def _filters(asked: Any) -> Filters:
-    given = {name: asked.get(name) or None for name in ("kind", "annotator", "text", "bucket")}
+    given = {name: asked.get(name) or None for name in ("kind", "reviewer", "text", "bucket")}
     status = asked.get("status")
     return Filters(**given, status=status if status in STATUSES else None)
 

@@ -1,4 +1,4 @@
-"""Decisions with what each of them changed, word by word."""
+"""Decisions on an item, each with its changes word by word."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from methods.review.differences import Difference, differences
 
 @dataclass(frozen=True)
 class Revision:
-    """A decision and the texts it changed; `outdated` if what it was made on is neither the item's
-    content nor an edit of it."""
+    """A decision and the texts that it changed. `outdated`: it was made on a content that is neither
+    the item's queued content nor an edit of it."""
 
     decision: Decision
     changes: list[Difference]
@@ -20,7 +20,7 @@ class Revision:
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
-    """The decisions in their order, each against the content that it was made on."""
+    """The decisions in their order, each compared with the content that it was made on."""
     decisions = list(decisions)
     contents = {item["content_hash"]: item["content"]} | {
         content_id(each.edits): each.edits for each in decisions if each.edits is not None

@@ -1,7 +1,6 @@
-"""What an open item sends: the draft, the hold on it, the decision.
+"""The JSON endpoints of an open item: its draft, its lock, the decision.
 
-What belongs here: JSON in, JSON out, and which fault is whose. Every answer to a fault is
-{"error": one sentence}.
+Every error is answered with {"error": one sentence} and a status code that says whose fault it is.
 """
 
 import json
@@ -16,20 +15,20 @@ from starlette.responses import JSONResponse, Response
 
 from methods.review.decisions import StaleDecision, check_decision
 from resources.review.accounts import Account
-from resources.review.claims import LockLost
+from resources.review.locks import LockLost
 from resources.review.store import ReviewStore
 from review.pages.frame import say
 from review.pages.queue import next_address
 from review.security import current_account, require
 
 MAX_BODY = 4_000_000
-"""Bytes of a request: a dialogue of 27 turns has about 100 kB."""
+"""The most bytes of a request; a dialogue of 27 turns has about 100 kB."""
 
 Json = dict[str, Any]
 
 
 def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that gets a JSON object and answers with one."""
+    """An endpoint that takes a JSON object and answers with one."""
 
     @require("annotator")
     async def endpoint(request: Request) -> Response:
@@ -40,7 +39,7 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
         except ValueError as error:
-            # Half a character, NaN: what no page of ours sends. Or an edit that cannot stand.
+            # An invalid edit, or JSON that no page of the app sends: a lone surrogate, NaN.
             raise HTTPException(422, str(error)) from None
 
     return endpoint
@@ -48,64 +47,64 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
 
 @_post
 def save_draft(request: Request, body: Json) -> Json:
-    """Keep what was typed."""
+    """Store what the person has typed."""
     if not isinstance(body.get("draft"), dict):
-        raise ValueError("draft is an object.")
+        raise ValueError("draft must be a JSON object.")
     _store(request).save_draft(str(body.get("token")), body["draft"])
     return {"saved": True}
 
 
 @_post
-def renew(request: Request, body: Json) -> Json:
-    """Hold the item for another while."""
-    return {"held": _store(request).renew(str(body.get("token")))}
+def renew_lock(request: Request, body: Json) -> Json:
+    """Extend the lock."""
+    return {"locked": _store(request).renew_lock(str(body.get("token")))}
 
 
 @_post
-def let_go(request: Request, body: Json) -> Json:
+def unlock(request: Request, body: Json) -> Json:
     """Give the item back undecided."""
-    _store(request).let_go(str(body.get("token")))
-    return {"held": False}
+    _store(request).unlock(str(body.get("token")))
+    return {"locked": False}
 
 
 @_post
 def decide(request: Request, body: Json) -> Json:
-    """Store a decision and claim the next item of the kind, or else of any."""
+    """Store a decision and lock the next item, of the same kind if there is one."""
     store = _store(request)
     account = cast(Account, current_account(request))
     item_id = request.path_params["item_id"]
-    course = store.course(item_id)
-    if course is None:
+    state = store.state(item_id)
+    if state is None:
         raise HTTPException(404, say(request, "item.missing"))
-    said = {
+    stated = {
         name: body.get(name)
         for name in ("content_hash", "round", "verdict", "edits", "reason", "note", "seconds")
     }
     record = {
-        **said,
+        **stated,
         "item_id": item_id,
         "reviewer": account.name,
         "decided_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
     }
-    event_id = store.decide(str(body.get("token")), check_decision(record, course.item))
-    following = next_address(store, account, course.item["kind"])
-    if not following.startswith("/items/"):
-        following = next_address(store, account, None)
-    return {"event_id": event_id, "next": following}
+    event_id = store.decide(str(body.get("token")), check_decision(record, state.item))
+    next_page = next_address(store, account, state.item["kind"])
+    if not next_page.startswith("/items/"):
+        next_page = next_address(store, account, None)
+    return {"event_id": event_id, "next": next_page}
 
 
 async def _body(request: Request) -> Json:
-    taken = bytearray()
+    received = bytearray()
     async for part in request.stream():
-        taken += part
-        if len(taken) > MAX_BODY:
-            raise HTTPException(413, "This is too long to be kept.")
+        received += part
+        if len(received) > MAX_BODY:
+            raise HTTPException(413, "The request is too long.")
     try:
-        body = json.loads(bytes(taken))
+        body = json.loads(bytes(received))
     except (ValueError, RecursionError):
-        raise HTTPException(400, "This is no JSON.") from None
+        raise HTTPException(400, "The request is not JSON.") from None
     if not isinstance(body, dict):
-        raise HTTPException(400, "This is no JSON object.")
+        raise HTTPException(400, "The request is not a JSON object.")
     return body
 
 

@@ -1,9 +1,9 @@
-// What the pane says now, as a whole content: the shown one with every edited value in its place.
+// Reads the pane as a whole content: the content that was shown, with every edited value.
 
 /** The value of an element with a path: a text, or what was chosen. */
 function valueOf(element, before) {
   if (element.matches("textarea")) {
-    // Untouched texts stay as they came: a browser writes line ends its own way.
+    // Return unedited texts unchanged, since browsers rewrite line breaks.
     if (element.value === element.defaultValue) return before;
     return element.value === "" && before === null ? null : element.value;
   }
@@ -20,7 +20,7 @@ function put(content, element) {
   else content[key][member] = valueOf(element, content[key][member]);
 }
 
-/** The turns in the order they stand. What a turn has besides its texts goes with it. */
+/** The turns in their order on the page, each with its other keys. */
 function turnsOf(list, shown) {
   return [...list.children].filter((turn) => !turn.matches(".removed")).map((turn) => {
     const made = structuredClone(turn.dataset.origin === "" ? {} : shown.turns[Number(turn.dataset.origin)]);
@@ -31,7 +31,7 @@ function turnsOf(list, shown) {
   });
 }
 
-/** The content as it stands in `pane`, of which `shown` was shown first. */
+/** The content in `pane` now; `shown` is the content it had when the page was loaded. */
 export function readContent(pane, shown) {
   const content = structuredClone(shown);
   const list = pane.querySelector("[data-turns]");
@@ -40,7 +40,7 @@ export function readContent(pane, shown) {
   return content;
 }
 
-/** Whether two JSON values are the same, whatever the order of keys. */
+/** Whether two JSON values are equal, in any order of keys. */
 export function same(one, other) {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || !one || !other) return false;

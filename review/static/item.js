@@ -1,4 +1,4 @@
-// One item: its pane, the decision on it, and the work between them.
+// One item: its pane, the form of the decision, and the draft.
 import { readContent, same } from "./content.js";
 import { onKey } from "./page.js";
 import { startParts } from "./parts.js";
@@ -17,7 +17,7 @@ async function review(data) {
   const saved = document.getElementById("saved");
   const problem = document.getElementById("problem");
   const undo = document.getElementById("undo");
-  // Chosen by the person; accept and edit follow from whether something was changed.
+  // The verdict that the person chose; whether it is accept or edit follows from the content.
   let wanted = data.verdict;
 
   const edited = () => readContent(pane, data.shown);
@@ -108,8 +108,8 @@ async function review(data) {
     await work.undo();
     location.reload();
   });
-  document.getElementById("let-go").addEventListener("click", async () => {
-    await work.letGo();
+  document.getElementById("unlock").addEventListener("click", async () => {
+    await work.unlock();
     location.assign("/");
   });
   onKey((event, isTyping) => {

@@ -1,6 +1,6 @@
-// What every page has: shortcuts, the list of keys, and links from <image-i> to the image.
+// Scripts of every page: shortcuts, the list of keys, and links from <image-i> to the image.
 
-/** Whether keys go into a text now: then no shortcut of one letter may fire. */
+/** Whether the person is typing a text, so that single letters are no shortcuts. */
 export function typing(target) {
   if (!(target instanceof HTMLElement)) return false;
   return target.matches("textarea, select, [contenteditable]") ||
@@ -9,13 +9,13 @@ export function typing(target) {
 
 const handlers = [];
 
-/** Give `handler(event)` every key that is no typing; the first that returns true ends the search. */
+/** Add a handler of shortcuts: `handler(event, isTyping)` returns true for a key that it used. */
 export function onKey(handler) {
   handlers.unshift(handler);
 }
 
 document.addEventListener("keydown", (event) => {
-  // A key that writes Chinese is pressed to choose a character, not to command the page.
+  // While an input method is composing, for example Chinese, keys choose characters.
   if (event.defaultPrevented || event.isComposing || event.repeat && event.key === "Enter") return;
   if (document.querySelector("dialog[open]:not(#viewer)")) return;
   if (typing(event.target) && !["Escape", "Enter"].includes(event.key)) return;
@@ -27,7 +27,7 @@ export function linkImages(root) {
   for (const element of root.querySelectorAll("[data-linked]")) linkIn(element, element.textContent);
 }
 
-/** Put `text` into `element`, as text alone but for links to images. */
+/** Put `text` into `element` as plain text, with links to images. */
 export function linkIn(element, text) {
   element.replaceChildren(...text.split(/(<image-\d+>)/i).map((piece) => {
     const number = /^<image-(\d+)>$/i.exec(piece)?.[1];

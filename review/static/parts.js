@@ -1,31 +1,31 @@
-// The parts of a pane: each is read as text and edited in place; j and k go from one to the next.
+// The parts of a pane, each shown as text and edited in place; j and k move between them.
 import { linkIn, onKey } from "./page.js";
 
-/** The parts in the order they stand; those of a removed turn are left out. */
+/** The parts in their order on the page, without those of removed turns. */
 function parts() {
   return [...document.querySelectorAll("#pane [data-part]")].filter((part) => !part.closest(".removed"));
 }
 
-/** The part that is focused or has the focus in it. */
+/** The part that has the focus or contains the focused element. */
 export function currentPart() {
   return document.activeElement?.closest("#pane [data-part]") ?? null;
 }
 
-/** Show what the part's text says now, and whether it differs from what it said. */
+/** Show the part's current text, and whether it was changed. */
 function show(part) {
   const area = part.querySelector("textarea");
   linkIn(part.querySelector(".text"), area.value);
   part.querySelector(".changed").hidden = area.value === area.defaultValue && !part.closest("[data-origin='']");
 }
 
-/** Open the part for editing: its text, or its row of buttons. */
+/** Open the part for editing: its text, or its row of choices. */
 export function edit(part) {
   const area = part.querySelector("textarea");
   if (!area) {
     (part.querySelector("input:checked") ?? part.querySelector("input:enabled"))?.focus();
     return;
   }
-  // As high as the text was, so that nothing on the page moves.
+  // The text area gets the height of the text, so that nothing on the page moves.
   area.style.minHeight = `${part.querySelector(".text").offsetHeight + 12}px`;
   part.classList.add("editing");
   area.hidden = false;
@@ -33,14 +33,14 @@ export function edit(part) {
   area.setSelectionRange(area.value.length, area.value.length);
 }
 
-/** Close it again and show what it says. */
+/** End editing and show the current text. */
 function close(part) {
   part.classList.remove("editing");
   part.querySelector("textarea").hidden = true;
   show(part);
 }
 
-/** Wire the parts below `root`; those that are added later come through here, too. */
+/** Add the event handlers of the parts below `root`, also for parts that are added later. */
 export function startParts(root) {
   for (const part of root.querySelectorAll("[data-part]")) {
     const area = part.querySelector("textarea");

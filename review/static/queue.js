@@ -1,4 +1,4 @@
-// The queue by keyboard: j and k go through the rows, Enter opens one.
+// Shortcuts of the queue: j and k move between the rows, Enter opens one.
 import { onKey } from "./page.js";
 
 const links = [...document.querySelectorAll("[data-row] a")];

@@ -1,8 +1,8 @@
-// Scores by digits: in a row 1 to 9 choose, 0 is ten, and the next row has its turn.
+// Scores by digit: 1 to 9 choose the score of the row, 0 chooses 10, and the focus moves to the next row.
 import { currentPart } from "./parts.js";
 import { onKey } from "./page.js";
 
-/** Wire the rows of scores below `pane`. */
+/** Add the shortcuts of the rows of scores below `pane`. */
 export function startScores(pane) {
   const rows = [...pane.querySelectorAll(".score")];
   onKey((event, isTyping) => {

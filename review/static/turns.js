@@ -1,8 +1,8 @@
-// A dialogue's turns: added, removed (and put back), moved.
+// The turns of a dialogue: adding, removing, restoring and moving them.
 import { currentPart, edit, startParts } from "./parts.js";
 import { onKey } from "./page.js";
 
-/** Wire the list of turns; `changed` is called after each change. */
+/** Add the event handlers of the list of turns; `changed` is called after each change. */
 export function startTurns(list, changed) {
   const template = document.getElementById("new-turn");
 

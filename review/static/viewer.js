@@ -1,4 +1,4 @@
-// Images large: by click, by digit or from <image-i> in a text; zoomed and stepped through by keys.
+// The image viewer: opened by click, by digit or from <image-i> in a text; zoomed and changed by keys.
 import { onKey } from "./page.js";
 
 const viewer = document.getElementById("viewer");
@@ -27,7 +27,7 @@ function scale(to) {
   picture.style.height = zoom === 1 ? "100%" : "auto";
 }
 
-/** What a key does while the viewer is open; true when it did something. */
+/** Handle a key while the viewer is open; returns whether it did something. */
 function act(key) {
   if (key === "ArrowRight") open(at === buttons.length ? 1 : at + 1);
   else if (key === "ArrowLeft") open(at === 1 ? buttons.length : at - 1);
@@ -70,7 +70,7 @@ onKey((event, isTyping) => {
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (viewer.open) {
     if (event.key === "Escape") viewer.close();
-    // No other shortcut has a meaning here.
+    // All other shortcuts are ignored while the viewer is open.
     return act(event.key) || !["Tab", "Enter", " ", "ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key);
   }
   if (!/^[1-9]$/.test(event.key) || Number(event.key) > buttons.length) return false;

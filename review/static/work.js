@@ -1,19 +1,19 @@
-// The person's work on the server: the draft while they type, the hold on the item, the time spent.
+// The person's work on an item, sent to the server: the draft, the lock, the time spent.
 
-const DRAFT_AFTER = 700; // ms without a key, then the draft is saved
+const DRAFT_AFTER = 700; // ms without input, after which the draft is saved
 const RENEW_EVERY = 60_000;
-const ACTIVE_FOR = 300_000; // who did nothing for so long no longer keeps others from the item
-const COUNTED_FOR = 60_000; // seconds count while something was done within the last minute
+const ACTIVE_FOR = 300_000; // ms without activity, after which the lock is not renewed any more
+const COUNTED_FOR = 60_000; // ms without activity, after which the time is not counted any more
 
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
-/** POST JSON to the item; `last` lets it go out although the page goes. */
+/** POST JSON to the item; with `last` the browser sends it although the page is being closed. */
 async function post(url, body, last = false) {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRF-Token": csrf },
     body: JSON.stringify(body),
-    // Browsers refuse a body over 64 KiB here; the copy in the session storage stands in for it.
+    // Browsers refuse larger bodies here; the copy in the session storage is sent on the next visit.
     keepalive: last && JSON.stringify(body).length < 20_000,
   });
   const answer = await response.json().catch(() => ({}));
@@ -21,7 +21,7 @@ async function post(url, body, last = false) {
   return answer;
 }
 
-/** Keeps the draft of `data`'s item; `read()` gives it, `say` and `warn` tell the person. */
+/** Saves the draft of the item in `data`; `read()` returns it, `say` and `warn` show messages. */
 export class Work {
   constructor(data, read, say, warn) {
     Object.assign(this, { data, read, say, warn });
@@ -33,7 +33,7 @@ export class Work {
     this.over = false;
   }
 
-  /** If the page went before its last draft reached the server, bring it there and show it. */
+  /** If the page was closed before its last draft reached the server, send the draft and show it. */
   async recover() {
     const left = sessionStorage.getItem(this.copy);
     if (!left) return;
@@ -64,12 +64,12 @@ export class Work {
     if (!document.hidden && Date.now() - this.active < COUNTED_FOR) this.seconds += 1;
   }
 
-  /** Something changed: the draft is saved once the person pauses. */
+  /** Save the draft once the person pauses. */
   changed() {
     if (this.over) return;
     this.version += 1;
     this.say("saving");
-    // At once and on this machine: no reload is faster than this.
+    // Store a copy in the browser at once, in case the page is reloaded before the draft is saved.
     sessionStorage.setItem(this.copy, JSON.stringify(this.draft()));
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.save(), DRAFT_AFTER);
@@ -97,8 +97,8 @@ export class Work {
   async renew() {
     if (this.over || document.hidden || Date.now() - this.active > ACTIVE_FOR) return;
     try {
-      const { held } = await post(this.data.urls.renew, { token: this.data.token });
-      if (!held) this.warn(this.data.texts.lost);
+      const { locked } = await post(this.data.urls.renew, { token: this.data.token });
+      if (!locked) this.warn(this.data.texts.lost);
     } catch (error) {
       this.failed(error);
     }
@@ -106,12 +106,12 @@ export class Work {
 
   failed(error) {
     this.say("not_saved");
-    // Without a status no answer came: the network, or the server is away.
+    // An error without a status means that no answer came.
     this.warn(error.status ? error.message : this.data.texts.offline);
     if (!error.status) this.waiting ??= setTimeout(() => this.save(), 10 * DRAFT_AFTER);
   }
 
-  /** Send a decision; returns where to go next. */
+  /** Send a decision; returns the address of the next page. */
   async decide(record) {
     clearTimeout(this.waiting);
     this.waiting = null;
@@ -123,9 +123,9 @@ export class Work {
     return answer.next;
   }
 
-  async letGo() {
+  async unlock() {
     if (this.waiting !== null) await this.save();
-    await post(this.data.urls.let_go, { token: this.data.token });
+    await post(this.data.urls.unlock, { token: this.data.token });
     this.leave();
   }
 

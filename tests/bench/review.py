@@ -68,7 +68,7 @@ def offer_items(store: ReviewStore) -> None:
                 set_id=content_id("set", number),
             )
         )
-    store.offer(items)
+    store.update_queue(items)
 
 
 class Annotator(threading.Thread):

@@ -199,7 +199,7 @@ def test_a_bucket_is_reported_when_people_are_done_with_it_and_not_before(
     assert isinstance(evaluate(None), dg.SkipReason)
     assert not review_path().exists()  # Looking makes none.
     one, two, other = queued("one", "03"), queued("two", "03"), queued("three", "07")
-    ReviewStore(review_path()).offer([one, two, other])
+    ReviewStore(review_path()).update_queue([one, two, other])
     first = evaluate("41")  # The cursor of an earlier version, which counted events.
     empty = [key for key in buckets.get_partition_keys() if key not in ("03", "07")]
     assert reported(first) == empty  # Nobody is awaited where there is nothing to decide.
@@ -214,16 +214,16 @@ def test_a_bucket_is_reported_when_people_are_done_with_it_and_not_before(
     assert isinstance(evaluate(second.cursor), dg.SkipReason)
 
     # What is made anew is awaited anew, and what was said of it before does not count.
-    ReviewStore(review_path()).offer([one, two | {"content_hash": "anew"}, other])
+    ReviewStore(review_path()).update_queue([one, two | {"content_hash": "anew"}, other])
     assert isinstance(evaluate(second.cursor), dg.SkipReason)
-    ReviewStore(review_path()).offer([one, other])
+    ReviewStore(review_path()).update_queue([one, other])
     assert reported(evaluate(second.cursor)) == ["03"]
 
 
 def test_rules_that_cannot_be_read_are_one_sentence(
     instance: dg.DagsterInstance, loom_home: Path
 ) -> None:
-    ReviewStore(review_path()).offer([queued("one", "03")])
+    ReviewStore(review_path()).update_queue([queued("one", "03")])
     (loom_home / "review.yaml").write_text("default: {annotators: 3}")
     skipped = sensors.review_decisions(dg.build_sensor_context(instance, definitions=defs))
     assert isinstance(skipped, dg.SkipReason)

@@ -37,7 +37,7 @@ HANDLED_IN_CODE = {
     "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
     "resources.ray_clustering.work.WorkInUse": "the asset waits for the other run",
-    "resources.review.claims.LockLost": "becomes status 409 of the review app",
+    "resources.review.locks.LockLost": "becomes status 409 of the review app",
 }
 """Every other public exception, and what handles it before a person could see it."""
 

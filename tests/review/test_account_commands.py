@@ -118,7 +118,7 @@ def test_who_is_disabled_is_signed_out_until_enabled(run):
 
     assert run("disable", "bob") == (
         0,
-        "bob is signed out everywhere and may sign in no more.\n",
+        "bob is signed out everywhere and cannot sign in any more.\n",
         "",
     )
     assert accounts.session(token) is None

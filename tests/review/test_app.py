@@ -70,7 +70,7 @@ def decide(client: TestClient, data: dict[str, Any], verdict: str, **more: Any) 
 
 def test_nobody_sees_anything_without_signing_in(site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     stranger = browser(site)
     for path in (
         "/",
@@ -82,7 +82,9 @@ def test_nobody_sees_anything_without_signing_in(site: Site) -> None:
         answer = stranger.get(path)
         assert answer.status_code == 303
         assert answer.headers["location"].startswith("/login?next=")
-    assert site.store.claim("anna", "annotator") is not None, "a stranger's look holds nothing"
+    assert site.store.lock_item("anna", "annotator") is not None, (
+        "a page that is refused locks nothing"
+    )
 
 
 def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
@@ -112,7 +114,7 @@ def test_accounts_are_for_administrators_alone(site: Site) -> None:
 
 def test_what_has_no_csrf_token_changes_nothing(site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
     del client.headers["x-csrf-token"]
@@ -127,7 +129,7 @@ def test_what_has_no_csrf_token_changes_nothing(site: Site) -> None:
 
 def test_a_decision_is_stored_under_the_name_that_is_signed_in(site: Site) -> None:
     one, two = dialogue(site, "one"), dialogue(site, "two")
-    site.store.offer([one, two])
+    site.store.update_queue([one, two])
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
 
@@ -156,7 +158,7 @@ def test_what_is_no_decision_is_refused_in_one_sentence(
     site: Site, said: dict[str, Any], sentence: str
 ) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
     known = {name: data[name] for name in ("token", "content_hash", "round")}
@@ -173,7 +175,7 @@ def test_what_is_no_decision_is_refused_in_one_sentence(
 @pytest.mark.parametrize("body", ["", "[1]", "{", "[" * 100_000])
 def test_a_body_that_is_no_object_is_refused(site: Site, body: str) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     client = signed_in(site, "anna")
     url = f"/items/{one['item_id']}/draft"
     answer = client.post(url, content=body, headers={"content-type": "application/json"})
@@ -182,7 +184,7 @@ def test_a_body_that_is_no_object_is_refused(site: Site, body: str) -> None:
 
 def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
     begun = json.loads(json.dumps(one["content"]))
@@ -207,30 +209,30 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
 @pytest.mark.parametrize("content", [5, {"turns": []}, {"image_ids": [], "turns": 5}])
 def test_a_draft_of_no_form_is_left_aside(site: Site, content: object) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
     client.post(data["urls"]["draft"], json={"token": data["token"], "draft": {"content": content}})
     assert opened(client, one["item_id"])["shown"] == one["content"]
 
 
-def test_who_lost_the_hold_or_has_an_old_content_is_told_so(site: Site) -> None:
+def test_who_lost_the_lock_or_has_an_old_content_is_told_so(site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     client = signed_in(site, "anna")
     data = opened(client, one["item_id"])
     assert client.post(data["urls"]["renew"], json={"token": data["token"]}).json() == {
-        "held": True
+        "locked": True
     }
-    client.post(data["urls"]["let_go"], json={"token": data["token"]})
+    client.post(data["urls"]["unlock"], json={"token": data["token"]})
     assert client.post(data["urls"]["renew"], json={"token": data["token"]}).json() == {
-        "held": False
+        "locked": False
     }
     lost = decide(client, data, "accept")
     assert (lost.status_code, lost.json()["error"]) == (409, texts("en")["work.lost"])
 
     data = opened(client, one["item_id"])
-    site.store.offer([dialogue(site, "one", ("Changed?", "Yes."))])
+    site.store.update_queue([dialogue(site, "one", ("Changed?", "Yes."))])
     stale = decide(client, data, "accept")
     assert (stale.status_code, stale.json()["error"]) == (
         409,
@@ -242,7 +244,7 @@ def test_who_lost_the_hold_or_has_an_old_content_is_told_so(site: Site) -> None:
 def test_round_1_is_blind_until_it_is_complete(tmp_path: Path) -> None:
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     anna, ben, eva = (signed_in(site, name) for name in ("anna", "ben", "eva"))
     secret = "a reason of her own"
     decide(anna, opened(anna, one["item_id"]), "reject", reason="incomplete", note=secret)
@@ -273,7 +275,7 @@ def test_images_come_from_the_store_by_id_and_nothing_else_does(site: Site) -> N
 
 def test_the_queue_is_filtered_and_counts(site: Site) -> None:
     whale = dialogue(site, "whale", ("A <whale>?", "Yes."))
-    site.store.offer([whale, *(dialogue(site, f"number {number}") for number in range(60))])
+    site.store.update_queue([whale, *(dialogue(site, f"number {number}") for number in range(60))])
     client = signed_in(site, "anna")
 
     assert "0 / 61" in client.get("/").text
@@ -289,7 +291,7 @@ def test_the_queue_is_filtered_and_counts(site: Site) -> None:
 
 def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one, *samples(one["image_ids"], ["dialogue"])])
+    site.store.update_queue([one, *samples(one["image_ids"], ["dialogue"])])
     client = signed_in(site, "ada")
     items, _ = site.store.page()
     paths = ["/", "/accounts", *(f"/items/{each.item_id}" for each in items)]
@@ -352,7 +354,7 @@ def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "There is nothing to review yet: run `make demo` first.\n"
 
 
-def test_the_demo_offers_the_queue_and_samples_and_prints_links_that_sign_in(
+def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
     loom_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = {"original": "How many?", "rewrite": "Pray, how many?"}
@@ -375,8 +377,8 @@ def test_the_demo_offers_the_queue_and_samples_and_prints_links_that_sign_in(
     assert main(["demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
 
     said = capsys.readouterr().out
-    assert "Offered for review: 7 new items, 0 changed." in said  # 1 and 6 samples.
-    assert "Offered for review: 0 new items, 0 changed." in said
+    assert "The review queue has 7 new items and 0 changed ones." in said  # 1 and 6 samples.
+    assert "The review queue has 0 new items and 0 changed ones." in said
     store, accounts, port = served[-1]
     assert {each.kind for each in store.progress()} == KINDS.keys() - {"dialogue"}
     links = re.findall(r"http://127\.0\.0\.1:8123/link/([\w-]+)", said)

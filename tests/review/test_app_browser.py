@@ -54,7 +54,7 @@ def press(page: Page, *keys: str) -> None:
 
 def test_a_dialogue_is_accepted_by_keyboard_alone(browser: Browser, site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
 
     press(page, "n")
@@ -78,7 +78,7 @@ def test_a_dialogue_is_accepted_by_keyboard_alone(browser: Browser, site: Site) 
 
 def test_turns_are_edited_added_moved_and_removed(browser: Browser, site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
     open_item(page, site, one["item_id"])
 
@@ -110,7 +110,7 @@ def test_turns_are_edited_added_moved_and_removed(browser: Browser, site: Site) 
 
 def test_a_rejection_needs_a_reason_and_other_a_note(browser: Browser, site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
     open_item(page, site, one["item_id"])
 
@@ -131,7 +131,7 @@ def test_a_rejection_needs_a_reason_and_other_a_note(browser: Browser, site: Sit
 def test_the_expert_sees_what_both_annotators_left(browser: Browser, tmp_path: Path) -> None:
     with serving(make_site(tmp_path / "two", "default: {annotators: 2}\n")) as site:
         one = dialogue(site)
-        site.store.offer([one])
+        site.store.update_queue([one])
         anna, ben = sign_in(browser, site, "anna"), sign_in(browser, site, "ben")
         open_item(anna, site, one["item_id"])
         press(anna, "a", "Control+Enter")
@@ -147,10 +147,10 @@ def test_the_expert_sees_what_both_annotators_left(browser: Browser, tmp_path: P
         eva = sign_in(browser, site, "eva")
         press(eva, "n")
         eva.wait_for_selector("html[data-ready]")
-        before = eva.get_by_role("region", name="What was decided before")
+        before = eva.get_by_role("region", name="Earlier decisions")
         expect(before).to_contain_text("anna")
         expect(before).to_contain_text("ben")
-        expect(before).to_contain_text("They do not agree")
+        expect(before).to_contain_text("The annotators disagree")
         expect(before.locator("del")).to_have_text("red")
         expect(before.locator("ins")).to_have_text("scarlet")
         expect(eva.locator("#pane")).to_contain_text("A red ground.")
@@ -162,8 +162,8 @@ def test_the_expert_sees_what_both_annotators_left(browser: Browser, tmp_path: P
             ("ben", 1),
             ("eva", 2),
         ]
-        course = site.store.course(one["item_id"])
-        assert course is not None and course.stage.status == "approved"
+        state = site.store.state(one["item_id"])
+        assert state is not None and state.status.name == "approved"
 
 
 HOSTILE = (
@@ -183,7 +183,7 @@ def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
             "page_urls": ["javascript:alert(4)", "https://example.org/?a=1&b=<b>"],
         },
     )
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
@@ -211,7 +211,7 @@ def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
 
 
 def test_two_annotators_never_get_the_same_item(browser: Browser, site: Site) -> None:
-    site.store.offer([dialogue(site, f"number {number}") for number in range(4)])
+    site.store.update_queue([dialogue(site, f"number {number}") for number in range(4)])
     anna, ben = sign_in(browser, site, "anna"), sign_in(browser, site, "ben")
 
     given = []
@@ -232,7 +232,7 @@ def test_two_annotators_never_get_the_same_item(browser: Browser, site: Site) ->
 
 def test_a_reload_loses_nothing_that_was_typed(browser: Browser, site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
     open_item(page, site, one["item_id"])
 
@@ -257,21 +257,21 @@ def test_a_reload_loses_nothing_that_was_typed(browser: Browser, site: Site) -> 
     expect(other.get_by_role("group", name="Turn 1, Answer")).not_to_contain_text("Typed")
 
 
-def test_who_lost_the_hold_is_told_and_keeps_the_draft(browser: Browser, site: Site) -> None:
+def test_who_lost_the_lock_is_told_and_keeps_the_draft(browser: Browser, site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
     open_item(page, site, one["item_id"])
     press(page, "m")
     page.keyboard.type("half done")
     expect(page.locator("#saved")).to_have_text("Draft saved")
-    claim = site.store.claim("anna", "annotator", item_id=one["item_id"])
-    assert claim is not None
-    site.store.let_go(claim.token)
+    lock = site.store.lock_item("anna", "annotator", item_id=one["item_id"])
+    assert lock is not None
+    site.store.unlock(lock.token)
 
     press(page, "Escape", "a", "Control+Enter")
 
-    expect(page.get_by_role("alert")).to_contain_text("You no longer hold this item")
+    expect(page.get_by_role("alert")).to_contain_text("Your lock on this item has expired")
     expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
     assert site.store.decisions() == []
     open_item(page, site, one["item_id"])
@@ -284,8 +284,8 @@ def test_who_lost_the_hold_is_told_and_keeps_the_draft(browser: Browser, site: S
 def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, site: Site) -> None:
     pictures = dialogue(site)["image_ids"]
     rewrite = item("rewrite", "rewrite", {"original": "How many?", "rewrite": "Pray, how many?"})
-    offered = [*samples(pictures * 2, ["dialogue", "rewrite"]), rewrite]
-    site.store.offer(offered)
+    queued = [*samples(pictures * 2, ["dialogue", "rewrite"]), rewrite]
+    site.store.update_queue(queued)
     page = sign_in(browser, site, "anna")
     page.set_viewport_size(NARROW)
     changes = {
@@ -298,14 +298,14 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
         "score": ["j", "j", "j", "j", "7", "0", "1", "2", "3", "4"],
     }
     key_of = {"multiple_choice": "question", "translation": "target", "extraction": "choice"}
-    for one in offered:
+    for one in queued:
         open_item(page, site, one["item_id"])
         assert overflow(page) <= 0, one["kind"]
         press(page, *changes[one["kind"]], "Control+Enter")
         page.wait_for_url(lambda url, item_id=one["item_id"]: item_id not in url)
 
     edits = {each.item_id: each.edits for each in site.store.decisions()}
-    for one in offered:
+    for one in queued:
         edited = edits[one["item_id"]]
         assert edited is not None
         changed = [key for key in edited if edited[key] != one["content"][key]]
@@ -321,7 +321,7 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
 
 def test_chinese_shows_chinese(browser: Browser, site: Site) -> None:
     one = dialogue(site)
-    site.store.offer([one])
+    site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
     page.get_by_role("link", name="中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh")
@@ -337,7 +337,7 @@ def test_chinese_shows_chinese(browser: Browser, site: Site) -> None:
 
 
 def test_the_keys_are_listed_and_letters_typed_are_letters(browser: Browser, site: Site) -> None:
-    site.store.offer([dialogue(site)])
+    site.store.update_queue([dialogue(site)])
     page = sign_in(browser, site, "anna")
     press(page, "?")
     listed = page.get_by_role("dialog", name="Keys")

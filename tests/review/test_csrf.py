@@ -47,7 +47,9 @@ def test_another_sessions_token_is_not_taken(ann, browser):
         response = ann.post("/decide", json={}, headers={"X-CSRF-Token": token})
 
         assert response.status_code == 403
-        assert response.json()["error"].startswith("This was not sent from a page of this site")
+        assert response.json()["error"].startswith(
+            "This request did not come from a page of this site"
+        )
 
 
 def test_nor_is_the_one_of_before_signing_in(browser):

@@ -15,8 +15,8 @@ from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from review import __main__ as cli
 from review.commands import files
+from review.import_export import Record, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
-from review.rounds import Record, awaiting, take_in
 
 DAY = "2026-07-01T12:00:00+00:00"
 
@@ -71,7 +71,7 @@ class Folder:
 
     def export(self, round, **options):
         path = self.new()
-        given = awaiting(self.items, self.store, round, **options)
+        given = items_to_export(self.items, self.store, round, **options)
         count = write_jsonl(given, round, path)
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         assert count == len(lines)
@@ -81,7 +81,7 @@ class Folder:
         path = self.new()
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        return take_in(self.items, self.store, read_jsonl(path), reviewer, round)
+        return import_records(self.items, self.store, read_jsonl(path), reviewer, round)
 
     def resolved(self, number):
         item = self.items[number]
@@ -169,7 +169,7 @@ class TestImport:
 
         result = folder.back(lines)
 
-        assert (result.added, result.untouched, result.problems) == (1, 2, [])
+        assert (result.added, result.left_open, result.problems) == (1, 2, [])
 
     def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(
         self, folder, items, store
@@ -189,7 +189,7 @@ class TestImport:
         text = "\ufeff" + "\r\n".join(lines) + "\r\n"
         path.write_bytes(text.encode() + b"\xff\n" + b"[" * 100_000)
 
-        result = take_in(items, store, read_jsonl(path), "ann", 1)
+        result = import_records(items, store, read_jsonl(path), "ann", 1)
 
         assert result.added == 1
         assert [problem.split(":")[0] for problem in result.problems] == [
@@ -232,7 +232,7 @@ class TestImport:
 
         for verdict in (None, "accept"):
             result = folder.back([line | {"content": changed, "verdict": verdict}])
-            assert (result.added, result.untouched) == (0, 0)
+            assert (result.added, result.left_open) == (0, 0)
             assert "put the changed content in edits" in result.problems[0]
 
     def test_a_file_of_one_round_is_not_taken_for_the_other(self, folder):
@@ -283,7 +283,7 @@ class TestTwoSources:
         def import_one(way):
             records = [Record("line 1", way)]
             start.wait()
-            return take_in(folder.items, store, records, "ann", 1)
+            return import_records(folder.items, store, records, "ann", 1)
 
         with ThreadPoolExecutor(len(ways)) as threads:
             results = list(threads.map(import_one, ways))
@@ -299,7 +299,7 @@ class TestTwoSources:
 
         assert result.added == 0
         assert result.problems == [
-            "line 1: conflict: item item-0 no longer awaits round 1: decided by ann."
+            "line 1: conflict: item item-0 needs no decision in round 1 any more: decided by ann."
         ]
 
     def test_two_annotators_work_blind_from_two_files(self, folder, tmp_path):
@@ -364,9 +364,9 @@ class TestCommandLine:
         back = ["import", str(out), "--reviewer", "ann", "--round", "1"]
 
         assert cli.main(export) == 0
-        assert "2 of 2 items await round 1" in capsys.readouterr().out
+        assert "2 of 2 items need a decision in round 1" in capsys.readouterr().out
         assert cli.main(export) == 2
-        assert "may be filled in" in capsys.readouterr().err
+        assert "may have been filled in" in capsys.readouterr().err
 
         lines = [json.loads(line) | {"verdict": "accept"} for line in out.read_text().splitlines()]
         # The path leads to the very picture.

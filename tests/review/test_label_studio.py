@@ -15,14 +15,14 @@ from resources.review.store import ReviewStore
 from review import __main__ as cli
 from review.commands import files
 from review.commands import label_studio as commands
+from review.import_export import import_records
 from review.label_studio import client
 from review.label_studio.annotations import records_of
 from review.label_studio.client import LabelStudio, LabelStudioError
 from review.label_studio.config import labelling_config
 from review.label_studio.tasks import PICTURE_SIDE, task_of
-from review.rounds import take_in
-from tests.review.forms import filled_in
-from tests.review.of_every_kind import EDITS, HOSTILE, item_of
+from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
+from tests.review.label_studio_results import filled_in
 
 URL, TOKEN, ACCESS = "http://studio.test/sub", "f" * 40, "a.b.c"
 NOON = "2026-07-01T12:00:00.000001Z"
@@ -55,7 +55,7 @@ def annotated(item, images, *filled, round=1):
 
 
 def pulled(item, store, task, reviewer="ann", round=1):
-    return take_in([item], store, records_of([task]), reviewer, round)
+    return import_records([item], store, records_of([task]), reviewer, round)
 
 
 class TestForms:
@@ -227,7 +227,7 @@ class TestFiles:
     def test_out_and_back(self, tmp_path, capsys):
         out = tmp_path / "out" / "tasks.json"
         assert self.run("export", "--out", str(out), "--kind", "rewrite") == 0
-        assert "1 of 1 items await round 1" in capsys.readouterr().out
+        assert "1 of 1 items need a decision in round 1" in capsys.readouterr().out
         assert out.with_suffix(".xml").read_text() == labelling_config("rewrite")
         (task,) = json.loads(out.read_text())
         form = {"verdict": "edit", "rewrite": "What is it?"}
@@ -305,7 +305,7 @@ class TestServer:
             (httpx.Response(500, text="<h1>"), "with 500: Internal Server Error"),
             (httpx.Response(400, json={"detail": "two\nlines"}), "with 400: two lines"),
             (httpx.Response(302, headers={"Location": "http://elsewhere"}), "with 302: Found"),
-            (httpx.Response(200, text="<html>"), "is no Label Studio"),
+            (httpx.Response(200, text="<html>"), "is not a Label Studio server"),
         ],
     )
     def test_a_refusal_is_one_sentence(self, studio, answer, words):
@@ -317,7 +317,7 @@ class TestServer:
     def test_a_server_that_is_not_there(self):
         with (
             LabelStudio("http://127.0.0.1:9", TOKEN) as server,
-            pytest.raises(LabelStudioError, match="cannot be asked"),
+            pytest.raises(LabelStudioError, match="cannot be reached"),
         ):
             server.project("x")
 
@@ -353,7 +353,7 @@ class TestCommands:
     def test_a_round_goes_out_once_and_comes_back(self, studio, images, capsys):
         studio.answers["POST", "/api/projects"] = {"id": 3}
         assert self.run("push") == 0
-        assert "1 tasks added to project 3, 0 there already" in capsys.readouterr().out
+        assert "1 tasks added to project 3, 0 were there already" in capsys.readouterr().out
         assert studio.asked[-1][:2] == ("POST", "/api/projects/3/import")
 
         mine = {"id": 3, "description": "vlm-loom: rewrite, round 1, by ann"}
@@ -362,7 +362,7 @@ class TestCommands:
             "tasks": [annotated(item_of("rewrite"), images, {"verdict": "accept"})]
         }
         assert self.run("push") == 0
-        assert "0 tasks added to project 3, 1 there already" in capsys.readouterr().out
+        assert "0 tasks added to project 3, 1 were there already" in capsys.readouterr().out
         assert self.run("pull") == 0
         assert capsys.readouterr().out.startswith("1 decisions added")
 

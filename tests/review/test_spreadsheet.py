@@ -11,8 +11,8 @@ from methods.review import KINDS
 from resources.review.store import ReviewStore
 from review import __main__ as cli
 from review.commands import files
-from review.fields import fields_of, with_changes
-from review.rounds import awaiting, take_in
+from review.import_export import import_records, items_to_export
+from review.item_texts import item_texts, with_changed_texts
 from review.spreadsheet import (
     COLUMNS,
     NotASpreadsheet,
@@ -21,7 +21,7 @@ from review.spreadsheet import (
     restored,
     write_csv,
 )
-from tests.review.of_every_kind import EDITS, HOSTILE, item_of
+from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
 
 STARTS_A_FORMULA = tuple("=+-@\t\r")
 
@@ -37,7 +37,7 @@ class Sheet:
     def opened(self, round=1, **options):
         self.n_files += 1
         path = self.path / f"{self.n_files}.csv"
-        write_csv(awaiting(self.items, self.store, round, **options), round, path)
+        write_csv(items_to_export(self.items, self.store, round, **options), round, path)
         return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
 
     def saved(self, rows, separator=",", line_end="\r\n", mark="\ufeff"):
@@ -52,7 +52,7 @@ class Sheet:
 
     def back(self, rows, reviewer="ann", round=1, **options):
         path = self.saved(rows, **options)
-        return take_in(self.items, self.store, read_csv(path), reviewer, round)
+        return import_records(self.items, self.store, read_csv(path), reviewer, round)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ class TestExport:
 
     def test_a_translation_stands_beside_its_source(self, tmp_path):
         names = [
-            field.name for field in fields_of("translation", item_of("translation")["content"])
+            field.name for field in item_texts("translation", item_of("translation")["content"])
         ]
 
         assert names[2:] == ["source.question", "target.question", "source.hint", "target.hint"]
@@ -141,10 +141,10 @@ class TestEveryKind:
 
         (record,) = read_csv(tmp_path / "out.csv")
 
-        shown = {field.name: field.text for field in fields_of(kind, item["content"])}
-        assert record.said["shown"] == shown
-        assert (record.said["item_id"], record.said["round"]) == (item["item_id"], 1)
-        assert record.said["changes"] == {}
+        shown = {field.name: field.text for field in item_texts(kind, item["content"])}
+        assert record.values["shown"] == shown
+        assert (record.values["item_id"], record.values["round"]) == (item["item_id"], 1)
+        assert record.values["changes"] == {}
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_an_edit_is_what_was_written_and_nothing_else(self, tmp_path, kind):
@@ -161,9 +161,9 @@ class TestEveryKind:
 
     def test_a_part_that_is_not_there_or_not_to_be_changed(self):
         content = item_of("rewrite")["content"]
-        for part, words in (("turns.1.answer", "no part"), ("original", "not changed")):
+        for part, words in (("turns.1.answer", "no text"), ("original", "not be changed")):
             with pytest.raises(ValueError, match=words):
-                with_changes("rewrite", content, {part: "x"})
+                with_changed_texts("rewrite", content, {part: "x"})
 
 
 class TestImport:
@@ -174,8 +174,8 @@ class TestImport:
 
         first, again = sheet.back(rows), sheet.back(rows)
 
-        assert (first.added, first.known, first.untouched) == (2, 0, 1)
-        assert (again.added, again.known, again.untouched) == (0, 2, 1)
+        assert (first.added, first.known, first.left_open) == (2, 0, 1)
+        assert (again.added, again.known, again.left_open) == (0, 2, 1)
         assert len(sheet.store.decisions()) == 2
 
     @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -248,7 +248,7 @@ class TestImport:
 
         problems = sheet.back(rows).problems
 
-        assert "no text is another one" in problems[0]
+        assert "no text was changed" in problems[0]
         assert "verdict is one of" in problems[1]
 
     @pytest.mark.parametrize(

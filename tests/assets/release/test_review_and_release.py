@@ -8,8 +8,8 @@ import pytest
 
 from methods.review import QueueItem
 from review.commands.files import read_queue
+from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
-from review.rounds import ImportResult, awaiting, take_in
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import Result, Row, World, check, copy_of, made, metadata, sentence
 
@@ -22,7 +22,7 @@ def export(world: World, round: int, out: Path) -> list[Row]:
     """What awaits a decision, as the file says it."""
     with world.environment():
         queue = read_queue()
-    write_jsonl(awaiting(queue, world.review_store, round), round, out)
+    write_jsonl(items_to_export(queue, world.review_store, round), round, out)
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
@@ -32,7 +32,7 @@ def give_back(
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with world.environment():
         queue: list[QueueItem] = read_queue()
-    return take_in(queue, world.review_store, read_jsonl(path), reviewer, round)
+    return import_records(queue, world.review_store, read_jsonl(path), reviewer, round)
 
 
 def accept(lines: list[Row]) -> list[Row]:

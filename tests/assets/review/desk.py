@@ -43,7 +43,7 @@ class Desk:
             for number, content in enumerate(contents)
         ]
         self.fill("evaluate.score_queue" if kind == "score" else "review.queue", rows)
-        self.store.offer([queue_item(row) for row in rows], [kind])
+        self.store.update_queue([queue_item(row) for row in rows], [kind])
 
     def decide(self, reviewer: str, verdicts: list[Row]) -> None:
         """One decision on each item, in the order of the queue's sets."""

@@ -94,7 +94,7 @@ def test_a_changed_item_takes_its_decisions_out_of_the_agreement(desk: Desk) -> 
     for item in items[:3]:
         content = item["content"] | {"rewrite": "Tell their number."}
         item |= {"content": content, "content_hash": content_id(content)}
-    desk.store.offer(items)
+    desk.store.update_queue(items)
     desk.materialize()
     (raw,) = desk.rows("FROM review.agreement WHERE raters = 'all' AND measure = 'raw'")
     assert raw["n_items"] == 1

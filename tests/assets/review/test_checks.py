@@ -148,8 +148,8 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
         )
         assert judged and set(content["scores"]) == {pair[0] for pair in judged[0]["scores"]}
     # People see all of the queue, and a score that nobody gave is let through by no policy.
-    offered = {each.item_id for each in world.review_store.page(limit=100)[0]}
-    assert offered == {row["item_id"] for row in rows + others}
+    queued = {each.item_id for each in world.review_store.page(limit=100)[0]}
+    assert queued == {row["item_id"] for row in rows + others}
     assert world.release().success
     assert world.rows("SELECT * FROM review.approved WHERE kind = 'score'") == []
     again = world.review_store.items(["score"])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from methods.agreement.effort import effort_rows
-from methods.agreement.ratings import Rating, blind, ratings_of
+from methods.agreement.ratings import Rating, blind_decisions, ratings_of
 from methods.agreement.table import JudgeScore, judge_rows, people_rows
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
@@ -66,9 +66,9 @@ def test_round_1_is_blind_until_as_many_as_it_needs_have_decided() -> None:
         ),
         decided(REWRITE, 7, "dan", "accept"),
     ]
-    assert [each.event_id for each in blind(reversed(said), 2)] == [2, 4]
-    assert [each.event_id for each in blind(said, 1)] == [1]
-    assert [each.event_id for each in blind(said[4:5], 2)] == []
+    assert [each.event_id for each in blind_decisions(reversed(said), 2)] == [2, 4]
+    assert [each.event_id for each in blind_decisions(said, 1)] == [1]
+    assert [each.event_id for each in blind_decisions(said[4:5], 2)] == []
 
 
 def test_only_decisions_on_what_the_item_says_now_are_ratings() -> None:

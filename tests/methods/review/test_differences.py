@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.review.differences import differences, words
+from methods.review.differences import differences, word_differences
 
 
 def turn(question, answer):
@@ -11,7 +11,7 @@ def turn(question, answer):
 
 
 def test_words_are_compared_and_spaces_kept():
-    assert words("A red tower.", "A blue tower!") == [
+    assert word_differences("A red tower.", "A blue tower!") == [
         ("same", "A "),
         ("removed", "red"),
         ("added", "blue"),
@@ -19,13 +19,13 @@ def test_words_are_compared_and_spaces_kept():
         ("removed", "."),
         ("added", "!"),
     ]
-    assert words("", "New.") == [("added", "New.")]
-    assert words("", "") == []
+    assert word_differences("", "New.") == [("added", "New.")]
+    assert word_differences("", "") == []
 
 
 @given(st.text(), st.text())
 def test_the_pieces_give_both_texts_back(before, after):
-    pieces = words(before, after)
+    pieces = word_differences(before, after)
 
     assert "".join(text for op, text in pieces if op != "added") == before
     assert "".join(text for op, text in pieces if op != "removed") == after

@@ -72,9 +72,9 @@ GOOD = {
     "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
 }
 BAD = [
-    ("dialogue", {"turns": TURNS[1:]}, "keep the <ImageHere> of the content's questions"),
-    ("dialogue", {"image_ids": []}, "may change turns alone"),
-    ("multiple_choice", {"image_ids": []}, "may change question, hint, choices, answer"),
+    ("dialogue", {"turns": TURNS[1:]}, "keep every <ImageHere> of the content's questions"),
+    ("dialogue", {"image_ids": []}, "may change only turns"),
+    ("multiple_choice", {"image_ids": []}, "may change only question, hint, choices, answer"),
     ("multiple_choice", {"answer": "C"}, "answer of the edits is one of A, B"),
     ("multiple_choice", {"answer": ["A"]}, "answer of the edits is one of A, B"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
@@ -82,20 +82,20 @@ BAD = [
     (
         "multiple_choice",
         {"choices": {"A": "x", "B": " x "}},
-        "two choices of the edits say the same",
+        "two choices of the edits have the same text",
     ),
-    ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "one is missing"),
+    ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "one is empty or missing"),
     ("multiple_choice", {"hint": 3}, "hint of the edits is a text"),
-    ("multiple_choice", {"category": " "}, "one is missing"),
-    ("rewrite", {"original": "Other."}, "may change rewrite alone"),
-    ("reference", {"reference": None}, "one is missing"),
-    ("reference", {"question": "Other?"}, "may change reference alone"),
+    ("multiple_choice", {"category": " "}, "one is empty or missing"),
+    ("rewrite", {"original": "Other."}, "may change only rewrite"),
+    ("reference", {"reference": None}, "one is empty or missing"),
+    ("reference", {"question": "Other?"}, "may change only reference"),
     ("translation", {"target": {"question": "它？"}}, "a text for each of hint, question"),
-    ("translation", {"target": {"question": " ", "hint": ""}}, "one is missing"),
+    ("translation", {"target": {"question": " ", "hint": ""}}, "one is empty or missing"),
     ("translation", {"target": {"question": "它？", "hint": 1}}, "is a text"),
-    ("translation", {"source": {}}, "may change target alone"),
+    ("translation", {"source": {}}, "may change only target"),
     ("category", {"category": "ships"}, "one of towers, mills"),
-    ("category", {"categories": ["ships"], "category": "ships"}, "may change category alone"),
+    ("category", {"categories": ["ships"], "category": "ships"}, "may change only category"),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
     ("score", {"scores": {"Accuracy": 5}}, "one for each of Accuracy, Richness"),
     ("score", {"scores": {"Accuracy": 5, "Richness": 11}}, "whole number from 1 to 10"),
@@ -160,7 +160,7 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     said = {"item_id": "i", "content_hash": content_id(content), "round": 1, "reviewer": "ann"}
     said |= {"decided_at": "2026-01-01T00:00:00", "verdict": "accept"}
 
-    with pytest.raises(ValueError, match="a score is for people to fill in"):
+    with pytest.raises(ValueError, match="a score needs people's values"):
         check_decision(said, item)
     scored = content | {"scores": {"Accuracy": 2, "Richness": 5}}
     given = check_decision(said | {"verdict": "edit", "edits": scored}, item)

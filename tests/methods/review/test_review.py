@@ -13,7 +13,7 @@ from methods.review import (
     resolve,
     source_hash_of,
 )
-from methods.review.process import Rules, course_of
+from methods.review.process import Rules, review_state
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
 DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}
@@ -241,30 +241,33 @@ class TestCheckDecision:
             (record(round=True), "round is 1 or 2"),
             (record(reviewer=" "), "reviewer is missing"),
             (record(reviewer=None), "reviewer is missing"),
-            (record(reviewer="policy:accept"), "may not pose as policy"),
-            (record(reviewer=" Policy:accept"), "may not pose as policy"),
+            (record(reviewer="policy:accept"), "is the name of a policy"),
+            (record(reviewer=" Policy:accept"), "is the name of a policy"),
             (record(content_hash=None), "content_hash is missing"),
             (record(verdict="reject"), "reject needs a reason"),
             (record(verdict="reject", reason="  "), "reject needs a reason"),
             (record(verdict="reject", reason="dull"), "reason is one of factual_error, "),
             (record(verdict="reject", reason="other"), "other needs a note"),
-            (record(verdict="skip", edits=EDITED), "the verdict is skip"),
+            (
+                record(verdict="skip", edits=EDITED),
+                "with the verdict skip: set the verdict to edit",
+            ),
             (record(note=7), "note is a text"),
             (record(seconds=-1), "seconds is a number"),
             (record(seconds=float("nan")), "seconds is a number"),
             (record(decided_at="yesterday"), "decided_at is a time"),
-            (record(edits=EDITED), "edits are given and the verdict is accept"),
+            (record(edits=EDITED), "edits are given with the verdict accept"),
             (record(verdict="edit"), "edit needs edits"),
             (record(verdict="edit", edits="shorter"), "edit needs edits"),
             (record(verdict="edit", edits={"turns": [TURN]}), "with the keys"),
             (edit(more="x"), "with the keys"),
-            (edit(image_ids=["b", "a"]), "may change turns alone"),
+            (edit(image_ids=["b", "a"]), "may change only turns"),
             (edit(turns=[]), "at least one turn"),
             (edit(turns={"question": "Q"}), "at least one turn"),
             (edit(turns=["Q"]), "a question and an answer"),
-            (edit(turns=[{"question": "Q"}]), "one is missing"),
-            (edit(turns=[TURN | {"answer": " "}]), "one is missing"),
-            (edit(turns=[TURN | {"answer": 5}]), "one is missing"),
+            (edit(turns=[{"question": "Q"}]), "one is empty or missing"),
+            (edit(turns=[TURN | {"answer": " "}]), "one is empty or missing"),
+            (edit(turns=[TURN | {"answer": 5}]), "one is empty or missing"),
             (edit(turns=[TURN | {"answer": "See <image-3>."}]), "name <image-3>"),
             (edit(turns=[TURN | {"answer": "See <image-0>."}]), "name <image-0>"),
             (edit(turns=[TURN | {"answer": "<ImageHere> It."}]), "answers, and add none"),
@@ -289,7 +292,7 @@ class TestCheckDecision:
             check_decision(record(content_hash=content_id(EDITED)), item())
 
     def test_the_expert_decides_on_the_edited_content(self):
-        edited = course_of(item(), [decision(1, "edit", edits=EDITED)], Rules()).item
+        edited = review_state(item(), [decision(1, "edit", edits=EDITED)], Rules()).item
         on_edited = record(round=2, content_hash=content_id(EDITED))
 
         assert check_decision(on_edited, edited).content_hash == content_id(EDITED)
@@ -303,8 +306,8 @@ class TestCheckDecision:
         better = REWRITE | {"rewrite": "What is in <image-2>?"}
         assert check_decision(base | {"edits": better}, queued).edits == better
         for wrong, says in [
-            (REWRITE | {"original": "Other."}, "may change rewrite alone"),
-            (REWRITE | {"rewrite": ["What?"]}, "one is missing"),
+            (REWRITE | {"original": "Other."}, "may change only rewrite"),
+            (REWRITE | {"rewrite": ["What?"]}, "one is empty or missing"),
             (REWRITE | {"rewrite": "See <image-9>."}, "name <image-9>"),
         ]:
             with pytest.raises(ValueError, match=says):

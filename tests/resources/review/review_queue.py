@@ -37,13 +37,13 @@ def with_rules(path, rules):
     return ReviewStore(path / "review.sqlite")
 
 
-def verdict(claim, annotator, verdict="accept", edits=None, **more):
+def verdict(lock, annotator, verdict="accept", edits=None, **more):
     """What somebody decides about what they have claimed."""
     return Decision(
         **{
-            "item_id": claim.item_id,
-            "content_hash": claim.content_hash,
-            "round": claim.round,
+            "item_id": lock.item_id,
+            "content_hash": lock.content_hash,
+            "round": lock.round,
             "reviewer": annotator,
             "verdict": verdict,
             "edits": edits,
@@ -57,17 +57,17 @@ def verdict(claim, annotator, verdict="accept", edits=None, **more):
 
 
 def work(store, annotator, role="annotator", verdict_="accept", *, item_id=None, **more):
-    """Claim and decide; the item's id, None when there was nothing to claim."""
-    claim = store.claim(annotator, role, item_id=item_id)
-    if claim is None:
+    """Lock and decide; the item's id, None when there was nothing to lock."""
+    lock = store.lock_item(annotator, role, item_id=item_id)
+    if lock is None:
         return None
-    store.decide(claim.token, verdict(claim, annotator, verdict_, **more))
-    return claim.item_id
+    store.decide(lock.token, verdict(lock, annotator, verdict_, **more))
+    return lock.item_id
 
 
 def rewritten(store, item_id, text):
     """The item's content as it stands, with another rewrite."""
-    return store.course(item_id).item["content"] | {"rewrite": text}
+    return store.state(item_id).item["content"] | {"rewrite": text}
 
 
 def status(store, item_id):
@@ -85,7 +85,7 @@ def kept(store):
         ]
 
 
-def hold_all(path, annotator, item_ids, n_people):
+def lock_all(path, annotator, item_ids, n_people):
     """Ask for every item by name, when all are there to do so: the ids of those that were given."""
     store = ReviewStore(path)
     (path.parent / f"{annotator}.ready").touch()
@@ -96,7 +96,7 @@ def hold_all(path, annotator, item_ids, n_people):
     # with a pause: SQLite lets waiting writers sleep, and one that never rests overtakes them all.
     random_ = random.Random(annotator)
     for item_id in random_.sample(item_ids, len(item_ids)):
-        if store.claim(annotator, "annotator", item_id=item_id):
+        if store.lock_item(annotator, "annotator", item_id=item_id):
             given.append(item_id)
         time.sleep(random_.uniform(0, 0.01))
     return given

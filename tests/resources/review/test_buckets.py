@@ -1,4 +1,4 @@
-"""How far each bucket of the review store is, and what gives it another state."""
+"""The review progress of each bucket, and what changes its fingerprint."""
 
 from pathlib import Path
 from typing import Any
@@ -36,29 +36,29 @@ def store(tmp_path: Path) -> ReviewStore:
 
 def test_a_bucket_is_complete_when_none_of_its_items_awaits_anybody(store: ReviewStore) -> None:
     one, two, other = item("one", "03"), item("two", "03"), item("three", "07")
-    store.offer([one, two, other])
+    store.update_queue([one, two, other])
     store.append([accepted(one, 1), accepted(one, 2), accepted(two, 1)])
 
-    counts = {b.bucket: (b.n_items, b.n_awaited, b.n_decisions) for b in store.buckets()}
+    counts = {b.bucket: (b.n_items, b.n_open, b.n_decisions) for b in store.buckets()}
     assert counts == {"03": (2, 1, 3), "07": (1, 1, 0)}
     store.append([accepted(two, 2)])
-    counts = {b.bucket: (b.n_items, b.n_awaited, b.n_decisions) for b in store.buckets()}
+    counts = {b.bucket: (b.n_items, b.n_open, b.n_decisions) for b in store.buckets()}
     assert counts == {"03": (2, 0, 4), "07": (1, 1, 0)}
 
 
-def test_decisions_and_other_contents_give_it_another_state(store: ReviewStore) -> None:
+def test_decisions_and_other_contents_change_its_fingerprint(store: ReviewStore) -> None:
     one = item("one", "03")
-    states = []
-    store.offer([one])
-    states.append(store.buckets()[0].state)
-    store.offer([one])
-    assert store.buckets()[0].state == states[0]
+    fingerprints = []
+    store.update_queue([one])
+    fingerprints.append(store.buckets()[0].fingerprint)
+    store.update_queue([one])
+    assert store.buckets()[0].fingerprint == fingerprints[0]
     store.append([accepted(one, 1)])
-    states.append(store.buckets()[0].state)
-    store.offer([item("one", "03", "It stands on a hill.")])
-    states.append(store.buckets()[0].state)
-    store.offer([item("two", "03")])
-    states.append(store.buckets()[0].state)
-    assert len(set(states)) == 4
-    store.offer([])
+    fingerprints.append(store.buckets()[0].fingerprint)
+    store.update_queue([item("one", "03", "It stands on a hill.")])
+    fingerprints.append(store.buckets()[0].fingerprint)
+    store.update_queue([item("two", "03")])
+    fingerprints.append(store.buckets()[0].fingerprint)
+    assert len(set(fingerprints)) == 4
+    store.update_queue([])
     assert store.buckets() == []

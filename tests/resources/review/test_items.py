@@ -1,10 +1,10 @@
-"""What is offered is what people see: pages, counts, changed and withdrawn items."""
+"""What is queued is what people see: pages, counts, changed and withdrawn items."""
 
 import random
 
 import pytest
 
-from methods.review.process import RuleBook, drawn
+from methods.review.process import RuleBook, in_sample
 from resources.review.items import Filters, Progress
 from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
@@ -29,68 +29,68 @@ def shown(store, **filters):
     return [each.item_id for each in store.page(Filters(**filters))[0]]
 
 
-class TestOffers:
-    def test_an_item_comes_back_as_it_was_offered(self, store):
-        offered = item(1, bucket="3", set_id="set", context={"why": ["all models fail"]})
-        store.offer([offered])
+class TestQueue:
+    def test_an_item_comes_back_as_it_was_queued(self, store):
+        queued = item(1, bucket="3", set_id="set", context={"why": ["all models fail"]})
+        store.update_queue([queued])
 
-        assert store.item("item-1") == offered
+        assert store.item("item-1") == queued
         assert store.item("item-2") is None
-        assert store.course("item-2") is None
+        assert store.state("item-2") is None
 
     def test_an_offer_says_what_it_changed(self, store):
-        assert store.offer(queue(4)) == (4, 0, 0)
-        assert store.offer(queue(4)) == (0, 0, 0)
-        assert store.offer([item(0), item(1, version=1), item(9)]) == (1, 1, 2)
-        assert store.offer(queue(4)) == (2, 1, 1)
+        assert store.update_queue(queue(4)) == (4, 0, 0)
+        assert store.update_queue(queue(4)) == (0, 0, 0)
+        assert store.update_queue([item(0), item(1, version=1), item(9)]) == (1, 1, 2)
+        assert store.update_queue(queue(4)) == (2, 1, 1)
 
     def test_withdrawn_items_are_kept_and_not_shown(self, store):
-        store.offer(queue(2))
+        store.update_queue(queue(2))
         work(store, "ann")
-        store.offer([item(1)])
+        store.update_queue([item(1)])
 
         assert shown(store) == ["item-1"]
         assert store.progress() == [Progress("rewrite", "round_1", 1)]
         assert store.item("item-0") == item(0)
         assert len(store.decisions(["item-0"])) == 1
 
-        store.offer(queue(2))
+        store.update_queue(queue(2))
         assert status(store, "item-0") == "round_2"
 
     def test_what_was_open_when_it_was_withdrawn_cannot_be_decided(self, store):
-        store.offer(queue(1))
-        claim = store.claim("ann", "annotator")
-        store.offer([])
+        store.update_queue(queue(1))
+        lock = store.lock_item("ann", "annotator")
+        store.update_queue([])
 
-        with pytest.raises(ValueError, match="no decision of this round"):
-            store.decide(claim.token, verdict(claim, "ann"))
+        with pytest.raises(ValueError, match="no decision in this round"):
+            store.decide(lock.token, verdict(lock, "ann"))
         assert store.decisions() == []
 
     def test_an_item_with_another_content_is_awaited_again(self, store):
-        store.offer(queue(1))
+        store.update_queue(queue(1))
         work(store, "ann")
         work(store, "eve", "expert")
         assert status(store, "item-0") == "approved"
 
-        store.offer([item(0, version=1)])
+        store.update_queue([item(0, version=1)])
         assert status(store, "item-0") == "round_1"
         assert work(store, "ann") == "item-0"
 
-        store.offer(queue(1))
+        store.update_queue(queue(1))
         assert status(store, "item-0") == "approved"
 
     def test_what_helps_may_change_and_the_decisions_stay(self, store):
-        store.offer(queue(1))
+        store.update_queue(queue(1))
         work(store, "ann")
 
-        assert store.offer([item(0, context={"captions": ["A tower"]})]) == (0, 0, 0)
+        assert store.update_queue([item(0, context={"captions": ["A tower"]})]) == (0, 0, 0)
         assert status(store, "item-0") == "round_2"
         assert store.item("item-0")["context"] == {"captions": ["A tower"]}
 
 
 class TestPages:
     def test_pages_follow_the_order_of_the_offer(self, store):
-        store.offer([item(number) for number in (3, 1, 2, 0)])
+        store.update_queue([item(number) for number in (3, 1, 2, 0)])
 
         pages = [store.page(offset=offset, limit=3) for offset in (0, 3, 6)]
         assert [[each.item_id for each in page] for page, _ in pages] == [
@@ -101,44 +101,44 @@ class TestPages:
         assert [n_items for _, n_items in pages] == [4, 4, 4]
 
     def test_filters(self, store):
-        store.offer(
+        store.update_queue(
             [item(0, bucket="a"), item(1, bucket="b"), item(2, kind="reference", bucket="b")]
         )
         work(store, "ann")
-        store.claim("bob", "annotator")
+        store.lock_item("bob", "annotator")
 
         assert shown(store, kind="reference") == ["item-2"]
         assert shown(store, status="round_2") == ["item-0"]
         assert shown(store, bucket="b") == ["item-1", "item-2"]
-        assert shown(store, annotator="ann") == ["item-0"]
-        assert shown(store, annotator="bob") == ["item-1"]
+        assert shown(store, reviewer="ann") == ["item-0"]
+        assert shown(store, reviewer="bob") == ["item-1"]
         assert shown(store, text="REWRITE 1") == ["item-1"]
         assert shown(store, text="rewrite", kind="reference") == []
 
     @pytest.mark.parametrize("text", ["%", "_", "' OR 1 --", "\\", "*"])
     def test_what_is_searched_for_is_no_pattern(self, store, text):
-        store.offer(queue(2))
+        store.update_queue(queue(2))
 
         assert shown(store, text=text) == []
 
     def test_texts_of_any_script_are_found(self, store):
         wanted = item(1)
         wanted["content"] |= {"original": "Où est la TOUR ? 红色的塔"}
-        store.offer([item(0), wanted])
+        store.update_queue([item(0), wanted])
 
         assert shown(store, text="OÙ EST LA tour") == ["item-1"]
         assert shown(store, text="红色") == ["item-1"]
 
     def test_a_summary_says_who_works_on_it(self, store):
-        store.offer(queue(2))
-        store.claim("ann", "annotator")
+        store.update_queue(queue(2))
+        store.lock_item("ann", "annotator")
 
         first, second = store.page()[0]
-        assert (first.title, first.people, first.held_by) == ("Question 0?", 1, ("ann",))
-        assert second.held_by == ()
+        assert (first.title, first.people_needed, first.locked_by) == ("Question 0?", 1, ("ann",))
+        assert second.locked_by == ()
 
     def test_progress_counts_by_kind_and_status(self, store):
-        store.offer([*queue(3), item(9, kind="reference")])
+        store.update_queue([*queue(3), item(9, kind="reference")])
         work(store, "ann")
 
         assert store.progress() == [
@@ -153,20 +153,20 @@ class TestRules:
         store = with_rules(tmp_path, "default: {sample: 0.3}")
         seen = []
         for n_items in (50, 100, 200):
-            store.offer(queue(n_items))
+            store.update_queue(queue(n_items))
             rows = store.page(Filters(status="round_1"), limit=1000)[0]
             seen.append({each.item_id for each in rows})
 
         first = {f"item-{number}" for number in range(50)}
         assert seen[0] == seen[1] & first == seen[2] & first
         assert seen[2] == {
-            f"item-{number}" for number in range(200) if drawn("sample", f"item-{number}", 0.3)
+            f"item-{number}" for number in range(200) if in_sample("sample", f"item-{number}", 0.3)
         }
         assert 0 < len(seen[0]) < 50
 
     def test_other_rules_hold_for_what_was_decided_before_and_for_stores_open_since(self, tmp_path):
         store = with_rules(tmp_path, "")
-        store.offer(queue(1))
+        store.update_queue(queue(1))
         work(store, "ann")
         assert status(store, "item-0") == "round_2"
 
@@ -207,27 +207,27 @@ def test_what_is_kept_is_what_the_events_make(tmp_path, seed):
     for step in range(150):
         if step % 30 == 0:
             versions[random_.randrange(12)] += 1
-            offered = [
+            queued = [
                 item(number, version=version, kind=("rewrite", "reference")[number % 2])
                 for number, version in enumerate(versions)
                 if random_.random() < 0.9
             ]
-            random_.shuffle(offered)
-            store.offer(offered)
+            random_.shuffle(queued)
+            store.update_queue(queued)
         annotator, role = random_.choice(
             [("ann", "annotator"), ("bob", "annotator"), ("cat", "annotator"), ("eve", "expert")]
         )
-        claim = store.claim(annotator, role)
-        if claim is None:
+        lock = store.lock_item(annotator, role)
+        if lock is None:
             continue
         kinds = ["accept", "edit", "reject", "skip"]
-        if status(store, claim.item_id) == "to_rework":
+        if status(store, lock.item_id) == "to_rework":
             kinds.remove("accept")
         said = random_.choice(kinds)
-        key = "rewrite" if store.item(claim.item_id)["kind"] == "rewrite" else "reference"
-        content = store.course(claim.item_id).item["content"]
+        key = "rewrite" if store.item(lock.item_id)["kind"] == "rewrite" else "reference"
+        content = store.state(lock.item_id).item["content"]
         edits = content | {key: f"Text {random_.randrange(3)}"} if said == "edit" else None
-        store.decide(claim.token, verdict(claim, annotator, said, edits))
+        store.decide(lock.token, verdict(lock, annotator, said, edits))
     before = kept(store)
     assert len({row[4] for row in before[0]}) >= 3, "many statuses were reached"
 
@@ -237,13 +237,13 @@ def test_what_is_kept_is_what_the_events_make(tmp_path, seed):
 
 
 def test_decisions_made_elsewhere_move_items_too(store):
-    store.offer(queue(2))
-    claim = store.claim("ann", "annotator")
-    decision = verdict(claim, "bob", "edit", rewritten(store, "item-0", "Better"))
+    store.update_queue(queue(2))
+    lock = store.lock_item("ann", "annotator")
+    decision = verdict(lock, "bob", "edit", rewritten(store, "item-0", "Better"))
 
     assert store.append([decision, decision]) == (1, 1)
 
     assert status(store, "item-0") == "round_2"
-    assert store.course("item-0").item["content"]["rewrite"] == "Better"
-    with pytest.raises(ValueError, match="no decision of this round"):
-        store.decide(claim.token, verdict(claim, "ann"))
+    assert store.state("item-0").item["content"]["rewrite"] == "Better"
+    with pytest.raises(ValueError, match="no decision in this round"):
+        store.decide(lock.token, verdict(lock, "ann"))

@@ -24,10 +24,10 @@ CHILD = """
 
     store, name = ReviewStore(sys.argv[1]), sys.argv[2]
     print("ready", flush=True)
-    while claim := store.claim(name, "annotator"):
-        store.save_draft(claim.token, {"half": "done"})
-        event_id = store.decide(claim.token, verdict(claim, name, note=claim.token))
-        print(event_id, claim.item_id, claim.token, flush=True)
+    while lock := store.lock_item(name, "annotator"):
+        store.save_draft(lock.token, {"half": "done"})
+        event_id = store.decide(lock.token, verdict(lock, name, note=lock.token))
+        print(event_id, lock.item_id, lock.token, flush=True)
 """
 
 
@@ -56,7 +56,7 @@ def decide_until_killed(path, names, seconds):
 def test_what_was_acknowledged_survives_every_kill(tmp_path):
     random_ = random.Random(SEED)
     store = with_rules(tmp_path, "default: {annotators: 2}")
-    store.offer(queue(4000))
+    store.update_queue(queue(4000))
     acknowledged = []
     for kill in range(KILLS):
         names = [f"person-{kill}-{number}" for number in range(CHILDREN)]

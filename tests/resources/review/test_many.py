@@ -13,7 +13,7 @@ import pytest
 from methods.review.process import Rules
 from resources.review.items import Filters
 from resources.review.store import ReviewStore
-from tests.resources.review.review_queue import hold_all, kept, queue, verdict, with_rules
+from tests.resources.review.review_queue import kept, lock_all, queue, verdict, with_rules
 
 THREADS = 20
 ITEMS = 5000
@@ -23,12 +23,12 @@ PEOPLE = ["ann", "bob", "cat", "dan"]
 
 @pytest.mark.parametrize("annotators", [1, 2])
 def test_processes_get_each_place_once(tmp_path, annotators):
-    with_rules(tmp_path, f"default: {{annotators: {annotators}}}").offer(queue(150))
+    with_rules(tmp_path, f"default: {{annotators: {annotators}}}").update_queue(queue(150))
     path, item_ids = tmp_path / "review.sqlite", [f"item-{number}" for number in range(150)]
 
     with multiprocessing.get_context("spawn").Pool(len(PEOPLE)) as pool:
         calls = [(path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
-        given = pool.starmap(hold_all, calls, chunksize=1)
+        given = pool.starmap(lock_all, calls, chunksize=1)
 
     holders = Counter(item_id for each in given for item_id in each)
     assert holders == dict.fromkeys(item_ids, annotators)
@@ -37,18 +37,18 @@ def test_processes_get_each_place_once(tmp_path, annotators):
 
 def test_threads_get_each_place_once(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2}")
-    store.offer(queue(1))
+    store.update_queue(queue(1))
     start = threading.Barrier(THREADS)
 
     def ask(number):
         start.wait()
-        return store.claim(f"person-{number}", "annotator")
+        return store.lock_item(f"person-{number}", "annotator")
 
     with ThreadPoolExecutor(THREADS) as pool:
         given = list(filter(None, pool.map(ask, range(THREADS))))
 
     assert len(given) == 2
-    assert len({claim.token for claim in given}) == 2
+    assert len({lock.token for lock in given}) == 2
 
 
 class Floor:
@@ -60,11 +60,11 @@ class Floor:
         self.doubles = []
 
     @contextmanager
-    def held(self, claim, person):
-        place = (claim.item_id, claim.round)
+    def held(self, lock, person):
+        place = (lock.item_id, lock.round)
         with self.turn:
             self.holders[place].append(person)
-            if len(self.holders[place]) > (self.rules.annotators if claim.round == 1 else 1):
+            if len(self.holders[place]) > (self.rules.annotators if lock.round == 1 else 1):
                 self.doubles.append((place, list(self.holders[place])))
         yield
         with self.turn:
@@ -73,7 +73,7 @@ class Floor:
 
 def test_twenty_threads_on_five_thousand_items(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}")
-    store.offer(queue(ITEMS))
+    store.update_queue(queue(ITEMS))
     floor, acknowledged = Floor(Rules(annotators=2)), []
     end = time.monotonic() + SECONDS
 
@@ -82,22 +82,22 @@ def test_twenty_threads_on_five_thousand_items(tmp_path):
         name, role = f"person-{number}", "expert" if number % 5 == 0 else "annotator"
         while time.monotonic() < end:
             if number == 1:
-                store.page(Filters(annotator="person-2", text="7"), limit=20)
-            claim = store.claim(name, role)
-            if claim is None:
+                store.page(Filters(reviewer="person-2", text="7"), limit=20)
+            lock = store.lock_item(name, role)
+            if lock is None:
                 time.sleep(0.01)
                 continue
-            with floor.held(claim, name):
-                store.save_draft(claim.token, {"by": name})
-                assert store.renew(claim.token)
-                assert store.draft(claim.token) == {"by": name}
+            with floor.held(lock, name):
+                store.save_draft(lock.token, {"by": name})
+                assert store.renew_lock(lock.token)
+                assert store.draft(lock.token) == {"by": name}
                 said = random_.choice(["accept", "accept", "reject", "skip", None])
                 # It is free from the moment that the store has it, which is before this thread knows.
                 if said is None:
                     continue
             if said is not None:
-                event_id = store.decide(claim.token, verdict(claim, name, said))
-                acknowledged.append((event_id, claim.item_id, name, said))
+                event_id = store.decide(lock.token, verdict(lock, name, said))
+                acknowledged.append((event_id, lock.item_id, name, said))
         store.close()
 
     def whole(number):

@@ -89,7 +89,7 @@ def test_every_event_is_taken_along_as_it_was(tmp_path):
     assert [each.event_id for each in store.decisions()] == [row["event_id"] for row in before]
     # Known ones are still known, new ones go on from the last number, and nothing may be changed.
     assert store.append(store.decisions()) == (0, 50)
-    store.offer(queue(51))
+    store.update_queue(queue(51))
     assert [status(store, f"item-{n}") for n in (0, 1, 2)] == ["round_2", "rejected", "round_2"]
     work(store, "bob", verdict_="skip")
     assert rows(path)[-1]["event_id"] == 100

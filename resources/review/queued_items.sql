@@ -1,4 +1,4 @@
--- What is offered now of some kinds, in the order it was offered.
+-- The items of some kinds in the queue, in their order.
 SELECT c.item
 FROM items AS i
 JOIN item_contents AS c USING (item_id)

@@ -1,8 +1,8 @@
-"""The texts of an item one by one, each under a name, and an item put together again from them.
+"""The texts of an item one by one, each under a name, and a content with some of them changed.
 
-Files and forms outside the app have a cell or a box for each text. What belongs here: which texts an
-item has, and a content with some of them changed. What does not: whether the changed content may
-stand (`Kind.check` in `methods/review/kinds.py`).
+Spreadsheets and Label Studio have a cell or a box for each text. What belongs here: which texts an item
+has, and how changed texts become a content. What does not: whether the changed content is valid
+(`Kind.check` in `methods/review/kinds.py`).
 """
 
 import copy
@@ -16,43 +16,43 @@ from methods.review import KINDS, QueueItem
 Path = tuple[str | int, ...]
 
 _NOT_TEXT = {"image_ids", "categories", "dimensions", "lowest", "highest"}
-"""Keys that say what a text may be or what it is about, and are no text to read."""
+"""Keys of a content that are no text to read."""
 _OF_A_TURN = ("question", "answer")
 _WHOLE_NUMBER = re.compile(r"\s*-?\d{1,9}\s*")
 
 
 @dataclass(frozen=True)
-class Field:
-    """One text: `name` is its place, such as `turns.2.answer`; None becomes the empty text."""
+class ItemText:
+    """One text of a content; `name` is its path, such as `turns.2.answer`."""
 
     name: str
     text: str
     editable: bool
 
 
-def fields_of(kind: str, content: Mapping[str, Any]) -> list[Field]:
-    """The texts of a content in reading order, with those that are still empty."""
+def item_texts(kind: str, content: Mapping[str, Any]) -> list[ItemText]:
+    """The texts of a content in reading order; a text that is None is given as an empty one."""
     return [
-        Field(_name(path), "" if value is None else str(value), path[0] in KINDS[kind].editable)
+        ItemText(_name(path), "" if value is None else str(value), path[0] in KINDS[kind].editable)
         for path, value in _leaves(kind, content)
     ]
 
 
-def with_changes(
+def with_changed_texts(
     kind: str, content: Mapping[str, Any], changes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The content with these texts under their names; a score becomes a number, where it is one.
+    """The content with these texts, given by name; the text of a score becomes a number.
 
-    Raises ValueError for a name that the content does not have or that may not be changed.
+    Raises ValueError for a name that the content does not have or whose text may not be changed.
     """
-    places = {_name(path): (path, value) for path, value in _leaves(kind, content)}
+    paths = {_name(path): (path, value) for path, value in _leaves(kind, content)}
     changed = copy.deepcopy(dict(content))
     for name, text in changes.items():
-        if name not in places:
-            raise ValueError(f"the item has no part {name[:80]!r}.")
-        path, value = places[name]
+        if name not in paths:
+            raise ValueError(f"the item has no text {name[:80]!r}.")
+        path, value = paths[name]
         if path[0] not in KINDS[kind].editable:
-            raise ValueError(f"{name} may be read and not changed.")
+            raise ValueError(f"{name} may not be changed.")
         *parents, last = path
         part: Any = changed
         for step in parents:
@@ -61,8 +61,8 @@ def with_changes(
     return changed
 
 
-def help_of(item: QueueItem) -> list[tuple[str, str]]:
-    """(label, text) of what helps to decide and is not decided on; lists one entry a line."""
+def context_texts(item: QueueItem) -> list[tuple[str, str]]:
+    """(label, text) of each entry of the item's context; a list becomes one line an entry."""
     return [
         (
             key.replace("_", " "),
@@ -77,7 +77,7 @@ def _leaves(kind: str, content: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]
     keys = [key for key in KINDS[kind].keys if key in content and key not in _NOT_TEXT]
     leaves = [leaf for key in keys for leaf in _below((key,), content[key])]
     if kind == "translation":
-        # A translation is read beside what it translates.
+        # Each translated text follows its source text.
         order = list(content["source"])
         leaves.sort(key=lambda leaf: order.index(leaf[0][1]) if len(leaf[0]) > 1 else -1)
     yield from leaves
@@ -96,12 +96,12 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def _name(path: Path) -> str:
-    """People count from 1."""
+    """The path as people read it: they count from 1."""
     return ".".join(str(step + 1) if isinstance(step, int) else step for step in path)
 
 
 def _typed(path: Path, text: str, before: Any) -> str | int | None:
     if path[0] == "scores" and _WHOLE_NUMBER.fullmatch(text):
         return int(text)
-    # What had no text and was given none still has none.
+    # An empty text in the place of None is no change.
     return None if before is None and not text else text

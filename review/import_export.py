@@ -1,0 +1,278 @@
+"""Review outside the app: which items are exported for a person, and how their decisions come back.
+
+What belongs here: the choice of the items, and the import of records, whatever their file format. What
+does not: the formats (`jsonl.py`, `spreadsheet.py`, `label_studio/`), and what makes a decision valid
+(`methods/review/decisions.py`).
+
+An import adds decisions and never overwrites one: a person changes an earlier decision in the app.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from filelock import FileLock
+
+from methods.ids import canonical_json, content_id
+from methods.review import (
+    Decision,
+    QueueItem,
+    StaleDecision,
+    by_item,
+    check_decision,
+    source_hash_of,
+)
+from methods.review.process import ReviewState, review_state
+from resources.review.store import ReviewStore
+from review.item_texts import item_texts, with_changed_texts
+
+KEYS_TO_FILL = ("verdict", "edits", "changes", "reason", "note")
+"""What a person fills in; a record where all of it is empty is left open."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of an imported file: where it is (`line 3`), and its values.
+
+    `values` has item_id, content_hash, round and those of KEYS_TO_FILL that were filled in, and may
+    have seconds and decided_at. `changes` has texts by name (`review/item_texts.py`), unchanged ones
+    included, and is another way to give edits. `content` or `shown` (texts by name) is what the person
+    was given to read. `values` is None where nothing could be read; `fault` then says why.
+    """
+
+    place: str
+    values: dict[str, Any] | None = None
+    fault: str | None = None
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What an import did: the numbers of events added, of events known before and of records left
+    open, and a sentence for each record at fault."""
+
+    added: int
+    known: int
+    problems: list[str]
+    left_open: int = 0
+
+
+def items_to_export(
+    items: Iterable[QueueItem],
+    store: ReviewStore,
+    round: int,
+    reviewer: str | None = None,
+    early: bool = False,
+) -> list[QueueItem]:
+    """The items that need a decision in `round`, with the content and hash to decide on.
+
+    With a reviewer, only those that this person may decide. With `early`, round 2 also has items whose
+    round 1 is open: a release that demands nobody's decision needs no annotator before an expert.
+    """
+    decisions, rules = by_item(store.decisions()), store.rules()
+    chosen = []
+    for item in items:
+        state = review_state(item, decisions[item["item_id"]], rules.of(item["kind"]))
+        due = state.status.round == round and state.status.people_needed > 0
+        ahead = early and round == 2 and state.status.name == "round_1"
+        if (due or ahead) and reviewer not in state.excluded:
+            chosen.append(state.item)
+    return chosen
+
+
+def import_records(
+    items: Iterable[QueueItem],
+    store: ReviewStore,
+    records: Iterable[Record],
+    reviewer: str,
+    round: int,
+) -> ImportResult:
+    """Store the decisions in the records; a record at fault is reported in one sentence and left out.
+
+    Importing the same again adds nothing. These are conflicts, and none of them is stored: a decision
+    on an outdated content, two different decisions on one item, and a decision that differs from one
+    this person made before.
+    """
+    # Of two imports at once the second must find what the first one stored.
+    with FileLock(f"{store.path}.import.lock"):
+        return _import_records(
+            {item["item_id"]: item for item in items}, store, records, reviewer, round
+        )
+
+
+def _import_records(
+    queue: dict[str, QueueItem],
+    store: ReviewStore,
+    records: Iterable[Record],
+    reviewer: str,
+    round: int,
+) -> ImportResult:
+    decided, rules = by_item(store.decisions()), store.rules()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    valid: list[tuple[int, str, Decision]] = []
+    problems: list[tuple[int, str]] = []
+    left_open = known = 0
+    for number, record in enumerate(records):
+        try:
+            values = _values(record)
+            item = _item_of(values, queue)
+            before = decided[item["item_id"]]
+            state = review_state(item, before, rules.of(item["kind"]))
+            decided_on = _item_decided_on(values, state, before, item)
+            _check_record(values, decided_on, round)
+            if not any(values.get(key) for key in KEYS_TO_FILL):
+                left_open += 1
+                continue
+            decision = _decision(values, decided_on, reviewer, round, now)
+            if _is_known(decision, before):
+                known += 1
+                continue
+            _check_may_decide(decision, before, state)
+            valid.append((number, record.place, decision))
+        except StaleDecision as conflict:
+            problems.append((number, f"{record.place}: conflict: {conflict}"))
+        except (ValueError, RecursionError) as error:
+            problems.append((number, f"{record.place}: {error}"))
+    unambiguous, conflicts = _without_conflicts(valid)
+    added, known_by_now = store.append(unambiguous)
+    reports = [problem for _, problem in sorted([*problems, *conflicts])]
+    return ImportResult(added, known + known_by_now, reports, left_open)
+
+
+def _values(record: Record) -> dict[str, Any]:
+    if record.values is None:
+        raise ValueError(record.fault or "nothing could be read.")
+    return record.values
+
+
+def _item_of(values: dict[str, Any], queue: dict[str, QueueItem]) -> QueueItem:
+    item_id = values.get("item_id")
+    if not isinstance(item_id, str) or item_id not in queue:
+        raise ValueError(f"item {str(item_id)[:80]!r} is not in the queue.")
+    return queue[item_id]
+
+
+def _item_decided_on(
+    values: dict[str, Any], state: ReviewState, before: Sequence[Decision], item: QueueItem
+) -> QueueItem:
+    """The item with the content that the record names, if it ever had it; else with its current one.
+
+    A record on an earlier content may be a decision that is stored already, so it is read on that one.
+    """
+    edited = [each.edits for each in before if each.edits is not None]
+    for content in (item["content"], *edited):
+        if content_id(content) == values.get("content_hash"):
+            return {**item, "content": content, "content_hash": content_id(content)}
+    return state.item
+
+
+def _check_record(values: dict[str, Any], item: QueueItem, round: int) -> None:
+    """Raise ValueError for faults that only a file can have, and no decision made in the app."""
+    if values.get("round", round) != round:
+        raise ValueError(
+            f"exported for round {str(values['round'])[:80]}, imported for round {round}."
+        )
+    if values.get("content_hash") != item["content_hash"]:
+        return
+    if values.get("content", item["content"]) != item["content"]:
+        raise ValueError("content was changed in place: put the changed content in edits.")
+    texts = _texts(item)
+    for name, text in values.get("shown", {}).items():
+        if name in texts and not _same(text, texts[name]):
+            raise ValueError(f"the text of {name} was changed where it was only to be read.")
+
+
+def _decision(
+    values: dict[str, Any], item: QueueItem, reviewer: str, round: int, now: str
+) -> Decision:
+    stated = values | {"reviewer": reviewer, "round": round}
+    stated["decided_at"] = values.get("decided_at") or now
+    if "changes" in values and values.get("content_hash") == item["content_hash"]:
+        stated["edits"] = _edits(values["changes"], item)
+        if values.get("verdict") == "edit" and stated["edits"] is None:
+            raise ValueError("the verdict is edit and no text was changed: it would be accept.")
+    decision = check_decision(stated, item)
+    # The source hash leaves out the time of the import, so that a second import adds nothing.
+    return replace(
+        decision,
+        source_hash=source_hash_of(replace(decision, decided_at=values.get("decided_at") or "")),
+    )
+
+
+def _edits(changes: dict[str, str], item: QueueItem) -> dict[str, Any] | None:
+    texts = _texts(item)
+    changed = {
+        name: text
+        for name, text in changes.items()
+        if name not in texts or not _same(text, texts[name])
+    }
+    return with_changed_texts(item["kind"], item["content"], changed) if changed else None
+
+
+def _texts(item: QueueItem) -> dict[str, str]:
+    return {each.name: each.text for each in item_texts(item["kind"], item["content"])}
+
+
+def _same(one: str, other: str) -> bool:
+    # Programs write line breaks in different ways; that is no change.
+    return one.splitlines() == other.splitlines()
+
+
+def _is_known(decision: Decision, before: Sequence[Decision]) -> bool:
+    return any(_outcome(each) == _outcome(decision) for each in _of_same(decision, before))
+
+
+def _check_may_decide(decision: Decision, before: Sequence[Decision], state: ReviewState) -> None:
+    """Raise StaleDecision or ValueError unless this person may make this decision now."""
+    item_id, name, round = decision.item_id, decision.reviewer, decision.round
+    current, status = state.item["content_hash"], state.status
+    reworks = status.name == "to_rework" and round == 1 and decision.content_hash == current
+    own = [each for each in _of_same(decision, before) if each.verdict != "skip"]
+    if own and not reworks:
+        raise StaleDecision(
+            f"{name} decided item {item_id} otherwise before ({own[-1].verdict}, "
+            f"{own[-1].decided_at}), and that decision stays."
+        )
+    if decision.content_hash != current:
+        raise StaleDecision(
+            f"item {item_id} was decided on at content {decision.content_hash} and its content is "
+            f"{current} now: export it again."
+        )
+    ahead = round == 2 and status.name in ("round_1", "not_sampled")
+    if not ahead and (status.round != round or status.people_needed == 0):
+        others = sorted({each.reviewer for each in state.counted})
+        raise StaleDecision(
+            f"item {item_id} needs no decision in round {round} any more: "
+            f"decided by {', '.join(others)}."
+        )
+    other = [each for each in before if each.round != round and each.verdict != "skip"]
+    if name in state.excluded and name in {each.reviewer for each in other}:
+        raise ValueError(f"{name} decided item {item_id} in the other round: somebody else must.")
+    if reworks and decision.verdict == "accept":
+        raise ValueError(f"item {item_id} was rejected by an expert: edit it, or reject it.")
+
+
+def _of_same(decision: Decision, before: Sequence[Decision]) -> list[Decision]:
+    """Earlier decisions of the same person on the same content in the same round."""
+    keys = ("content_hash", "round", "reviewer")
+    return [each for each in before if all(getattr(each, k) == getattr(decision, k) for k in keys)]
+
+
+def _outcome(decision: Decision) -> str:
+    return canonical_json([decision.verdict, decision.edits, decision.reason, decision.note])
+
+
+def _without_conflicts(
+    valid: Sequence[tuple[int, str, Decision]],
+) -> tuple[list[Decision], list[tuple[int, str]]]:
+    """One decision for each item that is decided in one way, and a report for every other record."""
+    by_outcome: dict[str, dict[str, Decision]] = {}
+    for _, _, decision in valid:
+        by_outcome.setdefault(decision.item_id, {}).setdefault(_outcome(decision), decision)
+    unambiguous = [next(iter(each.values())) for each in by_outcome.values() if len(each) == 1]
+    conflicts = [
+        (number, f"{place}: conflict: item {decision.item_id} is decided in another way, too.")
+        for number, place, decision in valid
+        if len(by_outcome[decision.item_id]) > 1
+    ]
+    return unambiguous, conflicts

@@ -1,7 +1,7 @@
-"""What people decided, and what is thereby approved.
+"""The decisions of people, and the items that are approved for a release.
 
-What belongs here: what decisions let through into a release. How they resolve is `methods/review/`;
-people decide outside Dagster, through `review/`.
+What belongs here: the two tables. What decisions mean for an item is `methods/review/`; people decide
+outside Dagster, in `review/`.
 """
 
 from collections import Counter
@@ -20,11 +20,11 @@ from resources.warehouse import Warehouse, Write
 
 
 class ReviewConfig(dg.Config):
-    """Of which items people's decisions are demanded before they are released.
+    """Which items need people's decisions before they are released.
 
-    `none` lets through what nobody decided and says so (`policy:none`); `sample` demands people for
-    `sample_share` of the items, chosen by a hash of the item, and lets the rest through
-    (`policy:sample`); `all` waits for people. What people decided counts in any case.
+    `none`: no item does; the policy accepts what nobody decided, under the name `policy:none`.
+    `sample`: `sample_share` of the items do, chosen by a hash of the item; the policy accepts the
+    others (`policy:sample`). `all`: every item does. Decisions of people count in any case.
     """
 
     require: str = "none"
@@ -36,16 +36,16 @@ decisions = table_spec(
     kinds={"sqlite"},
     deps=[queue],
     partitions_def=buckets,
-    description="What people decided, made outside Dagster in the review store. A sensor reports a "
-    "bucket when none of its items awaits anybody. The table is the store as `review/approved` last "
-    "read it.",
+    description="Decisions of people, made outside Dagster in the review store. A sensor reports a "
+    "bucket when none of its items needs a decision. The table has the decisions that "
+    "`review/approved` last read.",
 )
 
 WHEN_DECIDED = WHEN_READY.replace(
     "any_deps_updated",
     dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(decisions.key)),
 )
-"""Follow people, not the queue: what was just generated has yet to be looked at."""
+"""Wait for new decisions, not for new items, which nobody has reviewed yet."""
 
 
 @table_asset(
@@ -59,7 +59,7 @@ def approved(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Each item's standing after two rounds, with who stands behind it: people or a policy."""
+    """The outcome of each item's review, with the reviewers that decided it: people or a policy."""
     if config.require not in REQUIRES:
         raise dg.Failure(
             f"A release cannot require '{config.require}' of review; it is one of "

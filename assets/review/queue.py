@@ -1,6 +1,6 @@
-"""The review queue: what generation made, put before people.
+"""The review queue: generated items for people to review.
 
-What belongs here: which items wait, what each holds, and that the review store is offered all of them.
+What belongs here: which items are queued, the content of each, and the update of the review store.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ def queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues and rewrites that wait for people, each with the hash of exactly what it says."""
+    """Dialogues and rewrites for people to review, each with the hash of its exact content."""
     rows = []
     for made in warehouse.read("review/reviewable").to_pylist():
         if made["kind"] == "dialogue":
@@ -48,12 +48,12 @@ def queue(
 
 
 def queued(warehouse: Warehouse) -> list[QueueItem]:
-    """The whole queue, as review works with it."""
+    """The items of the table `review.queue`."""
     return [queue_item(row) for row in warehouse.read("review/queue").to_pylist()]
 
 
 def queue_row(made: Row, content: Row, context: str | None) -> Row:
-    """A row of the review queue or of the score queue: what `made` is, and what is decided on."""
+    """A row of the review queue or the score queue; `content` is what people decide on."""
     return {
         **{key: made[key] for key in ("item_id", "kind", "set_id", "image_ids")},
         "bucket": bucket_key(made["set_id"]),

@@ -1,2 +1,2 @@
--- Items that are approved and had to be by people.
+-- Approved items that the policy demands people's decisions of.
 SELECT item_id FROM review.approved WHERE status = 'approved' AND demanded;

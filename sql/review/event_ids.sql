@@ -1,2 +1,2 @@
--- Which of the review store's events the tables rest on.
+-- The events of the review store that the tables were made from.
 SELECT event_id FROM review.decisions;

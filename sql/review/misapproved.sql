@@ -1,6 +1,6 @@
--- What of review.approved does not follow from review.queue and review.decisions, and why not.
+-- Rows of review.approved that do not follow from review.queue and review.decisions, and why.
 WITH RECURSIVE reached AS (
-    -- Contents that decisions lead to, each made on the one before it.
+    -- Contents of an item: the queued one, and every edit of a content in this list.
     SELECT item_id, content_hash FROM review.queue
     UNION
     SELECT d.item_id, d.edits_hash
@@ -16,13 +16,13 @@ approvals AS (
     FROM review.decisions AS d
     WHERE d.verdict IN ('accept', 'edit')
 )
-SELECT a.item_id, 'its content is none that decisions lead to' AS why
+SELECT a.item_id, 'its content is neither the queued one nor an edit of it' AS why
 FROM review.approved AS a
 WHERE NOT EXISTS (
     SELECT 1 FROM reached AS r WHERE r.item_id = a.item_id AND r.content_hash = a.content_hash
 )
 UNION ALL
-SELECT a.item_id, 'people are demanded and none approved exactly this content'
+SELECT a.item_id, 'people are demanded and nobody approved exactly this content'
 FROM review.approved AS a
 WHERE a.status = 'approved' AND a.demanded AND NOT EXISTS (
     SELECT 1
@@ -32,13 +32,13 @@ WHERE a.status = 'approved' AND a.demanded AND NOT EXISTS (
         AND list_contains(a.reviewers, p.reviewer)
 )
 UNION ALL
-SELECT a.item_id, 'people are demanded and a policy stands among them'
+SELECT a.item_id, 'people are demanded and a policy is among the reviewers'
 FROM review.approved AS a
 WHERE a.status = 'approved'
     AND (a.demanded OR a.policy = 'all')
     AND len(list_filter(a.reviewers, lambda name: name LIKE 'policy:%')) > 0
 UNION ALL
-SELECT a.item_id, name || ' stands behind it without a decision on what led to it'
+SELECT a.item_id, name || ' is among the reviewers without a decision on its contents'
 FROM review.approved AS a, unnest(a.reviewers) AS n (name)
 WHERE name <> 'policy:' || a.policy AND NOT EXISTS (
     SELECT 1
@@ -47,7 +47,7 @@ WHERE name <> 'policy:' || a.policy AND NOT EXISTS (
     WHERE d.item_id = a.item_id AND d.reviewer = name AND d.verdict <> 'skip'
 )
 UNION ALL
-SELECT a.item_id, 'it is approved with nobody behind it, not even a policy'
+SELECT a.item_id, 'it is approved without a reviewer, not even a policy'
 FROM review.approved AS a
 WHERE a.status = 'approved' AND len(a.reviewers) = 0
 ORDER BY ALL;

@@ -1,4 +1,4 @@
--- What waits for people, in a fixed order.
+-- The review queue, in a fixed order.
 SELECT item_id, kind, set_id, bucket, content, content_hash, context, image_ids
 FROM review.queue
 ORDER BY kind, item_id;

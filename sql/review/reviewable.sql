@@ -1,5 +1,5 @@
--- Everything generation made that people should see before it counts, with the pages and the captions
--- of its images in the order of the images.
+-- Every generated dialogue and rewrite, with the pages and captions of its images, in the order of the
+-- images.
 WITH seen AS (
     SELECT
         s.set_id,

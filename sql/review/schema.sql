@@ -1,8 +1,8 @@
--- Review: what waits for people, and what they (or a named policy) let through.
+-- Review: the queue, the decisions of people, and the items that they (or a named policy) approved.
 CREATE SCHEMA IF NOT EXISTS review;
 
--- One thing to decide on: `content` is what is decided on, and `content_hash` its id; `context` helps
--- people and is not decided on. What each kind's content holds is said in methods/review/kinds.py.
+-- One item to review: people decide on `content`, whose id is `content_hash`; `context` helps them and is
+-- not decided on. The content of each kind is described in methods/review/kinds.py.
 CREATE TABLE IF NOT EXISTS review.queue (
     item_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL CHECK (kind IN (
@@ -17,8 +17,8 @@ CREATE TABLE IF NOT EXISTS review.queue (
     image_ids VARCHAR[] NOT NULL
 );
 
--- The review store's events as they stood when last read. `edits_hash` is the id of the content that an
--- edit made: what a later decision on it names as its `content_hash`.
+-- The review store's events when they were last read. `edits_hash` is the id of the edited content: a
+-- later decision on that content has it as its `content_hash`.
 CREATE TABLE IF NOT EXISTS review.decisions (
     event_id BIGINT PRIMARY KEY,
     item_id VARCHAR NOT NULL,
@@ -34,8 +34,8 @@ CREATE TABLE IF NOT EXISTS review.decisions (
 );
 
 -- One row per item that generation made: approved, rejected or pending. Only approved items are
--- released. `policy` demands people's decisions of the share `policy_share` of all items: `demanded`
--- says whether of this one. Where it does not, its name stands among the reviewers.
+-- released. `policy` demands people's decisions of the share `policy_share` of all items; `demanded`
+-- says whether of this one. Where the policy accepted an item, its name is among the reviewers.
 CREATE TABLE IF NOT EXISTS review.approved (
     item_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL,

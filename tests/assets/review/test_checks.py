@@ -63,17 +63,17 @@ def wrong(world: World) -> list[str]:
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ({"content_hash": "other"}, "its content is none that decisions lead to"),
-        ({"content_hash": "other"}, "people are demanded and none approved exactly this content"),
+        ({"content_hash": "other"}, "its content is neither the queued one nor an edit of it"),
+        ({"content_hash": "other"}, "people are demanded and nobody approved exactly this content"),
         (
             {"reviewers": ["ann", "policy:all"]},
-            "people are demanded and a policy stands among them",
+            "people are demanded and a policy is among the reviewers",
         ),
         (
             {"reviewers": ["ann", "zoe"]},
-            "zoe stands behind it without a decision on what led to it",
+            "zoe is among the reviewers without a decision on its contents",
         ),
-        ({"reviewers": []}, "it is approved with nobody behind it, not even a policy"),
+        ({"reviewers": []}, "it is approved without a reviewer, not even a policy"),
     ],
 )
 def test_an_approval_that_does_not_follow_is_found(

@@ -1,7 +1,5 @@
 """A small app behind the guard, three accounts for it, and browsers that sign in to it."""
 
-import re
-
 from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -24,6 +22,7 @@ from review.security import (
     sign_out,
     use_link,
 )
+from tests.review.html import csrf_token_in
 
 RIGHT, WRONG = "correct horse battery", "incorrect horse battery"
 
@@ -51,7 +50,7 @@ def browsers(accounts):
 
 
 def token_of(browser, page="/login"):
-    return re.search(r"[0-9a-f]{64}", browser.get(page).text)[0]
+    return csrf_token_in(browser.get(page).text)
 
 
 def signs_in(browser, name="ann", password=RIGHT, **fields):
@@ -98,7 +97,8 @@ async def logout(request: Request):
 @require("annotator")
 def queue(request: Request):
     account = current_account(request)
-    return HTMLResponse(f"{account.name} {account.role} {csrf_token(request)}")
+    token = f'<input name="csrf_token" value="{csrf_token(request)}">'
+    return HTMLResponse(f"{account.name} {account.role} {token}")
 
 
 @require("expert")

@@ -1,8 +1,11 @@
-"""A form of Label Studio as its browser page sends it: every text, what was chosen, nothing empty."""
+"""Annotations as Label Studio's page sends them: every text, the choices, nothing empty."""
 
 from typing import Any
 
 from review.label_studio.config import CHOOSES
+from review.label_studio.tasks import task_of
+
+NOON = "2026-07-01T12:00:00.000001Z"
 
 
 def filled_in(data: dict[str, Any], filled: dict[str, str]) -> list[dict[str, Any]]:
@@ -34,3 +37,19 @@ def _result(name: str, type_: str, value: Any) -> dict[str, Any]:
         "value": {key: value},
         "origin": "manual",
     }
+
+
+def annotated(item, images, *filled, round=1):
+    """A task of the item as the server gives it back, with an annotation for each of `filled`."""
+    task = task_of(item, round, images)
+    annotations = [
+        {
+            "id": 70 + number,
+            "updated_at": NOON,
+            "lead_time": 3.25,
+            "was_cancelled": form is None,
+            "result": filled_in(task["data"], form or {}),
+        }
+        for number, form in enumerate(filled)
+    ]
+    return task | {"id": 7, "annotations": annotations}

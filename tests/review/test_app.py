@@ -6,26 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
-from assets.common.tables import rows_to_arrow
-from methods.ids import canonical_json, content_id
 from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS
 from methods.review.process import ROUND_OF_ROLE
-from resources.home import warehouse_path
-from resources.review.accounts import ROLES, Accounts
-from resources.review.store import ReviewStore
-from resources.warehouse import Warehouse
-from review.__main__ import main
+from resources.review.accounts import ROLES
 from review.app import create_app
-from review.commands import demo
 from review.pages.frame import HERE, KEYS, texts, version
 from review.pages.queue import NOTICES, STATUSES
-from review.samples import MARK, samples
+from review.samples import samples
+from tests.review.html import attribute, csrf_token_in, has_inline_code, script_data
 from tests.review.pages import Site, dialogue, make_site, picture
-
-DATA = re.compile(r'<script type="application/json" id="review-data">(.*?)</script>', re.DOTALL)
 
 
 @pytest.fixture
@@ -38,26 +31,18 @@ def browser(site: Site) -> TestClient:
     return TestClient(app, "http://127.0.0.1", follow_redirects=False)
 
 
-def csrf(page: str) -> str:
-    found = re.search(r'name="csrf-token" content="(\w+)"', page)
-    assert found, page
-    return found[1]
-
-
 def signed_in(site: Site, name: str) -> TestClient:
     client = browser(site)
     link = f"/link/{site.accounts.link(name)}"
-    answer = client.post(link, data={"csrf_token": csrf(client.get(link).text)})
+    answer = client.post(link, data={"csrf_token": csrf_token_in(client.get(link).text)})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    client.headers["x-csrf-token"] = csrf(client.get("/").text)
+    client.headers["x-csrf-token"] = csrf_token_in(client.get("/").text)
     return client
 
 
 def opened(client: TestClient, item_id: str) -> dict[str, Any]:
     """What the page's script is given."""
-    found = DATA.search(client.get(f"/items/{item_id}").text)
-    assert found, "the item is only shown to be read"
-    return json.loads(found[1])
+    return script_data(client.get(f"/items/{item_id}").text)
 
 
 def decide(client: TestClient, data: dict[str, Any], verdict: str, **more: Any) -> Any:
@@ -93,7 +78,7 @@ def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
         page = browser(site).get(link)
         assert page.status_code == 200 and "anna" in page.text
     client = browser(site)
-    token = csrf(client.get(link).text)
+    token = csrf_token_in(client.get(link).text)
     assert client.post(link, data={"csrf_token": token}).status_code == 303
     late = browser(site)
     assert late.get(link).status_code == 410
@@ -104,7 +89,8 @@ def test_accounts_are_for_administrators_alone(site: Site) -> None:
         assert signed_in(site, name).get("/accounts").status_code == 403
     ada = signed_in(site, "ada")
     made = ada.post("/accounts", data={"action": "add", "name": "zoe", "role": "annotator"})
-    assert re.search(r"http://127\.0\.0\.1/link/[\w-]+", made.text)
+    link = LexborHTMLParser(made.text).css_first("code.link")
+    assert link is not None and link.text().startswith("http://127.0.0.1/link/")
     again = ada.post("/accounts", data={"action": "add", "name": "Zoe", "role": "annotator"})
     assert again.status_code == 422 and 'role="alert"' in again.text
     ada.post("/accounts", data={"action": "disable", "name": "anna"})
@@ -200,7 +186,7 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
     assert "&lt;b&gt;to do&lt;/b&gt;" in client.get(f"/items/{one['item_id']}").text
     # Another annotator gets neither the item nor the draft.
     other = signed_in(site, "ben").get(f"/items/{one['item_id']}").text
-    assert not DATA.search(other) and "to do" not in other
+    assert attribute(other, "#review-data", "type") is None and "to do" not in other
 
     assert decide(client, again, "accept").status_code == 200
     assert site.store.draft(data["token"]) is None
@@ -298,9 +284,7 @@ def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
     for path in [*paths, f"/history/{one['item_id']}"]:
         page = client.get(path)
         assert page.status_code == 200
-        scripts = re.findall(r"<script([^>]*)>", page.text)
-        assert all("src=" in each or "application/json" in each for each in scripts)
-        assert not re.search(r"<style|\sstyle=|\son\w+=", page.text), path
+        assert not has_inline_code(page.text), path
         policy = page.headers["content-security-policy"]
         assert "script-src 'self'" in policy and "unsafe" not in policy
     static = client.get(f"/static/{version()}/item.js")
@@ -335,54 +319,3 @@ def test_a_language_is_chosen_and_leads_back_to_this_site_alone(site: Site) -> N
     assert '<html lang="zh">' in client.get("/").text
     assert client.get("/language/zh?back=//evil.example/").headers["location"] == "/"
     assert client.get("/language/xx").status_code == 404
-
-
-# --- The commands ----------------------------------------------------------------------------------
-
-
-def test_samples_are_valid_items_marked_as_samples() -> None:
-    made = samples(["a" * 64, "b" * 64, "c" * 64], ["dialogue", "rewrite"])
-    assert {each["kind"] for each in made} == KINDS.keys() - {"dialogue", "rewrite"}
-    for each in made:
-        assert tuple(each["content"]) == KINDS[each["kind"]].keys
-        assert each["context"]["why"][0] == MARK
-        assert KINDS[each["kind"]].texts(each["content"])
-
-
-def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 2
-    assert capsys.readouterr().err == "There is nothing to review yet: run `make demo` first.\n"
-
-
-def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
-    loom_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = {"original": "How many?", "rewrite": "Pray, how many?"}
-    row = {
-        "item_id": content_id("rewrite"),
-        "kind": "rewrite",
-        "set_id": "a set",
-        "bucket": "00",
-        "content": canonical_json(content),
-        "content_hash": content_id(content),
-        "context": None,
-        "image_ids": [],
-    }
-    loom_home.mkdir()
-    Warehouse(warehouse_path()).replace("review.queue", rows_to_arrow("review.queue", [row]))
-    served: list[tuple[ReviewStore, Accounts, int]] = []
-    monkeypatch.setattr(demo, "serve", lambda *given: served.append(given) or 0)
-
-    assert main(["demo", "--port", "8123"]) == 0
-    assert main(["demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
-
-    said = capsys.readouterr().out
-    assert "The review queue has 7 new items and 0 changed ones." in said  # 1 and 6 samples.
-    assert "The review queue has 0 new items and 0 changed ones." in said
-    store, accounts, port = served[-1]
-    assert {each.kind for each in store.progress()} == KINDS.keys() - {"dialogue"}
-    links = re.findall(r"http://127\.0\.0\.1:8123/link/([\w-]+)", said)
-    assert port == 8123 and len(links) == 6
-    invited = [accounts.invited(token) for token in links]
-    # The first three are void since there are newer ones.
-    assert [each and (each.name, each.role) for each in invited] == [None] * 3 + list(demo.PEOPLE)

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from methods.ids import content_id
 from review.samples import samples
 from tests.browser import FLAGS
+from tests.review.browser import WIDE, open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, item, make_site, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
-WIDE = {"width": 1280, "height": 820}
 NARROW = {"width": 800, "height": 820}
 
 
@@ -29,27 +29,6 @@ def browser(chromium: str) -> Iterator[Browser]:
 def site(tmp_path: Path) -> Iterator[Site]:
     with serving(make_site(tmp_path / "home")) as served:
         yield served
-
-
-def sign_in(browser: Browser, site: Site, name: str, locale: str = "en", **options: object) -> Page:
-    """By link; whatever goes wrong in the page's scripts or against its policy fails the test."""
-    page = browser.new_context(viewport=WIDE, locale=locale, **options).new_page()
-    page.set_default_timeout(15_000)
-    page.on("pageerror", lambda error: pytest.fail(f"{error}"))
-    page.goto(site.link(name))
-    page.locator("main button").press("Enter")
-    page.wait_for_url(f"{site.address}/")
-    return page
-
-
-def open_item(page: Page, site: Site, item_id: str) -> None:
-    page.goto(f"{site.address}/items/{item_id}")
-    page.wait_for_selector("html[data-ready]")
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def test_a_dialogue_is_accepted_by_keyboard_alone(browser: Browser, site: Site) -> None:
@@ -349,8 +328,3 @@ def test_the_keys_are_listed_and_letters_typed_are_letters(browser: Browser, sit
     page.keyboard.type("qn?")
     expect(page.get_by_role("searchbox")).to_have_value("qn?")
     assert page.url == f"{site.address}/"
-
-
-def overflow(page: Page) -> int:
-    """Pixels that the page is wider than the window."""
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))

@@ -1,7 +1,5 @@
 """No page of the app forgets to ask who it is shown to, nor whether a form came from it."""
 
-import re
-
 import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -10,6 +8,7 @@ from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from review.app import create_app
 from tests.review.guarded_app import RIGHT, WRONG, signs_in, three_accounts, token_of
+from tests.review.html import sign_in_address
 
 FOR_ALL = {"/login", "/link/{token}", "/logout", "/language/{language}"}
 FOR_ADMINS = {"/accounts"}
@@ -75,7 +74,7 @@ def test_who_signs_in_comes_to_the_page_they_asked_for(app):
     browser = TestClient(app, follow_redirects=False)
     asked = browser.get("/?kind=dialogue").headers["location"]
     form = browser.get(asked)
-    action = re.search(r'action="(/login[^"]*)"', form.text)[1]
+    action = sign_in_address(form.text)
 
     # A password that is wrong once does not lose the way.
     for password in (WRONG, RIGHT):
@@ -83,7 +82,7 @@ def test_who_signs_in_comes_to_the_page_they_asked_for(app):
             action,
             data={"name": "ada", "password": password, "csrf_token": token_of(browser)},
         )
-        action = (re.search(r'action="(/login[^"]*)"', answer.text) or [None, action])[1]
+        action = sign_in_address(answer.text) or action
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/?kind=dialogue")
 
@@ -93,4 +92,4 @@ def test_who_signs_in_comes_to_the_page_they_asked_for(app):
 )
 def test_the_form_leads_to_no_other_site(app, elsewhere):
     form = TestClient(app).get("/login", params={"next": elsewhere})
-    assert re.search(r'action="([^"]*)"', form.text)[1] == "/login?next=/"
+    assert sign_in_address(form.text) == "/login?next=/"

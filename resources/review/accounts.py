@@ -1,8 +1,9 @@
-"""Accounts of reviewers: their passwords, sign-in links, sessions and failed sign-ins.
+"""Accounts of reviewers: their passwords, sign-in links and sessions.
 
 An account is a person who may review, here and in the review app. A session is the time between a
-sign-in and its end. What belongs here: the account tables of the review store's SQLite file, and the
-limits and expiry times. What does not: cookies and pages (`review/security.py`, `review/pages/`).
+sign-in and its end. What belongs here: the account tables of the review store's SQLite file, and
+expiry times. What does not: the limits of failed sign-ins (`sign_in_limits.py`), cookies and pages
+(`review/security.py`, `review/pages/`).
 
 Of every token (of a link or a session) only the SHA-256 is stored, so that nobody can sign in with
 what the file holds. Tokens are 32 random bytes, so that they need neither salt nor a slow hash.
@@ -19,6 +20,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 
 from methods.errors import UserError
+from resources.review import sign_in_limits
 from resources.review.file import ReviewFile
 from resources.review.names import checked_name, folded_name
 from resources.review.passwords import (
@@ -29,6 +31,7 @@ from resources.review.passwords import (
     needs_rehash,
     verify_password,
 )
+from resources.review.times import stored_time
 
 ROLES = ("annotator", "expert", "admin")
 """Each role includes the rights of those before it."""
@@ -40,34 +43,14 @@ IDLE_LASTS = timedelta(days=3)
 SEEN_EVERY = timedelta(minutes=5)
 """How often a session's last use is stored: storing it at each request would be a write each."""
 
-ATTEMPTS_WINDOW = timedelta(minutes=5)
-ATTEMPTS_PER_NAME = 5
-ATTEMPTS_PER_ADDRESS = 20
-"""More than for a name, since a whole office may share one address."""
-
 _ACCOUNT = """
 SELECT name, role, disabled_at IS NOT NULL AS disabled, password IS NOT NULL AS has_password
 FROM accounts
-"""
-# The limit is reached if there are as many attempts in the window; the oldest of them must expire.
-_FULL = """
-SELECT tried_at FROM sign_in_attempts WHERE {column} = ? AND tried_at > ?
-ORDER BY tried_at DESC LIMIT 1 OFFSET ?
 """
 
 
 class AccountError(UserError):
     """An account cannot be made, changed or signed in; the message says why in one sentence."""
-
-
-class TooManyAttempts(AccountError):
-    """Signing in by password is blocked for a name or an address for the time `wait`."""
-
-    def __init__(self, wait: timedelta):
-        self.wait = wait
-        seconds = int(wait.total_seconds())
-        n, unit = (seconds, "second") if seconds <= 60 else (-(-seconds // 60), "minute")
-        super().__init__(f"Too many failed sign-ins: try again in {n} {unit}{'s' * (n != 1)}.")
 
 
 @dataclass(frozen=True)
@@ -156,7 +139,7 @@ class Accounts:
         name_hash = _sha256(folded_name(name))
         with self._file.transaction() as connection:
             # Count before verifying, so that many attempts at once cannot pass the limit.
-            self._count_attempt(connection, name_hash, address)
+            sign_in_limits.count_attempt(connection, name_hash, address, self._clock())
             row = connection.execute(
                 "SELECT name, role, password, disabled_at FROM accounts WHERE folded = ?",
                 (folded_name(name),),
@@ -173,7 +156,7 @@ class Accounts:
         if needs_rehash(stored, self._hasher):
             rehashed = hash_password(password, self._hasher)
         with self._file.transaction() as connection:
-            connection.execute("DELETE FROM sign_in_attempts WHERE name_hash = ?", (name_hash,))
+            sign_in_limits.forget_attempts(connection, name_hash)
             if rehashed is not None:
                 # Unless the password was changed since it was read.
                 connection.execute(
@@ -270,25 +253,6 @@ class Accounts:
                 for table in ("sessions", "sign_in_links"):
                     connection.execute(f"DELETE FROM {table} WHERE name = ?", (row["name"],))
 
-    def _count_attempt(self, connection: sqlite3.Connection, name_hash: str, address: str) -> None:
-        """Count one more attempt. Raises TooManyAttempts at the limit."""
-        since = self._now(-ATTEMPTS_WINDOW)
-        connection.execute("DELETE FROM sign_in_attempts WHERE tried_at <= ?", (since,))
-        limits = (("name_hash", name_hash, ATTEMPTS_PER_NAME),) + (
-            (("address", address, ATTEMPTS_PER_ADDRESS),) if address else ()
-        )
-        for column, value, most in limits:
-            row = connection.execute(
-                _FULL.format(column=column), (value, since, most - 1)
-            ).fetchone()
-            if row is not None:
-                over = datetime.fromisoformat(row["tried_at"]) + ATTEMPTS_WINDOW
-                raise TooManyAttempts(max(over - self._clock(), timedelta(seconds=1)))
-        connection.execute(
-            "INSERT INTO sign_in_attempts (name_hash, address, tried_at) VALUES (?, ?, ?)",
-            (name_hash, address, self._now()),
-        )
-
     def _hashed(self, password: str) -> str:
         try:
             check_length(password)
@@ -297,8 +261,7 @@ class Accounts:
         return hash_password(password, self._hasher)
 
     def _now(self, shift: timedelta = timedelta()) -> str:
-        # All have one length, so that they compare as text.
-        return (self._clock() + shift).isoformat(timespec="milliseconds")
+        return stored_time(self._clock() + shift)
 
 
 def _found(connection: sqlite3.Connection, where: str, *values: str) -> Account | None:

@@ -5,7 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 def now(seconds_later: float = 0.0) -> str:
     """The current time plus `seconds_later`."""
-    time = datetime.now(UTC) + timedelta(seconds=seconds_later)
+    return stored_time(datetime.now(UTC) + timedelta(seconds=seconds_later))
+
+
+def stored_time(time: datetime) -> str:
+    """A time in UTC as the store keeps it; all such texts have one length."""
     return time.isoformat(timespec="milliseconds")
 
 

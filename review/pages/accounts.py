@@ -4,7 +4,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from resources.review.accounts import ROLES, AccountError, Accounts, TooManyAttempts
+from resources.review.accounts import ROLES, AccountError, Accounts
+from resources.review.sign_in_limits import TooManyAttempts
 from review.pages.frame import say, show
 from review.security import (
     check_password,

@@ -9,7 +9,8 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from resources.review.accounts import Accounts, TooManyAttempts
+from resources.review.accounts import Accounts
+from resources.review.sign_in_limits import TooManyAttempts
 from review.security import (
     Security,
     check_password,

@@ -1,4 +1,4 @@
-"""Review as it is specified: what a decision must be, and what two rounds of them come to."""
+"""Review as it is specified: when a decision is valid, and the outcome of two rounds of decisions."""
 
 import pytest
 from hypothesis import given

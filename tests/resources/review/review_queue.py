@@ -38,7 +38,7 @@ def with_rules(path, rules):
 
 
 def verdict(lock, annotator, verdict="accept", edits=None, **more):
-    """What somebody decides about what they have claimed."""
+    """A person's decision on the item that they have locked."""
     return Decision(
         **{
             "item_id": lock.item_id,
@@ -57,7 +57,7 @@ def verdict(lock, annotator, verdict="accept", edits=None, **more):
 
 
 def work(store, annotator, role="annotator", verdict_="accept", *, item_id=None, **more):
-    """Lock and decide; the item's id, None when there was nothing to lock."""
+    """Lock an item and decide it; returns its id, None when there was nothing to lock."""
     lock = store.lock_item(annotator, role, item_id=item_id)
     if lock is None:
         return None
@@ -71,13 +71,13 @@ def rewritten(store, item_id, text):
 
 
 def status(store, item_id):
-    """What the kept standing says of an item."""
+    """The stored status of an item."""
     [found] = [each for each in store.page(limit=1000)[0] if each.item_id == item_id]
     return found.status
 
 
 def kept(store):
-    """Everything that follows from the events, as it is kept."""
+    """The stored rows that follow from the events."""
     with closing(sqlite3.connect(store.path)) as connection:
         return [
             connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()

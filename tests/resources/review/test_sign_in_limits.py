@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from resources.review.accounts import Accounts, TooManyAttempts
+from resources.review.accounts import Accounts
+from resources.review.sign_in_limits import TooManyAttempts
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 
 

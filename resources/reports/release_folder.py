@@ -1,8 +1,9 @@
 """Releases as folders of files.
 
 `releases/<release id>/` holds the MMDU JSON, the images it names, who made each image, the card, and
-the rows of the release's tables, from which the other files are made. What belongs here: writing such a
-folder once. A release is frozen: a file that exists is not replaced. Reading one is `release_import.py`.
+the rows of the release's tables, from which the other files are made. What belongs here: writing
+such a folder once. A release is frozen: a file that exists is not replaced. Reading one is
+`release_import.py`.
 """
 
 import csv

@@ -34,7 +34,7 @@ class TooManyAttempts(UserError):
 def count_attempt(
     connection: sqlite3.Connection, name_hash: str, address: str, now: datetime
 ) -> None:
-    """Count an attempt for a name and for a known address. Raises TooManyAttempts at the limit."""
+    """Count an attempt for a name and, if known, an address. Raises TooManyAttempts at the limit."""
     since = stored_time(now - ATTEMPTS_WINDOW)
     connection.execute("DELETE FROM sign_in_attempts WHERE tried_at <= ?", (since,))
     limits = [("name_hash", name_hash, ATTEMPTS_PER_NAME)]

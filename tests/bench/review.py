@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import random
-import re
 import socket
 import subprocess
 import sys
@@ -28,13 +27,13 @@ from methods.review import QueueItem
 from resources.home import REPO_ROOT
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
+from tests.review.html import attribute, script_data
 
 N_ITEMS, N_ANNOTATORS = 5_000, 20
 THINKING = (0.2, 0.8)
 """Seconds between what an annotator does and does next: faster than anybody reads."""
 LIMIT_MS = 300
-DATA = re.compile(r'<script type="application/json" id="review-data">(.*?)</script>', re.S)
-CSRF = re.compile(r'name="csrf-token" content="([^"]+)"')
+CSRF_FIELD = "input[name=csrf_token]"
 PAGES = ("queue", "next item", "item", "history")
 """What people wait for; the rest goes out while they read on."""
 
@@ -43,7 +42,7 @@ class Unexpected(Exception):
     """An answer that no annotator should see."""
 
 
-def offer_items(store: ReviewStore) -> None:
+def queue_items(store: ReviewStore) -> None:
     """Dialogues of eight turns and 300 words each, and rewrites, half of each."""
     random_ = random.Random(11)
     words = [f"word{number}" for number in range(2000)]
@@ -97,9 +96,8 @@ class Annotator(threading.Thread):
         page = self._page(
             "next item", "POST", "/next", data={"csrf_token": self.csrf}, follow_redirects=True
         )
-        found = DATA.search(page.text)
-        while found and not self.stop.is_set():
-            data = json.loads(found[1])
+        data = script_data(page.text)
+        while data and not self.stop.is_set():
             self._think()
             draft = {"content": data["content"], "verdict": "accept", "seconds": 3}
             self._post("draft", data["urls"]["draft"], token=data["token"], draft=draft)
@@ -119,17 +117,17 @@ class Annotator(threading.Thread):
             )
             self.acknowledged.append(decided["event_id"])
             page = self._page("item", "GET", decided["next"])
-            found = DATA.search(page.text)
+            data = script_data(page.text)
 
     def _sign_in(self) -> None:
         page = self._page("sign in", "GET", self.link)
-        token = CSRF.search(page.text)
+        token = attribute(page.text, CSRF_FIELD, "value")
         if token is None:
             raise Unexpected("no CSRF token on the page")
         page = self._page(
-            "sign in", "POST", self.link, data={"csrf_token": token[1]}, follow_redirects=True
+            "sign in", "POST", self.link, data={"csrf_token": token}, follow_redirects=True
         )
-        self.csrf = CSRF.search(page.text)[1]  # type: ignore[index]
+        self.csrf = attribute(page.text, CSRF_FIELD, "value") or ""
 
     def _page(self, name: str, method: str, url: str, **options: object) -> httpx.Response:
         started = time.perf_counter()
@@ -250,7 +248,7 @@ def main() -> None:
     seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as name:
         home = Path(name)
-        offer_items(ReviewStore(home / "review.sqlite"))
+        queue_items(ReviewStore(home / "review.sqlite"))
         figures = {
             "cores": os.cpu_count(),
             "items": N_ITEMS,

@@ -24,11 +24,10 @@ def sign_in_address(html: str) -> str | None:
     return attribute(html, "form[action^='/login']", "action")
 
 
-def script_data(html: str) -> dict[str, Any]:
-    """The data that an item's page gives to its script."""
+def script_data(html: str) -> dict[str, Any] | None:
+    """The data that an item's page gives to its script; None where the item is only shown."""
     block = LexborHTMLParser(html).css_first("script#review-data")
-    assert block is not None, "the item is only shown to be read"
-    return json.loads(block.text())
+    return None if block is None else json.loads(block.text())
 
 
 def has_inline_code(html: str) -> bool:

@@ -42,7 +42,9 @@ def signed_in(site: Site, name: str) -> TestClient:
 
 def opened(client: TestClient, item_id: str) -> dict[str, Any]:
     """What the page's script is given."""
-    return script_data(client.get(f"/items/{item_id}").text)
+    data = script_data(client.get(f"/items/{item_id}").text)
+    assert data is not None, "the item is only shown to be read"
+    return data
 
 
 def decide(client: TestClient, data: dict[str, Any], verdict: str, **more: Any) -> Any:

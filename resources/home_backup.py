@@ -19,13 +19,13 @@ from filelock import FileLock
 
 from methods.errors import UserError
 from resources import home
-from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
+from resources.home_cleaning import REMADE
 from resources.sqlite_file import copy_sqlite
 from resources.warehouse import Warehouse
 
 MANIFEST = "backup.json"
-REMADE = (DOWNLOADS, WIKIPEDIA, home.staging_path().name, "ray")
-"""Folders of a home with what can be fetched or made again; they are not in a backup."""
+FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)
+"""Folders that are not in a backup; reports are small, and what people have looked at."""
 ORDER = (
     "dagster",
     "warehouse.duckdb",
@@ -140,7 +140,7 @@ def _files(source: Path) -> Iterator[Path]:
 
     Each folder is listed when its turn comes: what was added while others were copied is in it.
     """
-    rest = sorted(each.name for each in source.iterdir() if each.name not in (*ORDER, *REMADE))
+    rest = sorted(each.name for each in source.iterdir() if each.name not in (*ORDER, *FETCHED))
     for name in (*ORDER, *rest):
         path = source / name
         if path.is_dir():

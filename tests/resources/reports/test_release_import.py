@@ -79,10 +79,7 @@ def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: 
             made_in / "releases" / release_id
         )
         assert all(empty.store.path(row["image_id"]).is_file() for row in wanted["images"])
-    exported = empty.warehouse.sql(
-        "SELECT path FROM release.exports WHERE release_id = $r", {"r": FIRST}
-    )
-    assert len(exported) == 4
+    assert empty.warehouse.count("release.exports") == 3 * 4
 
 
 def test_it_is_in_force_if_no_other_of_its_name_is(made_in: Path, empty: Empty) -> None:

@@ -1,0 +1,91 @@
+"""Commands on a home: back it up, restore it, import a release, remove what can be made again.
+
+What belongs here: arguments, and what is printed. What each does is `resources/home_backup.py`,
+`resources/reports/release_import.py` and `resources/home_cleaning.py`.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from methods.errors import UserError
+from resources import home
+from resources.home_backup import back_up, restore
+from resources.home_cleaning import clean
+from resources.images.store import ImageStore
+from resources.reports.release_import import import_release
+from resources.warehouse import Warehouse
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it was done, 2 when it could not be."""
+    arguments = _parser().parse_args(argv)
+    try:
+        arguments.command(arguments)
+    except (OSError, UserError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dagster_project.home", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    backup = commands.add_parser("backup", help="copy the home while it is in use")
+    backup.add_argument("--to", type=Path, help="a new folder; by default backups/<time> beside it")
+    backup.set_defaults(command=_backup)
+
+    again = commands.add_parser("restore", help="make a backup the home")
+    again.add_argument("--from", dest="source", type=Path, required=True)
+    again.add_argument("--overwrite", action="store_true", help="put an earlier home aside")
+    again.set_defaults(command=_restore)
+
+    release = commands.add_parser("import-release", help="read a release's folder into the tables")
+    release.add_argument("--from", dest="source", type=Path, required=True)
+    release.set_defaults(command=_import_release)
+
+    cleaning = commands.add_parser("clean", help="remove what can be made again")
+    cleaning.add_argument("--all", action="store_true", help="remove the whole home")
+    cleaning.set_defaults(command=_clean)
+    return parser
+
+
+def _backup(arguments: argparse.Namespace) -> None:
+    folder = home.home()
+    default = folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}"
+    target = (arguments.to or default).resolve()
+    n_files = back_up(folder, target)
+    print(f"Backed up {folder}: {n_files} files in {target}")
+
+
+def _restore(arguments: argparse.Namespace) -> None:
+    folder = home.home()
+    earlier = restore(arguments.source.resolve(), folder, overwrite=arguments.overwrite)
+    print(f"Restored {folder} from {arguments.source}")
+    if earlier:
+        print(f"The earlier home is {earlier}: remove it when you do not need it.")
+
+
+def _import_release(arguments: argparse.Namespace) -> None:
+    warehouse, images = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
+    release_id = import_release(arguments.source.resolve(), home.releases_path(), warehouse, images)
+    in_force = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    state = "in force" if release_id in in_force else "not in force: another of its name is"
+    print(f"Release {release_id} is in {home.home()}, {state}.")
+
+
+def _clean(arguments: argparse.Namespace) -> None:
+    removed, kept = clean(home.home(), everything=arguments.all)
+    print(f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}")
+    if kept:
+        print(
+            f"Kept: {', '.join(kept)} (ALL=yes removes these, too; what models answered and people"
+        )
+        print("decided is in them and cannot be made again)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

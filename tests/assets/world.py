@@ -172,9 +172,9 @@ class World:
         self.instance.add_dynamic_partitions(str(models.name), [model])
         return self.run("evaluate", config, model, assets=dg.AssetSelection.assets(*OF_A_MODEL))
 
-    def leaderboard(self) -> Result:
+    def leaderboard(self, config: Mapping[str, Any] | None = None) -> Result:
         """What is made of all models' scores and of what people decided."""
-        return self.run(ANY_ASSETS, assets=OF_ALL_MODELS | BY_PEOPLE)
+        return self.run(ANY_ASSETS, config, assets=OF_ALL_MODELS | BY_PEOPLE)
 
     # --- Looking ---------------------------------------------------------------------------------
 

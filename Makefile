@@ -74,7 +74,7 @@ bench-cluster: setup ## What clustering costs against sentence-transformers and 
 bench-review: setup ## Twenty annotators on 5,000 items for a minute, and a killed server (about 3 minutes)
 	@$(BIN)/python -m tests.bench.review
 
-bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs against copying the file (about 4 minutes)
+bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs against copying its files (about 5 minutes)
 	@$(BIN)/python -m tests.bench.upgrade
 
 lock: ## Resolve dependencies anew into requirements.lock

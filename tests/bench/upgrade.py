@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 
 N_DIALOGUES = 45_000
-"""With nine turns each: 410,000 pairs of question and answer, as MMDU's instruction set has."""
+"""With nine turns each, 405,000 pairs of question and answer: about what MMDU's instruction set has."""
 VERSION_2_LEDGER = 2
 FILL = """
 SET preserve_insertion_order = false;

@@ -22,7 +22,7 @@ from methods.errors import UserError
 from resources import home
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.images.store import ImageStore
-from resources.llm.dry_run import DryGateway, Foreseen
+from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
@@ -141,7 +141,7 @@ def _show(gateway: DryGateway) -> None:
             *("likely $", "at most $"),
         )
     )
-    counted = [(whose, _counts(foreseen)) for whose, foreseen in gateway.foreseen.items()]
+    counted = [(whose, _counts(forecast)) for whose, forecast in gateway.forecasts.items()]
     totals = [sum(row[place] for _, row in counted) for place in range(6)]
     for (stage, model), row in [*counted, (("all", ""), totals)]:
         shown = [f"{value:,.0f}" for value in row[:4]] + [f"{value:.4f}" for value in row[4:]]
@@ -153,10 +153,10 @@ def _show(gateway: DryGateway) -> None:
     )
 
 
-def _counts(foreseen: Foreseen) -> list[float]:
-    usage = foreseen.usage
+def _counts(forecast: Forecast) -> list[float]:
+    usage = forecast.usage
     tokens = usage.prompt_tokens, usage.completion_tokens
-    return [usage.calls, usage.cache_hits, *tokens, usage.cost_usd, foreseen.at_most_usd]
+    return [usage.calls, usage.cache_hits, *tokens, usage.cost_usd, forecast.at_most_usd]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dagster_project.jobs import ASK_MODELS, RANGE_END, RANGE_START
 from dagster_project.resources import CHAIN, corpus_folder
 from methods.errors import UserError
 from resources.home import ledger_path, review_path
-from resources.llm.batches import look_after_all
+from resources.llm.batches import poll_open_batches
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.registry import active_profile, load_registry
@@ -173,7 +173,7 @@ def _look_after(
     troubles: list[str] = []
     if state.batches(still_open=True):
         try:
-            troubles = look_after_all(load_registry(), ledger, OfflineServer())
+            troubles = poll_open_batches(load_registry(), ledger, OfflineServer())
         except UserError as error:
             troubles = [str(error)]
     for trouble in troubles:

@@ -1,7 +1,7 @@
-"""What assets that ask models have in common: one subject a request, one typed failure a loss.
+"""What assets that generate data with models have in common: requests, rows, typed failures.
 
-What belongs here: pairing what was asked with what came back. Asking is `resources/llm`, reading a
-reply the methods' parsers.
+What belongs here: making rows of replies, and failures of requests without a usable reply. Calling
+models is `resources/llm`; parsing a reply belongs to the methods.
 """
 
 from collections import Counter
@@ -19,9 +19,9 @@ from methods.prompts.parsing import JsonSchema
 from methods.prompts.template import PromptTemplate
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.reading import Reading, complete_and_read
+from resources.llm.model_calls import ModelCalls
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
-from resources.llm.session import Session
 from resources.llm.usage import Usage
 from resources.warehouse import Warehouse, Write
 
@@ -29,25 +29,25 @@ S = TypeVar("S")
 Row = dict[str, Any]
 
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
-"""Sampling of the calls that build data: as repeatable as the provider allows."""
+"""Sampling parameters of calls that generate data: as repeatable as the provider allows."""
 
 
 @dataclass(frozen=True)
 class Ask(Generic[S]):
-    """One call to make for `subject`: where it belongs, what the template is filled with."""
+    """One request about `subject`: its bucket and set, and the values for the prompt template."""
 
     subject: S
     bucket: str
     set_id: str
     name: str
-    """What a failure is listed under: the entry, the set or the dialogue."""
+    """What a failure is listed under: the id of the entry, the set or the dialogue."""
     images: Sequence[str]
     data: dict[str, Any]
 
 
 @dataclass
-class Written:
-    """Rows read from the replies, rows of what was lost, and what the calls came to."""
+class Generated:
+    """Rows read from the replies, rows of failed requests, and the usage of the calls."""
 
     rows: list[Row]
     failed: list[Row]
@@ -62,12 +62,12 @@ def ask_and_read(
     asks: Sequence[Ask[S]],
     read: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
-) -> Written:
-    """Ask the profile's writer everything in `asks`; `read` makes rows of a reply or raises ParseError.
+) -> Generated:
+    """Send `asks` to the profile's writer; `read` makes rows of a reply or raises ParseError.
 
-    A reply that cannot be read is asked for again; `schema` is the form that a model is held to where
-    its endpoint can. Each row is given its bucket, set, call and prompt version; what fails for good
-    becomes one row for the stage's table `failed` and stops nothing.
+    After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
+    endpoints with structured output. Each row gets its bucket, set, call and prompt version; a request
+    that fails becomes one row for the stage's table `failed` and does not stop the others.
     """
     asked = [
         ChatRequest(
@@ -83,22 +83,22 @@ def ask_and_read(
     ]
     provider = llm.registry.model(llm.profile.writer).provider
 
-    async def one(session: Session, place: int) -> Reading[list[Row]]:
+    async def one(calls: ModelCalls, place: int) -> ParsedReply[list[Row]]:
         subject = asks[place].subject
-        return await complete_and_read(session, asked[place], lambda reply: read(subject, reply))
+        return await complete_and_parse(calls, asked[place], lambda reply: read(subject, reply))
 
-    readings, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
+    replies, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
     rows: list[Row] = []
     failed: list[Row] = []
-    for ask, reading in zip(asks, readings, strict=True):
-        call_key = reading.key
+    for ask, reply in zip(asks, replies, strict=True):
+        call_key = reply.key
         where = {"bucket": ask.bucket, "set_id": ask.set_id, "call_key": call_key}
-        if reading.loss:
-            failed.append(failure(stage, where, ask.name, *reading.loss))
+        if reply.loss:
+            failed.append(failure(stage, where, ask.name, *reply.loss))
             continue
-        made_by = {**where, "prompt_version": reading.prompt_version, "provider": provider}
-        rows += [{**row, **made_by} for row in reading.value or []]
-    return Written(rows, failed, usage)
+        made_by = {**where, "prompt_version": reply.prompt_version, "provider": provider}
+        rows += [{**row, **made_by} for row in reply.value or []]
+    return Generated(rows, failed, usage)
 
 
 def failure(
@@ -118,16 +118,16 @@ def write_buckets(
     context: dg.AssetExecutionContext,
     warehouse: Warehouse,
     table: str,
-    written: Written,
+    generated: Generated,
     details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
 ) -> dg.MaterializeResult:
     """Replace the run's buckets of `table` and of its stage's `failed` at once, and report."""
     buckets = list(context.partition_keys)
-    rows: pa.Table = rows_to_arrow(table, written.rows)
+    rows: pa.Table = rows_to_arrow(table, generated.rows)
     schema, stage = table.split(".")
     losses = f"{schema}.failed"
-    failed = rows_to_arrow(losses, written.failed)
+    failed = rows_to_arrow(losses, generated.failed)
     warehouse.replace_all(
         [
             Write(table, rows, {"bucket": buckets}),
@@ -138,10 +138,10 @@ def write_buckets(
         rows,
         {
             "buckets in this run": len(buckets),
-            "failed": len(written.failed),
-            **reasons(Counter(row["reason"] for row in written.failed)),
+            "failed": len(generated.failed),
+            **reasons(Counter(row["reason"] for row in generated.failed)),
             **(details or {}),
         },
-        usage=written.usage,
+        usage=generated.usage,
         images=image_store,
     )

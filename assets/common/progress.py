@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping
 
 import dagster as dg
 
-from resources.llm.usage import PROGRESS_SECONDS, Say
+from resources.llm.usage import PROGRESS_SECONDS, OnProgress
 
 OBSERVE_SECONDS = 15.0
 """An observation stays in Dagster's event log, so there are fewer of them than log lines."""
 
 
-def show_progress(context: dg.AssetExecutionContext) -> Say:
+def show_progress(context: dg.AssetExecutionContext) -> OnProgress:
     """A callback that logs the progress of model calls, sometimes also as an asset observation."""
     show = _reporter(context)
-    return lambda moment: show(moment.line(), moment.metadata())
+    return lambda report: show(report.line(), report.metadata())
 
 
 class StepProgress:

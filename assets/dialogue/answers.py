@@ -72,7 +72,7 @@ def answers(
             for question, text in zip(asked, texts, strict=True)
         ]
 
-    written = ask_and_read(
+    generated = ask_and_read(
         context,
         llm,
         "dialogue.answers",
@@ -81,4 +81,4 @@ def answers(
         read,
         lambda asked: numbered_schema("A", len(asked)),
     )
-    return write_buckets(context, warehouse, "dialogue.answers", written)
+    return write_buckets(context, warehouse, "dialogue.answers", generated)

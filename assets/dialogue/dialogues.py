@@ -6,7 +6,7 @@ What belongs here: which rows form a dialogue. Composing is `methods/mmdu/compos
 import dagster as dg
 
 from assets.cluster import image_sets
-from assets.common.generation import Written, failure, write_buckets
+from assets.common.generation import Generated, failure, write_buckets
 from assets.common.partitions import buckets
 from assets.common.tables import WHEN_READY, table_asset
 from assets.dialogue.answers import answers
@@ -36,21 +36,21 @@ def dialogues(
     """Single- and multi-image questions combined into one dialogue a set, `<image-i>` renumbered."""
     answered = [row for row in questions_of_run(context, warehouse) if row["answer"] is not None]
     qas_of = {set_id: rows for set_id, rows in by_set(answered)}
-    written = Written([], [], Usage())
+    generated = Generated([], [], Usage())
     for set_id, images in by_set(images_of_run(context, warehouse)):
         where = {"bucket": images[0]["bucket"], "set_id": set_id}
         try:
             row = _dialogue(images, qas_of.get(set_id, []))
         except ParseError as error:
-            written.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
+            generated.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
         else:
-            written.rows.append({**where, **row})
+            generated.rows.append({**where, **row})
     return write_buckets(
         context,
         warehouse,
         "dialogue.dialogues",
-        written,
-        {"turns": sum(row["n_turns"] for row in written.rows)},
+        generated,
+        {"turns": sum(row["n_turns"] for row in generated.rows)},
         image_store,
     )
 

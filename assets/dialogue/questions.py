@@ -75,7 +75,7 @@ def questions(
             for ordinal, question in enumerate(parse_numbered(reply, "Q", n_questions), start=1)
         ]
 
-    written = ask_and_read(
+    generated = ask_and_read(
         context,
         llm,
         "dialogue.questions",
@@ -84,4 +84,4 @@ def questions(
         read,
         lambda subject: numbered_schema("Q", subject[2]),
     )
-    return write_buckets(context, warehouse, "dialogue.questions", written)
+    return write_buckets(context, warehouse, "dialogue.questions", generated)

@@ -55,5 +55,5 @@ def summaries(
     def read(image: Row, reply: str) -> list[Row]:
         return [{"entry_id": image["entry_id"], "summary": reply.strip()}]
 
-    written = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
-    return write_buckets(context, warehouse, "dialogue.summaries", written)
+    generated = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
+    return write_buckets(context, warehouse, "dialogue.summaries", generated)

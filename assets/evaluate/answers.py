@@ -14,7 +14,7 @@ from assets.evaluate.released import Row, items_of, releases_in_force
 from assets.evaluate.results import write_results
 from assets.release import releases
 from resources.llm.gateway import Gateway
-from resources.llm.session import Session
+from resources.llm.model_calls import ModelCalls
 from resources.warehouse import Warehouse
 
 
@@ -41,9 +41,9 @@ def answers(
         for item in items
     ]
 
-    async def converse(session: Session, place: int) -> list[Row]:
+    async def converse(calls: ModelCalls, place: int) -> list[Row]:
         release, run = runs[place]
-        return await answer_item(session, release.benchmark, run)
+        return await answer_item(calls, release.benchmark, run)
 
     conversations, usage = llm.map(
         "evaluate.answers", range(len(runs)), converse, show_progress(context)

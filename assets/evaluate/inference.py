@@ -7,8 +7,8 @@ a turn, the gateway sends them.
 from typing import Any, NamedTuple
 
 from methods.evaluation.benchmark import Benchmark, Item, is_refusal
+from resources.llm.model_calls import ModelCalls
 from resources.llm.request import ChatRequest, Completion
-from resources.llm.session import Session
 
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
 """Sampling of models under evaluation and of judges: as repeatable as the provider allows."""
@@ -23,7 +23,7 @@ class AnswerRun(NamedTuple):
     item: Item
 
 
-async def answer_item(session: Session, benchmark: Benchmark, run: AnswerRun) -> list[Row]:
+async def answer_item(calls: ModelCalls, benchmark: Benchmark, run: AnswerRun) -> list[Row]:
     """Rows of one item, one for each turn.
 
     A turn that fails ends the dialogue: later turns would need its answer in their history, and the
@@ -37,7 +37,7 @@ async def answer_item(session: Session, benchmark: Benchmark, run: AnswerRun) ->
             unasked = {"reason": "not_asked", "detail": f"Turn {len(history) + 1} has no answer."}
             rows.append({**here, "status": "failed", "answer": None, "call_key": None, **unasked})
             continue
-        outcome = await session.complete(
+        outcome = await calls.complete(
             ChatRequest(
                 model=run.model,
                 messages=benchmark.messages(run.item, turn.turn, history),

@@ -16,9 +16,9 @@ from assets.evaluate.results import write_results
 from assets.release import releases
 from methods.evaluation.benchmark import Judgment
 from resources.llm.gateway import Gateway
-from resources.llm.reading import Reading, complete_and_read
+from resources.llm.model_calls import ModelCalls
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
-from resources.llm.session import Session
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
@@ -47,30 +47,30 @@ def judgments(
         for row, request in _requests(context, warehouse, release, judge)
     ]
 
-    async def judge_one(session: Session, place: int) -> Reading[Judgment]:
+    async def judge_one(calls: ModelCalls, place: int) -> ParsedReply[Judgment]:
         release, _, request = asked[place]
-        return await complete_and_read(session, request, release.benchmark.parse_judgment)
+        return await complete_and_parse(calls, request, release.benchmark.parse_judgment)
 
-    readings, usage = llm.map(
+    replies, usage = llm.map(
         "evaluate.judgments", range(len(asked)), judge_one, show_progress(context)
     )
     rows: list[Row] = []
     failed: list[Row] = []
-    for (_, row, _), reading in zip(asked, readings, strict=True):
+    for (_, row, _), reply in zip(asked, replies, strict=True):
         where = {name: row[name] for name in NAMED}
-        where |= {"call_key": reading.key, "answer_call_key": row["call_key"]}
-        if reading.loss:
-            reason, detail = reading.loss
+        where |= {"call_key": reply.key, "answer_call_key": row["call_key"]}
+        if reply.loss:
+            reason, detail = reply.loss
             failed.append({**where, "reason": reason, "detail": detail})
             continue
-        judgment = reading.value
+        judgment = reply.value
         assert judgment is not None
         rows.append(
             {
                 **where,
                 "judge": judge,
                 "provider": llm.registry.model(judge).provider,
-                "prompt_version": reading.prompt_version,
+                "prompt_version": reply.prompt_version,
                 "scores": list(judgment.scores.items()),
                 "score": judgment.score,
                 "explanation": judgment.explanation,

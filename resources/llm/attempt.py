@@ -1,7 +1,7 @@
-"""One try at a request: a place within the model's limits, money set aside, one exchange over HTTP.
+"""One attempt at a request: reserve budget and a place within the model's limits, then send it.
 
-What belongs here: what is taken before an attempt and given back after it, and what the limits learn
-from how it ends. Asking again is `session.py`'s.
+What belongs here: what is reserved before an attempt and released after it, and what the limits learn
+from how it ends. Retries are in `model_calls.py`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 ATTEMPT_SECONDS = 180.0
-"""The longest an attempt may take as a whole: a reply that trickles in never ends by itself."""
+"""The longest an attempt may take as a whole: a reply that trickles in would never time out."""
 
 
 async def attempt(
@@ -32,55 +32,55 @@ async def attempt(
     limits: ModelLimits,
     budget: Budget,
 ) -> Reply:
-    """One try's reply. Raises what the exchange raised, BudgetReached, ProviderDown."""
+    """The reply to one attempt. Raises what `exchange` raises, BudgetReached, ProviderDown."""
     import openai
 
     from resources.llm.errors import ANY_TROUBLE, is_retryable, may_have_cost, pause_asked
 
-    # Its body and its money first: once it has its place it leaves at once.
+    # The body is made before the place is taken, so that a place is held only while sending.
     body = await make_body(request, spec, images)
-    # What nobody limits is not estimated: it is a part of each request's processor time.
+    # Estimates cost processor time on each request, so they are made only where a limit needs them.
     most = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
     tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
-    await budget.set_aside(most)
+    await budget.reserve(most)
     cost = 0.0
     try:
-        async with limits.attempt(tokens) as lease:
-            cost = most  # whatever becomes of it from here on, it may be billed
+        async with limits.attempt(tokens) as reservation:
+            cost = most  # from here on the request may be billed, however it ends
             try:
                 reply = await exchange(client, body, lambda: prompt_tokens(request, spec))
             except ANY_TROUBLE as error:
-                lease.settle(0)
+                reservation.settle(0)
                 if isinstance(error, openai.RateLimitError):
                     limits.throttled(pause_asked(error))
                 elif is_retryable(error):
-                    limits.lost(lease)
+                    limits.lost(reservation)
                 else:
                     limits.answered()
                 cost = most if may_have_cost(error) else 0.0
                 raise
             cost = spec.cost(reply.prompt_tokens, reply.completion_tokens)
             limits.answered()
-            lease.settle(reply.prompt_tokens + reply.completion_tokens)
+            reservation.settle(reply.prompt_tokens + reply.completion_tokens)
             return reply
     finally:
         budget.settle(most, cost)
 
 
 async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
-    """The request's body, pictures in it."""
+    """The request's body, with its images inside."""
     if not request.image_ids:
         return wire_body(request, spec, images)
-    # Decoding and shrinking pictures takes long enough to hold everybody else up.
+    # In a thread: decoding and shrinking images would block the event loop.
     return await asyncio.to_thread(wire_body, request, spec, images)
 
 
 async def exchange(client: "AsyncOpenAI", body: Json, estimated_prompt: Callable[[], int]) -> Reply:
-    """A body over HTTP and its reply. Raises what `errors.ANY_TROUBLE` names."""
+    """Send a body and read the reply. Raises the errors in `errors.ANY_TROUBLE`."""
     from httpx2 import Response
 
-    # The client's own completions.create would copy and check the body and the reply field by field,
-    # which costs more than sending and reading it; the reply is checked by `read_reply`.
+    # The client's completions.create copies and checks the body and the reply field by field, which
+    # takes longer than sending and reading it; `read_reply` checks the reply.
     async with asyncio.timeout(ATTEMPT_SECONDS):
         response = await client.post("/chat/completions", cast_to=Response, body=body)
     return read_reply(response.content, estimated_prompt)

@@ -1,7 +1,7 @@
-"""Reading what a batch brought: each line an answer or a loss, by its request's key.
+"""Reading a batch's result files: each line is an answer or a failure, under its request's key.
 
-What belongs here: the shape of a provider's output and error files. They are data from outside: a
-line that cannot be read is skipped, and its request counts as not answered.
+What belongs here: the format of a provider's output and error files. They are untrusted data: a line
+that cannot be read is skipped, and its request counts as not answered.
 """
 
 import json
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from methods.ids import canonical_json
 from resources.llm.estimate import text_tokens
-from resources.llm.keeping import call_of, charge_of, why_no_answer
 from resources.llm.ledger import Call
 from resources.llm.ledger.batch_state import Item, Lost
+from resources.llm.ledger_entries import call_from_reply, charge_from_reply, why_no_answer
 from resources.llm.masking import one_line
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import BadResponse, reply_of
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from openai.types import Batch as RemoteBatch
 
 _FULL = "token_limit_exceeded"
-"""The provider's queue is full: a batch that is refused for it may be handed over again."""
+"""The code of a full queue at the provider: a batch refused for it may be submitted again."""
 
 
-def results(
+def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, Item], spec: ModelSpec
 ) -> list[Call | Lost]:
-    """What the lines of a batch's file bring for the requests that wait for it."""
+    """The calls and losses in the lines of a batch's file, for the requests that wait for it."""
     read: list[Call | Lost] = []
     for line in lines:
         try:
@@ -40,12 +40,12 @@ def results(
     return read
 
 
-def loss_of_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
-    """What becomes of the requests that an ended batch says nothing about."""
+def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
+    """The loss of the requests that an ended batch has no line for."""
     errors = (remote.errors.data if remote.errors else None) or []
     said = "; ".join(error.message or "" for error in errors) or "It says nothing of this request."
     codes = {error.code for error in errors}
-    # What was refused as a whole would be refused again.
+    # A batch that was refused as a whole would be refused again.
     again = remote.status != "failed" or codes == {_FULL}
     kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
     detail = one_line(f"The batch ended as {remote.status}: {said}", spec)
@@ -69,7 +69,7 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
         reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
     except BadResponse as error:
         return Lost(item.key, "bad_response", str(error), True)
-    charge = charge_of(
+    charge = charge_from_reply(
         reply,
         spec,
         key=item.key,
@@ -81,4 +81,4 @@ def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
     why = why_no_answer(reply)
     if why:
         return Lost(item.key, *why, False, charge)
-    return call_of(charge, reply, item.request, 0.0, item.submissions)
+    return call_from_reply(charge, reply, item.request, 0.0, item.submissions)

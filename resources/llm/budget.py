@@ -1,7 +1,7 @@
-"""What a run may spend: dollars that are never passed, retries that end.
+"""The budgets of a run: US dollars, which it never exceeds, and retries.
 
-What belongs here: the two accounts that all stages of a run share. What a request may cost at most is
-`estimate.py`, what it did cost is in its outcome.
+What belongs here: the two budgets that all stages of a run share. The highest cost of a request is
+computed by `estimate.py`; its actual cost is in its outcome.
 """
 
 import asyncio
@@ -9,54 +9,54 @@ import asyncio
 from methods.errors import UserError
 
 FREE_RETRIES = 1_000
-"""Retries a run has before it has asked anything; each request adds one more."""
+"""Retries that a run may make before its first request; each request adds one more."""
 
 
 class BudgetReached(UserError):
-    """The next request could pass the run's budget: the stage stops, what was answered is kept."""
+    """The next request could exceed the run's budget: the stage stops, answers are kept."""
 
 
 class Budget:
     """US dollars of one run; None for no limit. Used from one event loop at a time.
 
-    A request sets the most it can cost aside before it is sent, and gives back what it did not cost.
+    A request reserves the most it can cost before it is sent, and releases what it did not cost.
     """
 
     def __init__(self, limit_usd: float | None):
         self.limit_usd = limit_usd
         self.spent_usd = 0.0
-        self._set_aside = 0.0
-        self._under_way = 0
+        self._reserved = 0.0
+        self._in_flight = 0
         self._changed: asyncio.Event | None = None
 
-    async def set_aside(self, usd: float) -> None:
-        """Wait until `usd` fit beside what is under way. Raises BudgetReached if they never will."""
+    async def reserve(self, usd: float) -> None:
+        """Reserve `usd` once they fit. Raises BudgetReached if they never will."""
         while not self._fits(usd):
-            if self._under_way == 0:
+            if self._in_flight == 0:
                 raise BudgetReached(self._sentence(usd))
             self._changed = self._changed or asyncio.Event()
             await self._changed.wait()
-        self._set_aside += usd
-        self._under_way += 1
+        self._reserved += usd
+        self._in_flight += 1
 
     def spend(self, usd: float) -> None:
-        """Spend `usd` at once, for what nobody waits for. Raises BudgetReached if they do not fit."""
+        """Spend `usd` at once, without waiting for others. Raises BudgetReached if they do not fit."""
         if not self._fits(usd):
             raise BudgetReached(self._sentence(usd))
         self.spent_usd += usd
 
-    def settle(self, set_aside_usd: float, cost_usd: float) -> None:
-        """What was set aside is free again, and `cost_usd` of it is spent."""
-        self._under_way -= 1
-        # Sums of fractions leave a little behind; what nobody set aside is nothing.
-        self._set_aside = self._set_aside - set_aside_usd if self._under_way else 0.0
+    def settle(self, reserved_usd: float, cost_usd: float) -> None:
+        """Release a reservation and spend `cost_usd` of it."""
+        self._in_flight -= 1
+        # Rounding leaves a remainder of the sum; with nothing in flight it is zero.
+        self._reserved = self._reserved - reserved_usd if self._in_flight else 0.0
         self.spent_usd += cost_usd
         if self._changed is not None:
             self._changed.set()
             self._changed = None
 
     def _fits(self, usd: float) -> bool:
-        return self.limit_usd is None or self.spent_usd + self._set_aside + usd <= self.limit_usd
+        return self.limit_usd is None or self.spent_usd + self._reserved + usd <= self.limit_usd
 
     def _sentence(self, usd: float) -> str:
         return (
@@ -66,18 +66,18 @@ class Budget:
         )
 
 
-class Retries:
-    """Second tries of one run: where everything fails, asking again six times only doubles trouble."""
+class RetryBudget:
+    """The retries that one run may make: where every request fails, retrying each adds only load."""
 
     def __init__(self) -> None:
         self.left = FREE_RETRIES
 
-    def earn(self) -> None:
-        """A request is sent for the first time."""
+    def add(self) -> None:
+        """Add a retry, as a request is sent for the first time."""
         self.left += 1
 
     def take(self) -> bool:
-        """Whether there is one more."""
+        """Take a retry; returns False if none is left."""
         if self.left <= 0:
             return False
         self.left -= 1

@@ -1,8 +1,8 @@
-"""A gateway that asks no provider: what a run would ask, and what that is likely to cost.
+"""A gateway for dry runs: what a run would send to providers, and what that is likely to cost.
 
-What the ledger has is answered from it; for everything else the offline server stands in, so that the
-stages after it have something to go on. Nothing is kept. What belongs here: that stand-in and the
-account of it. What is run on it is `dagster_project/dry_run.py`.
+Requests that the ledger has answers for get them; all others are answered by the offline server, so
+that later stages have data to work on. Nothing is written to the ledger. What belongs here: that
+gateway and its forecast. The jobs that run on it are in `dagster_project/dry_run.py`.
 """
 
 from collections import defaultdict
@@ -14,9 +14,9 @@ from resources.llm.clients import Launcher
 from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_tokens
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
+from resources.llm.model_calls import ModelCalls, too_many_images
 from resources.llm.registry import ModelSpec, Registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.llm.session import Session, too_many_images
 from resources.llm.usage import Usage
 
 STAND_IN = ModelSpec.model_validate(
@@ -25,15 +25,15 @@ STAND_IN = ModelSpec.model_validate(
 
 
 @dataclass
-class Foreseen:
-    """What a stage would ask a model: likely counts, and dollars that it cannot pass."""
+class Forecast:
+    """What a stage would send to a model: likely counts, and the highest possible cost."""
 
     usage: Usage = field(default_factory=Usage)
     at_most_usd: float = 0.0
 
 
 class DryGateway(Gateway):
-    """Sends nothing to a provider and needs no key; `foreseen` has what it would have come to."""
+    """Sends nothing to a provider and needs no key; `forecasts` has what a run would send."""
 
     needs_keys = False
 
@@ -47,57 +47,57 @@ class DryGateway(Gateway):
         launcher: Launcher,
     ):
         super().__init__(registry, profile, ledger, images, launcher=launcher)
-        self.foreseen: dict[tuple[str, str], Foreseen] = defaultdict(Foreseen)
-        """(stage, model of the registry) -> its account, in the order they were asked."""
-        self.stood_in_for: dict[str, Completion] = {}
-        """What the stand-in said, by the request's key: a run would find it in its ledger."""
+        self.forecasts: dict[tuple[str, str], Forecast] = defaultdict(Forecast)
+        """Forecast by stage and model of the registry, in the order of the first request."""
+        self.stand_in_answers: dict[str, Completion] = {}
+        """Answers of the offline server by the request's key; a run would find them in its ledger."""
 
-    def session(self, stage: str) -> Session:
-        """A session that foresees."""
-        return DrySession(self, stage)
+    def model_calls(self, stage: str) -> ModelCalls:
+        """Model calls that are forecast."""
+        return DryModelCalls(self, stage)
 
 
-class DrySession(Session):
-    """Answers from the ledger, or by the stand-in at the price of the model that would be asked."""
+class DryModelCalls(ModelCalls):
+    """Answers from the ledger, or of the offline server at the price of the model it stands in for."""
 
     def __init__(self, gateway: DryGateway, stage: str):
         super().__init__(gateway.context, stage)
         self.gateway = gateway
-        self._usual: dict[str, int] = {}
+        self._typical: dict[str, int] = {}
 
     async def complete(self, request: ChatRequest) -> Outcome:
-        """The outcome, entered into the account of its stage and model."""
+        """The outcome, counted in the forecast of its stage and model."""
         outcome = await super().complete(request)
-        self.gateway.foreseen[self.stage, request.model].usage.count(outcome)
+        self.gateway.forecasts[self.stage, request.model].usage.count(outcome)
         return outcome
 
-    async def _settle(
+    async def _resolve(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
     ) -> Outcome | None:
-        stood_in_for = self.gateway.stood_in_for
-        known = self.context.ledger.find([key]).get(key) or stood_in_for.get(key)
+        stand_in_answers = self.gateway.stand_in_answers
+        known = self.context.ledger.find([key]).get(key) or stand_in_answers.get(key)
         if known:
             return replace(known, cached=True)
         if too_many := too_many_images(request, spec, key):
             return too_many
-        account = self.gateway.foreseen[self.stage, request.model]
-        account.at_most_usd += highest_cost(request, spec, spec.mode)
+        forecast = self.gateway.forecasts[self.stage, request.model]
+        forecast.at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = STAND_IN.model_copy(update={"max_side": spec.max_side})
         client = await self._clients.of(stand_in)
         async with self.context.limits(stand_in).attempt(0):
             body = await make_body(request, stand_in, self.context.images)
             reply = await exchange(client, body, lambda: 0)
-        tokens = prompt_tokens(request, spec), self._usual_completion(spec)
+        tokens = prompt_tokens(request, spec), self._typical_completion(spec)
         cost = spec.cost(*tokens, spec.mode)
-        # Two models do not say the same, and each of their answers is judged.
-        said = f"{reply.text}\n({spec.name})"
-        answer = Completion(key, said, reply.finish_reason, *tokens, cost, cached=False)
-        stood_in_for[key] = answer
+        # Each model gets an answer of its own, as each answer is judged.
+        text = f"{reply.text}\n({spec.name})"
+        answer = Completion(key, text, reply.finish_reason, *tokens, cost, cached=False)
+        stand_in_answers[key] = answer
         return answer
 
-    def _usual_completion(self, spec: ModelSpec) -> int:
-        """Tokens of the answers that this stage had from this model, where it had any."""
-        if spec.name not in self._usual:
+    def _typical_completion(self, spec: ModelSpec) -> int:
+        """Mean tokens of this stage's answers from this model in the ledger, or the default."""
+        if spec.name not in self._typical:
             mean = self.context.ledger.mean_completion(self.stage, spec.model)
-            self._usual[spec.name] = round(mean) if mean else COMPLETION_TOKENS
-        return self._usual[spec.name]
+            self._typical[spec.name] = round(mean) if mean else COMPLETION_TOKENS
+        return self._typical[spec.name]

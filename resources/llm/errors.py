@@ -1,4 +1,4 @@
-"""Which API errors are worth another try, how long to wait, and what the rest are called."""
+"""Errors of a provider's API: which are retried, after how long, and the failure kind of the rest."""
 
 from collections.abc import Iterator
 
@@ -22,31 +22,31 @@ ANY_TROUBLE = (
     BadResponse,
     TimeoutError,
 )
-"""What an exchange may raise: the provider's word, the network's, a reply that is none, no reply."""
+"""What `attempt.exchange` may raise: an API error, a network error, an unreadable reply, a timeout."""
 _PASSING_KIND: dict[int, FailureKind] = {408: "timeout", 409: "server_error", 429: "rate_limited"}
-"""Statuses below 500 that pass by themselves, and what they are called where they do not."""
+"""Statuses below 500 that may pass by themselves, and the failure kind if they do not."""
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
 
 
 _ANSWER_LOST_BEHIND = (502, 504, 524)
-"""What a proxy says when it lost the answer of a server behind it, which may have made one."""
+"""Statuses of a proxy that lost the answer of the server behind it, which may have made one."""
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether the same request may succeed later: 408, 409, 429, 5xx, connection trouble, garbage."""
+    """Whether the same request may succeed later: 408, 409, 429, 5xx, a broken connection or reply."""
     if isinstance(error, openai.APIStatusError):
         return is_passing(error.status_code, error.code)
     return isinstance(error, ANY_TROUBLE)
 
 
 def is_passing(status: int, code: str | None) -> bool:
-    """Whether what a status and a code say passes by itself."""
-    # An exhausted account answers 429 too, and waiting does not fill it.
+    """Whether an error of this status and code may pass by itself."""
+    # An exhausted quota is a 429, too, but waiting does not restore it.
     return code != "insufficient_quota" and (status in _PASSING_KIND or status >= 500)
 
 
 def may_have_cost(error: BaseException) -> bool:
-    """Whether the provider may have answered, and billed, what never came here whole."""
+    """Whether the provider may have made, and billed, an answer that did not arrive."""
     if isinstance(error, openai.APIStatusError):
         return error.status_code in _ANSWER_LOST_BEHIND
     return not _never_sent(error)
@@ -55,8 +55,8 @@ def may_have_cost(error: BaseException) -> bool:
 def wait_seconds(state: RetryCallState) -> float:
     """Retry-After where the server gave one (seconds or a date), else jittered exponential backoff."""
     error = state.outcome.exception() if state.outcome else None
-    told = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
-    return told if told is not None else _backoff(state)
+    asked = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
+    return asked if asked is not None else _backoff(state)
 
 
 def pause_asked(error: openai.APIStatusError) -> float | None:
@@ -66,8 +66,8 @@ def pause_asked(error: openai.APIStatusError) -> float | None:
 
 
 def failure_kind(error: BaseException) -> FailureKind:
-    """The typed name of an error that ended a request."""
-    # The client calls a lost connection a timeout too; what is behind it tells.
+    """The failure kind of an error that ended a request."""
+    # The client raises a timeout error for a lost connection, too; the cause tells them apart.
     if any(isinstance(each, TimeoutError) for each in _causes(error)):
         return "timeout"
     if isinstance(error, (openai.APIConnectionError, ProviderDown)):
@@ -90,8 +90,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def status_kind(status: int, code: str | None) -> FailureKind:
-    """The typed name of what a status and a code say."""
-    # An exhausted account, like a refused key, refuses every further call.
+    """The failure kind of an error of this status and code."""
+    # With an exhausted quota, as with a refused key, every further call fails.
     if status in (401, 403) or code == "insufficient_quota":
         return "auth"
     if code == "context_length_exceeded" or status == 413:
@@ -104,7 +104,7 @@ def status_kind(status: int, code: str | None) -> FailureKind:
 
 
 def sentence(error: BaseException, spec: ModelSpec) -> str:
-    """One line about an error, without the key it may quote."""
+    """One line about an error, with the API key masked."""
     if isinstance(error, TimeoutError):
         return "The request timed out."
     return one_line(str(error), spec)

@@ -1,6 +1,6 @@
-"""What a request may come to, before it is sent: for limits, budgets and dry runs.
+"""Estimates of a request's tokens and cost before it is sent: for limits, budgets and dry runs.
 
-What belongs here: estimates. What was used is what the provider says (`reply.py`).
+What belongs here: estimates. The tokens that were used are in the provider's reply (`reply.py`).
 """
 
 import math
@@ -12,20 +12,22 @@ from resources.llm.request import ChatRequest
 
 CHARACTERS_PER_TOKEN = 4
 _TILE = 512
-"""Pixels a side of what OpenAI cuts images into."""
+"""Pixels on each side of the tiles that OpenAI cuts images into."""
 _LONG_SIDE, _SHORT_SIDE = 2048, 768
-"""What OpenAI shrinks an image to before it cuts tiles."""
+"""Pixels that OpenAI shrinks an image's sides to before it cuts tiles."""
 COMPLETION_TOKENS = 500
-"""The length of a usual answer."""
+"""Tokens of a typical answer."""
 LONGEST_COMPLETION = 4096
-"""The longest answer where a request sets no limit of its own."""
+"""Tokens of the longest answer to a request that sets no limit of its own."""
 _MESSAGE_TOKENS = 8
-"""What a message adds by being one."""
+"""Tokens that each message adds besides its content."""
 
 
 def image_tokens(spec: ModelSpec) -> int:
-    """Tokens of an image as large as the model is sent: 765 at 1024 pixels, 85 in low detail, by the
-    counts of GPT-4o."""
+    """Tokens of an image of the largest size that the model is sent.
+
+    By GPT-4o's counts 765 at 1024 pixels, 85 in low detail.
+    """
     if spec.detail == "low":
         return spec.image_tokens.base
     tiles = [math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)]
@@ -33,23 +35,25 @@ def image_tokens(spec: ModelSpec) -> int:
 
 
 def text_tokens(text: str) -> int:
-    """Tokens that a text is likely to have."""
+    """Likely number of tokens of a text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
-    """Tokens the prompt is likely to have."""
+    """Likely number of tokens of a request's prompt."""
     return text_tokens("".join(_texts(request))) + len(request.image_ids) * image_tokens(spec)
 
 
 def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
-    """Tokens a request may cost, the longest answer it allows among them: what a limit is asked for
-    until the answer is there."""
+    """Tokens of the prompt and of the longest answer allowed.
+
+    The limit of tokens per minute is charged with these until the answer is there.
+    """
     return prompt_tokens(request, spec) + int(request.params.get("max_tokens", COMPLETION_TOKENS))
 
 
 def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
-    """US dollars that an attempt cannot pass: a token is a byte at least, an answer has its limit."""
+    """Upper bound of an attempt's cost in US dollars: one token a byte, the longest answer allowed."""
     n_bytes = sum(len(text.encode("utf-8", "replace")) for text in _texts(request))
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS
     prompt += len(request.image_ids) * image_tokens(spec)

@@ -1,8 +1,9 @@
-"""What one model may be asked at once and per minute, learnt and kept to.
+"""The rate limits of one model, and a circuit breaker for its server.
 
-What belongs here: requests and tokens in any sliding minute, the number in flight that backs off when
-the server says so and recovers, the breaker that stops asking a server that is down. What does not:
-which error means what (`errors.py`) and asking again (`session.py`). One process, one stage at a time.
+What belongs here: requests and tokens in any sliding minute, a concurrency limit that halves when the
+server throttles and recovers, a breaker that pauses for a server that is down. What does not: which
+error means what (`errors.py`) and retrying (`model_calls.py`). The limits hold for one process, which
+runs one stage at a time.
 """
 
 import asyncio
@@ -13,46 +14,48 @@ from contextlib import asynccontextmanager
 
 MINUTE = 60.0
 SLACK = 0.5
-"""Seconds added to the minute: what leaves evenly may arrive bunched by the network's jitter."""
+"""Seconds added to the minute: requests sent evenly may arrive bunched by the network's jitter."""
 BACKED_OFF_SECONDS = 1.0
-"""Refusals within this time are one message from the server, not several."""
+"""Throttled replies within this time count as one."""
 BREAK_AFTER = 10
-"""Attempts lost in a row, to anything but a rate limit, after which the server is taken for down."""
+"""Attempts that fail in a row, other than by a rate limit, after which the breaker opens."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 MAX_BREAKS = 6
-"""Pauses in a row without one answer after which the model is given up."""
+"""Pauses in a row without an answer after which the model is given up."""
 
 
 class ProviderDown(Exception):
-    """The model's server answered nothing through every pause; nothing more is sent to it."""
+    """The model's server gave no answer between the pauses; nothing more is sent to it."""
 
 
-class Lease:
-    """Tokens taken for one attempt: estimated before it, settled or given back after it."""
+class TokenReservation:
+    """Tokens reserved for one attempt: estimated before it, corrected after it."""
 
     def __init__(self, minute: "SlidingMinute | None", entry: list[float]):
         self._minute, self._entry = minute, entry
         self.began = time.monotonic()
 
     def settle(self, tokens: int) -> None:
-        """The attempt used `tokens`, whatever was estimated; 0 gives them back."""
+        """Replace the estimate by the `tokens` used; 0 releases the reservation."""
         if self._minute is not None:
             self._minute.correct(self._entry, float(tokens))
 
 
 class SlidingMinute:
-    """At most `limit` units in any window of a minute; those who wait are served in order."""
+    """At most `limit` units in any window of a minute; waiters are served in order."""
 
     def __init__(self, limit: int, window: float = MINUTE + SLACK):
         self.limit, self.window = float(limit), window
         self._taken: deque[list[float]] = deque()
         self._sum = 0.0
-        self._turn: asyncio.Lock | None = None
+        self._order: asyncio.Lock | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> list[float]:
-        """Wait until `units` fit (more than the limit are taken for the whole of it) and no `pause`,
-        in seconds, is left; and take them."""
+        """Take `units`, once they fit and no `pause`, in seconds, is left.
+
+        More units than the limit count as the whole limit.
+        """
         units = min(units, self.limit)
         async with self._in_order():
             while (wait := max(self._seconds_until(units), pause())) > 0:
@@ -63,17 +66,17 @@ class SlidingMinute:
             return entry
 
     def correct(self, entry: list[float], units: float) -> None:
-        """Make an entry count for `units`."""
+        """Make an entry count as `units`."""
         if self._taken and entry[0] >= self._taken[0][0]:
             self._sum += units - entry[1]
             entry[1] = units
 
     def _in_order(self) -> asyncio.Lock:
-        # The minute outlives a stage, and each stage has an event loop of its own.
+        # This object outlives a stage, and each stage has an event loop of its own.
         loop = asyncio.get_running_loop()
-        if self._turn is None or self._loop is not loop:
-            self._turn, self._loop = asyncio.Lock(), loop
-        return self._turn
+        if self._order is None or self._loop is not loop:
+            self._order, self._loop = asyncio.Lock(), loop
+        return self._order
 
     def _seconds_until(self, units: float) -> float:
         now = time.monotonic()
@@ -85,13 +88,13 @@ class SlidingMinute:
                 break
             over -= taken
             if over <= 1e-9:
-                # Looked at again then: an attempt may have been settled for less or more meanwhile.
+                # Checked again then: an attempt may have been corrected to less or more meanwhile.
                 return max(taken_at + self.window - now, 0.001)
         return 0.0
 
 
 class ModelLimits:
-    """Everything one model's attempts go through; `concurrency` is the most in flight, 1 the least."""
+    """The limits on one model's attempts; 1 to `concurrency` may be in flight."""
 
     def __init__(
         self, concurrency: int, requests_per_minute: int | None, tokens_per_minute: int | None
@@ -109,8 +112,8 @@ class ModelLimits:
         self._breaks = 0
 
     @asynccontextmanager
-    async def attempt(self, estimated_tokens: int) -> AsyncIterator[Lease]:
-        """One attempt's place. Raises ProviderDown once the breaker has given the model up."""
+    async def attempt(self, estimated_tokens: int) -> AsyncIterator[TokenReservation]:
+        """A place for one attempt. Raises ProviderDown once the model is given up."""
         await self._enter()
         try:
             while True:
@@ -120,7 +123,7 @@ class ModelLimits:
                 if wait <= 0:
                     break
                 await asyncio.sleep(wait)
-            # Tokens first: they are given back if the attempt fails, a request never is.
+            # Tokens first: they are released if the attempt fails; a request is never released.
             entry = (
                 await self._tokens.take(estimated_tokens, self._pause)
                 if self._tokens
@@ -128,18 +131,18 @@ class ModelLimits:
             )
             if self._requests:
                 await self._requests.take(1, self._pause)
-            yield Lease(self._tokens, entry)
+            yield TokenReservation(self._tokens, entry)
         finally:
             self._leave()
 
     def answered(self) -> None:
-        """The server answered: one more may be in flight after a round of answers."""
+        """The server answered: raise the concurrency by one for each round of answers."""
         self._lost_in_a_row = self._breaks = 0
         self.allowed = min(self.ceiling, self.allowed + 1 / self.allowed)
         self._wake()
 
     def throttled(self, retry_after: float | None) -> None:
-        """The server said it is asked too much: half as many in flight, nothing before it said."""
+        """The server throttled: halve the concurrency, and wait as long as it asked."""
         now = time.monotonic()
         if now - self._backed_off >= BACKED_OFF_SECONDS:
             self._backed_off = now
@@ -147,10 +150,10 @@ class ModelLimits:
         if retry_after is not None:
             self._not_before = max(self._not_before, now + retry_after)
 
-    def lost(self, lease: Lease) -> None:
-        """An attempt got no answer; too many in a row are a pause for all, longer each time."""
-        # What was under way at a pause says nothing of the server after it.
-        if lease.began < self._broke_at:
+    def lost(self, reservation: TokenReservation) -> None:
+        """An attempt got no answer; many in a row open the breaker, each time for a longer pause."""
+        # An attempt that began before a pause says nothing about the server after it.
+        if reservation.began < self._broke_at:
             return
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= BREAK_AFTER:

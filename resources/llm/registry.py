@@ -1,6 +1,6 @@
-"""Which models there are: `models.yaml`, read and checked.
+"""The model registry: `models.yaml`, parsed and validated.
 
-What belongs here: model entries, profiles, and the sentences that say what is wrong with them.
+What belongs here: model entries, profiles, and the errors about them.
 """
 
 import os
@@ -20,7 +20,7 @@ class RegistryError(UserError):
 
 
 class Price(BaseModel):
-    """US dollars per million tokens, and the part of them that a request in a batch costs."""
+    """US dollars per million tokens; `batch` is the fraction of them that a batched request costs."""
 
     model_config = ConfigDict(extra="forbid")
     prompt: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -29,7 +29,7 @@ class Price(BaseModel):
 
 
 class ImageTokens(BaseModel):
-    """How a provider counts an image: so many tokens for it, and for each tile of 512 pixels a side."""
+    """Tokens that a provider counts for an image, and for each of its tiles of 512 pixels a side."""
 
     model_config = ConfigDict(extra="forbid")
     base: int = Field(85, ge=0)
@@ -87,14 +87,14 @@ class ModelSpec(BaseModel):
             )
         if not (key.isascii() and key.isprintable()) or key != key.strip():
             raise RegistryError(
-                f"The key in {self.api_key_env} has signs that no key has, a line break perhaps: set "
-                "it again."
+                f"The key in {self.api_key_env} has characters that no key has, a line break perhaps: "
+                "set it again."
             )
         return key
 
 
 class Profile(BaseModel):
-    """Who does what: the writer builds, the judge grades, `evaluate` are the models compared."""
+    """The models of each role: the writer builds, the judge scores, `evaluate` are compared."""
 
     model_config = ConfigDict(extra="forbid")
     writer: str
@@ -103,7 +103,7 @@ class Profile(BaseModel):
 
 
 class Registry(BaseModel):
-    """All of models.yaml, cross-checked."""
+    """All of models.yaml; a profile names only models that exist."""
 
     profiles: dict[str, Profile]
     models: dict[str, ModelSpec]
@@ -170,7 +170,7 @@ def load_registry(path: Path | None = None) -> Registry:
 
 
 def _named(name: str, entry: object) -> object:
-    """A model's entry with the names it may leave out; what is no entry is left to be refused."""
+    """A model's entry with the names that it may leave out; anything else is left to validation."""
     if not isinstance(entry, Mapping | None):
         return entry
     return {"name": name, "model": name, **(entry or {})}

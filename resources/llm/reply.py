@@ -1,7 +1,7 @@
-"""Reading a provider's reply: what it says, why it ended, what it used.
+"""Parsing a provider's reply: its text, its finish reason, its tokens.
 
-What belongs here: the shape of a chat completion on the wire. A reply is data from outside: every
-field is checked, and what is no completion is a BadResponse.
+What belongs here: the JSON format of a chat completion. A reply is untrusted data: every field is
+checked, and anything but a completion is a BadResponse.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from resources.llm.estimate import text_tokens
 
 _MOST = 2**31
-"""No reply has as many tokens: what a server counts beyond is no count."""
+"""No reply has as many tokens: a higher count is not believed."""
 
 
 class BadResponse(Exception):
@@ -19,7 +19,7 @@ class BadResponse(Exception):
 
 
 class Reply(NamedTuple):
-    """A whole completion; `text` is empty when nothing was said or the filter withheld it."""
+    """A complete answer; `text` is empty if the model said nothing or a filter withheld it."""
 
     text: str
     finish_reason: str
@@ -29,10 +29,10 @@ class Reply(NamedTuple):
 
 
 def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
-    """The completion in a response's body. Raises BadResponse unless it is there and whole.
+    """The completion in a response's body. Raises BadResponse unless it is there and complete.
 
-    `prompt_tokens` gives the estimate that stands in where the server counts none, as some servers of
-    open models do: the answer was paid for, and asking again would bring no count.
+    `prompt_tokens` gives the estimate that is used where the server sends no counts, as some servers
+    of open models do: the answer is good, and sending the request again would bring no counts.
     """
     try:
         return reply_of(json.loads(body), prompt_tokens)
@@ -41,7 +41,7 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
 
 
 def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
-    """The completion in a decoded body, as `read_reply` reads it. Raises BadResponse."""
+    """The completion in a decoded JSON body, as for `read_reply`. Raises BadResponse."""
     try:
         choice = body["choices"][0]  # type: ignore[index]
         message = choice["message"]
@@ -67,6 +67,8 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
 
 
 def storable(text: str) -> str:
-    """`text` with halves of surrogate pairs replaced: no database takes them, and one such answer
-    would take down the others that are committed with it."""
+    """`text` with lone surrogates replaced.
+
+    No database stores them, and one such answer would make the commit of others fail.
+    """
     return text.encode("utf-8", "replace").decode()

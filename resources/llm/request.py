@@ -1,7 +1,7 @@
-"""The canonical request: what is asked, in a form that can be hashed.
+"""Chat requests in a canonical form that is hashed, and their outcomes.
 
-What belongs here: the request, its key, its outcome. Images stand in it by SHA-256, so a request is
-small, and the same question about the same picture is the same request wherever the file lies.
+What belongs here: the request, its key, its outcome. A request names its images by SHA-256, so it is
+small, and the same question about the same image is the same request wherever the file is.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ FailureKind = Literal[
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One chat completion: a model of the registry, messages, parameters, the prompt's version.
+    """One chat request: a model of the registry, messages, parameters, the prompt's version.
 
-    `schema` is the JSON schema the reply is to follow, where the model's endpoint can be held to one.
-    `task` is the prompt's, which the offline model server is told; None for what no prompt file asks.
-    `superseded` is the earlier version of the prompt whose answers stand for this one's. The last two
-    are not part of the canonical form.
+    `schema` is the JSON schema of the reply, for endpoints that support structured output.
+    `task` is the prompt's, for the offline model server; None where no prompt file was used.
+    `superseded` is the earlier version of the prompt whose answers are accepted, too. These two are not
+    part of the canonical form.
     """
 
     model: str
@@ -48,10 +48,10 @@ class ChatRequest:
     superseded: Superseded | None = None
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
-        """JSON form that is hashed and kept: all that the answer may depend on, and nothing else.
+        """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.
 
-        The same picture in another size or detail is another question; what is said of images stands
-        in the form only where there are images, the schema where the endpoint is given it.
+        The same image in another size or detail is another request. Image settings are in the form
+        only if the request has images, the schema only if the endpoint is sent it.
         """
         pictures: dict[str, object] = {"max_side": spec.max_side}
         if spec.detail != "auto":
@@ -109,7 +109,7 @@ def request_key(canonical: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer that is in the ledger; `cached` when it was there before it was asked for."""
+    """An answer that is in the ledger; `cached` if it was there before the request was made."""
 
     key: str
     text: str
@@ -122,10 +122,10 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer, and why: counted and shown, never mixed with answers, asked again next time.
+    """Why a request has no answer: counted and shown, not stored as an answer, sent again next time.
 
-    A refusal by the provider's filter is a failure of kind `refused`: there is no text to keep. What
-    a loss cost all the same stands in the last three.
+    If the provider's filter withholds the answer, the kind is `refused`. Tokens and cost are those
+    that were paid for all the same.
     """
 
     key: str

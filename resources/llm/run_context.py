@@ -1,13 +1,13 @@
 """What all stages of one run share when they ask models.
 
 What belongs here: the registry, the ledger, the image store, the run's money and retries, and each
-model's limits. Asking is `gateway.py` (many requests) and `session.py` (one request).
+model's limits. Asking is `gateway.py` (many requests) and `model_calls.py` (one request).
 """
 
 from dataclasses import dataclass, field
 
 from resources.images.store import ImageStore
-from resources.llm.budget import Budget, Retries
+from resources.llm.budget import Budget, RetryBudget
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
@@ -24,7 +24,7 @@ class RunContext:
     launcher: Launcher
     run: str
     budget: Budget
-    retries: Retries = field(default_factory=Retries)
+    retries: RetryBudget = field(default_factory=RetryBudget)
     _limits: dict[str, ModelLimits] = field(default_factory=dict)
 
     def limits(self, spec: ModelSpec) -> ModelLimits:

@@ -1,4 +1,4 @@
-"""What a stage's model calls came to, as it goes into metadata and progress lines."""
+"""Calls, tokens and cost of a stage's model calls, for metadata and progress lines."""
 
 import time
 from collections import Counter, deque
@@ -9,14 +9,14 @@ from resources.llm.request import Completion, Outcome
 
 PROGRESS_SECONDS = 5.0
 PACE_MARKS = 13
-"""A minute of them."""
+"""Measurements that the pace is computed from: about a minute of them."""
 
 
 @dataclass
 class Usage:
-    """Counts of one stage; tokens and cost are those of calls sent, not of cache hits.
+    """Counts of one stage; tokens and cost are those of calls that were sent, not of cache hits.
 
-    What a lost call cost all the same is in tokens and cost too.
+    Tokens and cost of failed calls that were paid for are included.
     """
 
     calls: int = 0
@@ -26,7 +26,7 @@ class Usage:
     cost_usd: float = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     run_cost_usd: float = 0.0
-    """What the run this stage is part of has spent by its end."""
+    """What the run has spent by the end of this stage, in US dollars."""
 
     def count(self, outcome: Outcome) -> None:
         """Add one outcome."""
@@ -43,11 +43,11 @@ class Usage:
 
     @property
     def outcomes(self) -> int:
-        """Requests that have come to an end."""
+        """Number of requests that have an outcome."""
         return self.calls + self.cache_hits + self.failures.total()
 
     def metadata(self) -> dict[str, int | float]:
-        """The counts by the names they are shown under."""
+        """The counts by their names in the UI."""
         return {
             "calls": self.calls,
             "cache hits": self.cache_hits,
@@ -60,8 +60,8 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Moment:
-    """How far a stage is: items done of all, what they came to, how fast it goes, how long it will."""
+class ProgressReport:
+    """How far a stage is: items done of all, usage, requests a second, seconds left."""
 
     stage: str
     done: int
@@ -71,7 +71,7 @@ class Moment:
     seconds_left: float
 
     def line(self) -> str:
-        """The moment for a log."""
+        """The report as a line for a log."""
         usage = self.usage
         tokens = usage.prompt_tokens + usage.completion_tokens
         return (
@@ -82,7 +82,7 @@ class Moment:
         )
 
     def metadata(self) -> dict[str, int | float | str]:
-        """The moment for the UI."""
+        """The report as metadata for the UI."""
         return {
             "done": f"{self.done} of {self.total}",
             **self.usage.metadata(),
@@ -91,21 +91,21 @@ class Moment:
         }
 
 
-Say = Callable[[Moment], None]
-"""Who is told how far a stage is."""
+OnProgress = Callable[[ProgressReport], None]
+"""Called with a report of a stage's progress."""
 
 
-def silent(_moment: Moment) -> None:
-    """Progress that nobody wants to hear."""
+def no_progress(_report: ProgressReport) -> None:
+    """Ignores progress."""
 
 
 class Progress:
-    """Says how far a stage is, at most every few seconds; the pace is that of the last minute."""
+    """Reports a stage's progress at most every few seconds; the pace is that of the last minute."""
 
-    def __init__(self, stage: str, total: int, usage: Usage, say: Say):
-        self.stage, self.total, self.usage, self.say = stage, total, usage, say
+    def __init__(self, stage: str, total: int, usage: Usage, on_progress: OnProgress):
+        self.stage, self.total, self.usage, self.on_progress = stage, total, usage, on_progress
         self.done = 0
-        # What the ledger knows is done at once, so the pace of the beginning says nothing later.
+        # Cache hits are done at once, so the pace at the beginning says nothing about the rest.
         self._marks = deque([(time.monotonic(), 0, 0, 0)], maxlen=PACE_MARKS)
 
     def step(self) -> None:
@@ -117,8 +117,10 @@ class Progress:
         since, done, outcomes, hits = self._marks[0]
         self._marks.append((now, self.done, self.usage.outcomes, self.usage.cache_hits))
         n_outcomes, n_hits = self.usage.outcomes - outcomes, self.usage.cache_hits - hits
-        # What has to be sent sets the pace of the rest, unless nothing had to be.
+        # Requests that were sent set the pace of the rest, unless all were cache hits.
         share = (n_outcomes - n_hits) / n_outcomes if n_outcomes > n_hits else 1.0
         left = (now - since) / ((self.done - done) * share) * (self.total - self.done)
         per_second = n_outcomes / (now - since)
-        self.say(Moment(self.stage, self.done, self.total, self.usage, per_second, left))
+        self.on_progress(
+            ProgressReport(self.stage, self.done, self.total, self.usage, per_second, left)
+        )

@@ -1,4 +1,4 @@
-"""Requests as they go over the wire, in the form of the OpenAI protocol."""
+"""Requests in the JSON format of the OpenAI protocol."""
 
 from methods.prompts.messages import Image, Message
 from resources.images.store import ImageStore
@@ -10,7 +10,7 @@ Json = dict[str, object]
 
 
 def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
-    """The body of a chat completion, live or a line of a batch.
+    """The body of a chat completion request, sent live or as a line of a batch.
 
     The offline model server is told the prompt's task in `metadata`; no other provider is. Raises
     resources.images.store.ImageNotStored, resources.prompts.PromptError where that task is missing.
@@ -29,7 +29,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json
 
 
 def _message(message: Message, spec: ModelSpec, images: ImageStore) -> Json:
-    """Text and images in their order; an image is inlined, encoded once by the store."""
+    """Text and images in their order; an image is a data URL that the store encodes once."""
     content: list[Json] = []
     for part in message.parts:
         if isinstance(part, Image):
@@ -37,7 +37,7 @@ def _message(message: Message, spec: ModelSpec, images: ImageStore) -> Json:
             content.append({"type": "image_url", "image_url": {"url": url, "detail": spec.detail}})
         else:
             content.append({"type": "text", "text": part.text})
-    # A text alone goes as a string: some servers take nothing else outside user messages.
+    # Text alone is sent as a string: some servers accept nothing else outside user messages.
     text = "".join(str(part["text"]) for part in content if part["type"] == "text")
     has_images = any(part["type"] == "image_url" for part in content)
     return {"role": message.role, "content": content if has_images else text}

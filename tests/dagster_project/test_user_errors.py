@@ -25,18 +25,19 @@ from methods.errors import UserError
 PACKAGES = (methods, resources, assets, review, dagster_project)
 HANDLED_IN_CODE = {
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
+    "methods.prompts.front_matter.FrontMatterError": "becomes a PromptError",
     "methods.prompts.parsing.ParseError": "the model is asked again",
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.buffer.NoRoom": "the image is queued again",
     "resources.images.ssrf_guard.PrivateAddress": "becomes an ImageRejected",
     "resources.llm.limits.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
-    "resources.llm.session.Waits": "the gateway submits a batch",
+    "resources.llm.model_calls.BatchPending": "the gateway submits a batch",
     "resources.offline.errors.ApiError": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.BadRequest": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
-    "resources.ray_clustering.work.WorkInUse": "the asset waits for the other run",
+    "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
 }
 """Every other public exception, and what handles it before a person could see it."""

@@ -163,8 +163,8 @@ class BatchState:
                 [status, now(), batch],
             )
 
-    def told(self, keys: Iterable[str]) -> None:
-        """Who asked was told the loss, or was answered otherwise: who asks next asks anew."""
+    def reported(self, keys: Iterable[str]) -> None:
+        """These losses were reported, or answered live: the requests may be sent anew."""
         with self._file.transaction() as connection:
             connection.executemany(
                 "DELETE FROM batch_items WHERE key = ? AND state <> 'waiting'",

@@ -16,7 +16,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
-from resources.llm.usage import Moment, Progress, Usage
+from resources.llm.usage import Progress, ProgressReport, Usage
 from resources.offline.process import OfflineServer
 from tests.resources.llm.openai_double import Api, serving
 
@@ -68,7 +68,7 @@ def run(instance: dg.DagsterInstance, asset: dg.AssetsDefinition, **options: obj
 
 # In the event log, while the asset runs
 
-MOMENT = Moment("eyes.answers", 7, 20, Usage(5, 2, 1000, 200, 0.125), 2.54, 12.6)
+MOMENT = ProgressReport("eyes.answers", 7, 20, Usage(5, 2, 1000, 200, 0.125), 2.54, 12.6)
 AS_SHOWN = {
     "done": "7 of 20",
     "calls": 5,
@@ -106,7 +106,7 @@ def test_observations_are_no_more_often_than_bearable_and_lines_are_all_there(in
         begun, say = clock.now, show_progress(context)
         for second in (5, 10, 19.9, 20, 25, 34.9, 36, 50, 51):
             clock.now = begun + second
-            say(Moment("s", round(second * 10), 1000, Usage(), 1.0, 1.0))
+            say(ProgressReport("s", round(second * 10), 1000, Usage(), 1.0, 1.0))
 
         lines, observations = seen(context)
 
@@ -157,7 +157,7 @@ def test_what_the_gateway_is_at_is_seen_before_it_is_done(instance, tmp_path, mo
     def answers(context: dg.AssetExecutionContext) -> None:
         say = show_progress(context)
 
-        def say_and_look(moment: Moment) -> None:
+        def say_and_look(moment: ProgressReport) -> None:
             say(moment)
             lines, observations = seen(context)
             met.append((lines, [shown(each) for each in observations]))
@@ -193,7 +193,7 @@ class Stage:
 
     def __init__(self, clock: Clock, total: int):
         self.clock, self.usage = clock, Usage()
-        self.moments: list[Moment] = []
+        self.moments: list[ProgressReport] = []
         self._progress = Progress("s", total, self.usage, self.moments.append)
 
     def goes(self, n: int, seconds: float, *, cached: bool = False) -> None:

@@ -192,4 +192,4 @@ def test_a_provider_that_is_away_is_what_the_sensor_says(world: World) -> None:
     skipped = tick(world)
 
     assert isinstance(skipped, dg.SkipReason)
-    assert str(skipped.skip_message).startswith("A batch of writer could not be looked after: ")
+    assert str(skipped.skip_message).startswith("A batch of writer could not be polled: ")

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.llm import budget as module
-from resources.llm.budget import Budget, BudgetReached, Retries
+from resources.llm.budget import Budget, BudgetReached, RetryBudget
 
 
 async def fits_at_once(budget: Budget, usd: float) -> bool:
     """Whether `usd` can be set aside without waiting; then they are."""
-    waiting = asyncio.ensure_future(budget.set_aside(usd))
+    waiting = asyncio.ensure_future(budget.reserve(usd))
     await asyncio.sleep(0)
     if waiting.done():
         waiting.result()
@@ -37,7 +37,7 @@ def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar()
 def test_what_a_call_did_not_cost_is_there_for_the_next():
     async def run() -> tuple[list[bool], float]:
         budget = Budget(10)
-        await budget.set_aside(8)
+        await budget.reserve(8)
         # 8 and 3 are 11; once the 8 have cost 7, 7 and 3 are 10.
         before = await fits_at_once(budget, 3)
         budget.settle(8, 7)
@@ -51,11 +51,11 @@ def test_who_waits_goes_on_as_soon_as_it_fits():
         budget, told = Budget(10), []
 
         async def ask(name: str, usd: float) -> None:
-            await budget.set_aside(usd)
+            await budget.reserve(usd)
             told.append(name)
 
-        await budget.set_aside(6)
-        await budget.set_aside(4)
+        await budget.reserve(6)
+        await budget.reserve(4)
         waiting = [asyncio.ensure_future(ask("five", 5)), asyncio.ensure_future(ask("two", 2))]
         await asyncio.sleep(0.01)
         told.append("settled 4 for 1")  # 6 and 1 leave 3: two goes, past five, which still waits
@@ -73,7 +73,7 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
     budget = Budget(2.5)
 
     with pytest.raises(BudgetReached) as caught:
-        asyncio.run(budget.set_aside(3))
+        asyncio.run(budget.reserve(3))
 
     assert str(caught.value) == (
         "The run has spent $0.0000 of its budget of $2.5000, and the next call may cost $3.0000: "
@@ -84,8 +84,8 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
 def test_who_waits_is_told_when_the_last_call_under_way_left_too_little():
     async def run() -> None:
         budget = Budget(10)
-        await budget.set_aside(8)
-        waiting = asyncio.ensure_future(budget.set_aside(5))
+        await budget.reserve(8)
+        waiting = asyncio.ensure_future(budget.reserve(5))
         await asyncio.sleep(0)
         budget.settle(8, 6)
         with pytest.raises(BudgetReached, match=r"has spent \$6\.0000 of its budget of \$10\.0000"):
@@ -112,7 +112,7 @@ def test_what_costs_nothing_fits_a_budget_of_nothing():
 def test_who_stops_waiting_has_set_nothing_aside():
     async def run() -> bool:
         budget = Budget(10)
-        await budget.set_aside(8)
+        await budget.reserve(8)
         assert not await fits_at_once(budget, 9)
         budget.settle(8, 0)
         return await fits_at_once(budget, 10)
@@ -120,12 +120,12 @@ def test_who_stops_waiting_has_set_nothing_aside():
     assert asyncio.run(run())
 
 
-def test_sums_of_fractions_leave_nothing_set_aside():
+def test_sums_of_fractions_leave_nothing_reserved():
     async def run() -> bool:
         budget = Budget(0.33)
         # For a computer 0.11 added and taken away three times are 2.8e-17, and 0.33 more do not fit.
         for _ in range(3):
-            await budget.set_aside(0.11)
+            await budget.reserve(0.11)
         for _ in range(3):
             budget.settle(0.11, 0)
         return await fits_at_once(budget, 0.33)
@@ -138,7 +138,7 @@ def test_a_budget_outlives_the_event_loop_it_waited_in():
 
     async def stage() -> None:
         async def call() -> None:
-            await budget.set_aside(4)
+            await budget.reserve(4)
             await asyncio.sleep(0.005)
             budget.settle(4, 1)
 
@@ -153,7 +153,7 @@ def test_a_budget_outlives_the_event_loop_it_waited_in():
 def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
     async def run() -> tuple[float, bool]:
         budget = Budget(10)
-        await budget.set_aside(5)
+        await budget.reserve(5)
         budget.spend(3)
         with pytest.raises(BudgetReached, match=r"spent \$3\.0000 .* may cost \$2\.5000"):
             budget.spend(2.5)
@@ -195,7 +195,7 @@ def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, l
 
     async def ask(call: Call) -> None:
         try:
-            await budget.set_aside(call.most)
+            await budget.reserve(call.most)
         except BudgetReached:
             refused.append((call, budget.spent_usd))
             return
@@ -223,17 +223,17 @@ def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, l
 
 def test_a_run_has_some_retries_and_one_more_for_each_request(monkeypatch):
     monkeypatch.setattr(module, "FREE_RETRIES", 2)
-    retries = Retries()
-    retries.earn()
+    retries = RetryBudget()
+    retries.add()
 
     assert [retries.take() for _ in range(5)] == [True, True, True, False, False]
 
 
 def test_a_retry_that_was_not_given_is_not_taken_from_the_next_request(monkeypatch):
     monkeypatch.setattr(module, "FREE_RETRIES", 0)
-    retries = Retries()
+    retries = RetryBudget()
     assert not retries.take()
 
-    retries.earn()
+    retries.add()
 
     assert retries.take()

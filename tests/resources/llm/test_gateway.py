@@ -26,12 +26,12 @@ from tenacity import Future, RetryCallState, wait_none
 from methods.prompts.messages import Image, Message, Text
 from resources.home import REPO_ROOT
 from resources.images.store import ImageStore
-from resources.llm import attempt, errors, session, usage
+from resources.llm import attempt, errors, model_calls, usage
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
+from resources.llm.model_calls import AuthError
 from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
-from resources.llm.session import AuthError
 from resources.offline.process import OfflineServer
 
 SPEC = ModelSpec(name="careful", provider="openai", model="offline-careful")
@@ -374,7 +374,7 @@ def test_no_server_can_park_a_run(gateway, api, monkeypatch, value):
 def test_a_trouble_that_stays_is_a_typed_failure_and_is_asked_again_next_time(
     gateway, api, monkeypatch, fault, kind
 ):
-    monkeypatch.setattr(session, "MAX_ATTEMPTS", 3)
+    monkeypatch.setattr(model_calls, "MAX_ATTEMPTS", 3)
     if kind == "timeout":
         monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.3)
     before = api.calls()
@@ -393,7 +393,7 @@ def test_a_trouble_that_stays_is_a_typed_failure_and_is_asked_again_next_time(
 
 
 def test_a_server_that_is_not_there_is_a_failure_not_a_crash(gateway, monkeypatch):
-    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(model_calls, "MAX_ATTEMPTS", 2)
 
     (outcome,), _ = gateway.ask("s", [question(model="nowhere")])
 
@@ -569,7 +569,7 @@ def stranger():
 @pytest.fixture
 def strange(tmp_path, stranger, monkeypatch) -> Gateway:
     """A gateway whose provider is the stranger."""
-    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(model_calls, "MAX_ATTEMPTS", 2)
     return make_gateway(tmp_path, stranger.url)
 
 
@@ -804,7 +804,7 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway):
 def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway, api, monkeypatch):
     gateway.ask("s", [question(0)])
     api.fail(status=400, model="offline-careless")
-    moments: list[usage.Moment] = []
+    moments: list[usage.ProgressReport] = []
     requests = [*questions(3), question(0, "other")]
 
     gateway.ask("dialogue.answers", requests, moments.append)

@@ -1,4 +1,4 @@
-"""The gateway in batch mode: handed over once, looked after across restarts, taken in once."""
+"""The gateway in batch mode: submitted once, polled across restarts, results stored once."""
 
 import asyncio
 import json
@@ -15,16 +15,16 @@ from methods.prompts.front_matter import Superseded
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import batches
-from resources.llm.batch_results import results
-from resources.llm.batches import BatchError, look_after_all
+from resources.llm.batch_results import read_results
+from resources.llm.batches import BatchError, poll_open_batches
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchState, Item, Lost
-from resources.llm.reading import Reading, complete_and_read
+from resources.llm.model_calls import BatchPending, WaitingForBatch
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
-from resources.llm.session import WaitingForBatch, Waits
 from resources.offline.process import OfflineServer
 
 REGISTRY = """
@@ -150,7 +150,7 @@ def asked_until_done(folder: Path, api: Api, n: int, runs: int = 5) -> tuple[lis
 
 
 def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tmp_path, api):
-    with pytest.raises(WaitingForBatch, match=r"^s waits for batches with 5 of its pieces of work"):
+    with pytest.raises(WaitingForBatch, match=r"^s waits for batches with 5 of its items"):
         make_gateway(tmp_path, api).ask("s", questions(5))
 
     (batch,) = api.batches()
@@ -226,10 +226,10 @@ def test_what_a_superseded_prompt_handed_over_is_waited_for_and_not_sent_again(t
         superseded=Superseded(version="q@1", opening="Role: x."),
     )
 
-    async def read(session, request) -> Reading[str]:
-        return await complete_and_read(session, request, lambda reply: reply)
+    async def read(session, request) -> ParsedReply[str]:
+        return await complete_and_parse(session, request, lambda reply: reply)
 
-    def run(request: ChatRequest) -> list[Reading[str]]:
+    def run(request: ChatRequest) -> list[ParsedReply[str]]:
         return make_gateway(tmp_path, slow).map("s", [request], read)[0]
 
     for request in (old, new):
@@ -258,7 +258,7 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
 
     assert len(api.batches()) == 1
     assert (
-        look_after_all(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
+        poll_open_batches(gateways[0].registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
         == []
     )
     assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
@@ -270,7 +270,7 @@ def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wa
     async def want(session, request):
         try:
             return await session.complete(request)
-        except Waits:
+        except BatchPending:
             await asyncio.to_thread(other.ask, "s", [request])
             raise
 
@@ -282,16 +282,16 @@ def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wa
 
 
 def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkeypatch, caplog):
-    monkeypatch.setattr(batches, "_LOOK_SECONDS", 0.3)
+    monkeypatch.setattr(batches, "_POLL_SECONDS", 0.3)
     with pytest.raises(WaitingForBatch):
         make_gateway(tmp_path, api).ask("s", questions(1))
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         registry = make_gateway(tmp_path, api, url=url).registry
-        said = look_after_all(registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
+        said = poll_open_batches(registry, Ledger(tmp_path / "ledger.sqlite"), OfflineServer())
 
-    assert said == ["A provider took too long to say how its batches are."]
+    assert said == ["A provider took too long to give the status of its batches."]
     assert caplog.text == ""
 
 
@@ -483,7 +483,7 @@ def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
     # As JSON that is not escaped, which is how some providers write it.
     line = json.dumps(row, ensure_ascii=False).encode()
 
-    (call,) = results(line.split(b"\n"), {"k": item}, spec)
+    (call,) = read_results(line.split(b"\n"), {"k": item}, spec)
 
     assert isinstance(call, Call) and call.response == f"first{separator}second"
 
@@ -498,7 +498,7 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
         b'{"content": "fine"}}], "usage": {"prompt_tokens": 1e99, "completion_tokens": 1}}}}',
     ]  # fmt: skip
 
-    read = results(lines, {"k": item}, spec)
+    read = read_results(lines, {"k": item}, spec)
 
     assert [type(each) for each in read] == [Lost, Call]
 
@@ -511,7 +511,7 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
     row = {"custom_id": "k", "response": {"status_code": 400, "body": body}}
 
-    (lost,) = results([json.dumps(row).encode()], {"k": item}, spec)
+    (lost,) = read_results([json.dumps(row).encode()], {"k": item}, spec)
 
     assert isinstance(lost, Lost) and lost.detail == "bad header: Bearer ***"
 
@@ -521,7 +521,7 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
         make_gateway(tmp_path, slow).ask("s", questions(3))
     slow.cancel(slow.batches()[0])
     assert (
-        look_after_all(
+        poll_open_batches(
             load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path), OfflineServer()
         )
         == []
@@ -557,7 +557,7 @@ def test_a_server_that_is_away_is_a_sentence_and_the_batch_still_waits(tmp_path,
     with pytest.raises(WaitingForBatch):
         make_gateway(tmp_path, slow).ask("s", questions(2))
 
-    with pytest.raises(BatchError, match="^A batch of m could not be looked after: "):
+    with pytest.raises(BatchError, match="^A batch of m could not be polled: "):
         make_gateway(tmp_path, slow, url="http://127.0.0.1:9/v1").ask("s", questions(2))
 
     assert len(state(tmp_path).batches(still_open=True)) == 1

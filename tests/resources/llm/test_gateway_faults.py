@@ -16,7 +16,7 @@ import pytest
 
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
-from resources.llm import attempt, errors, session
+from resources.llm import attempt, errors, model_calls
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
@@ -116,7 +116,7 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Day, Day]]:
 
     with pytest.MonkeyPatch.context() as patch, FaultyApi(BAD_DAY) as api:
         # 0.3 ** 16 of the requests, one in 200 million, would fail so often.
-        patch.setattr(session, "MAX_ATTEMPTS", 16)
+        patch.setattr(model_calls, "MAX_ATTEMPTS", 16)
         # Far above what 64 side by side take on two cores, 0.2 s, so that none of these is early.
         patch.setattr(attempt, "ATTEMPT_SECONDS", 2.0)
         patch.setattr(errors, "_backoff", lambda state: random.uniform(0, 0.02))
@@ -254,7 +254,7 @@ def nothing_but(kind: str, **more: object) -> Weather:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(model_calls, "MAX_ATTEMPTS", 2)
     monkeypatch.setattr(attempt, "ATTEMPT_SECONDS", 0.7)
 
 

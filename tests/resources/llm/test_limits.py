@@ -164,8 +164,8 @@ def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
         asked = time.monotonic()
 
         async def second() -> float:
-            async with limits.attempt(1) as lease:
-                return lease.began - asked
+            async with limits.attempt(1) as reservation:
+                return reservation.began - asked
 
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0.05)
@@ -184,8 +184,8 @@ def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
     limits = model_limits()
 
     async def attempt() -> None:
-        async with limits.attempt(1) as lease:
-            limits.lost(lease)
+        async with limits.attempt(1) as reservation:
+            limits.lost(reservation)
 
     for _ in range(module.BREAK_AFTER * (module.MAX_BREAKS + 1)):
         asyncio.run(attempt())
@@ -199,7 +199,7 @@ def test_one_answer_closes_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = model_limits()
     for _ in range(module.MAX_BREAKS):
         for _ in range(module.BREAK_AFTER):
-            limits.lost(module.Lease(None, []))
+            limits.lost(module.TokenReservation(None, []))
         limits.answered()
     assert most_in_flight(limits, 4) == 4
 
@@ -209,15 +209,15 @@ def seconds_to_begin(limits: ModelLimits) -> float:
 
     async def begin() -> float:
         asked = time.monotonic()
-        async with limits.attempt(1) as lease:
-            return lease.began - asked
+        async with limits.attempt(1) as reservation:
+            return reservation.began - asked
 
     return asyncio.run(begin())
 
 
-def leases(n: int) -> list[module.Lease]:
+def reservations(n: int) -> list[module.TokenReservation]:
     """Attempts that begin now."""
-    return [module.Lease(None, []) for _ in range(n)]
+    return [module.TokenReservation(None, []) for _ in range(n)]
 
 
 def test_what_was_under_way_at_a_break_does_not_count_toward_the_next(
@@ -227,15 +227,15 @@ def test_what_was_under_way_at_a_break_does_not_count_toward_the_next(
     limits = model_limits()
     # Of 29 under way the first 10 lost are a break of 0.15 s. The other 19, lost after it, would be a
     # second one of 0.3 s, and nine toward a third.
-    for lease in leases(29):
-        limits.lost(lease)
+    for reservation in reservations(29):
+        limits.lost(reservation)
     assert 0.1 < seconds_to_begin(limits) < 0.2
 
     # Nine that began after it are not ten.
-    for lease in leases(9):
-        limits.lost(lease)
+    for reservation in reservations(9):
+        limits.lost(reservation)
     assert seconds_to_begin(limits) < 0.1
-    limits.lost(*leases(1))
+    limits.lost(*reservations(1))
     assert 0.2 < seconds_to_begin(limits) < 0.4
 
 
@@ -246,12 +246,12 @@ def test_an_answer_between_losses_begins_the_row_anew_and_the_pauses_too(
     limits = model_limits()
     for n_lost in (9, 9, 10):
         limits.answered()
-        for lease in leases(n_lost):
-            limits.lost(lease)
+        for reservation in reservations(n_lost):
+            limits.lost(reservation)
         assert (seconds_to_begin(limits) > 0.1) == (n_lost == 10)
     limits.answered()
-    for lease in leases(10):
-        limits.lost(lease)
+    for reservation in reservations(10):
+        limits.lost(reservation)
     assert 0.1 < seconds_to_begin(limits) < 0.2, "the first pause again, not the second"
 
 
@@ -265,8 +265,8 @@ def test_an_attempt_begins_when_it_may_go_not_when_it_came() -> None:
                 await asyncio.sleep(0.1)
 
         async def wait() -> float:
-            async with limits.attempt(1) as lease:
-                return lease.began - asked
+            async with limits.attempt(1) as reservation:
+                return reservation.began - asked
 
         _, placed = await asyncio.gather(hold(), wait())
         limits.throttled(0.1)

@@ -19,7 +19,7 @@ from resources.llm.request import ChatRequest, Outcome
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServer
 from tests.resources.llm.openai_double import Api, answer_to, serving
-from tests.resources.llm.test_flights import start, together
+from tests.resources.llm.test_request_locks import start, together
 
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
@@ -31,7 +31,7 @@ ASKER = """
     from pathlib import Path
     import openai, aiohttp
     import resources.llm.errors
-    from tests.resources.llm.test_gateway_flights import ask
+    from tests.resources.llm.test_gateway_request_locks import ask
 
     print("ready", flush=True)
     sys.stdin.readline()

@@ -1,7 +1,8 @@
-"""A session: one stage's asking, from a request to its outcome.
+"""The model calls of one stage: from a request to its outcome.
 
-What belongs here: the ledger before the provider, one flight per request, second tries, durable
-before used, typed failures. One try is `attempt.py`; concurrency is `gateway.py`.
+What belongs here: looking an answer up in the ledger, sending each request once at a time, retrying,
+committing an answer before it is returned, typed failures. One attempt over HTTP is `attempt.py`;
+working on many items at once is `gateway.py`.
 """
 
 import asyncio
@@ -13,13 +14,17 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from methods.errors import UserError
 from resources.llm.attempt import attempt
-from resources.llm.batches import Batches, Wanted
+from resources.llm.batches import Batches, PendingRequest
 from resources.llm.budget import BudgetReached
 from resources.llm.clients import Clients
 from resources.llm.estimate import highest_cost
-from resources.llm.flights import Flights
-from resources.llm.keeping import call_of, charge_of, loss, why_no_answer
 from resources.llm.ledger.writer import LedgerWriter
+from resources.llm.ledger_entries import (
+    call_from_reply,
+    charge_from_reply,
+    paid_failure,
+    why_no_answer,
+)
 from resources.llm.limits import ProviderDown
 from resources.llm.registry import ModelSpec
 from resources.llm.reply import Reply
@@ -30,6 +35,7 @@ from resources.llm.request import (
     Outcome,
     request_key,
 )
+from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
 from resources.llm.usage import Usage
 
@@ -41,15 +47,15 @@ class AuthError(UserError):
 
 
 class WaitingForBatch(UserError):
-    """Requests of a stage are in batches: the stage is to run again when they are back."""
+    """Requests of a stage are in batches: the stage runs again when the batches have ended."""
 
 
-class Waits(Exception):
-    """This request has no outcome in this run: it is in a batch, or is to go into one."""
+class BatchPending(Exception):
+    """A request has no outcome in this run, because it is in a batch or will be put into one."""
 
 
-class Session:
-    """The asking side of one stage, for one event loop; entered and left as a block."""
+class ModelCalls:
+    """The model calls of one stage, within one event loop; an async context manager."""
 
     def __init__(self, context: RunContext, stage: str):
         self.context = context
@@ -57,19 +63,19 @@ class Session:
         self.usage = Usage()
         self._stack = AsyncExitStack()
         self._in_flight: dict[str, asyncio.Future[Outcome | None]] = {}
-        self._wanted: dict[str, dict[str, Wanted]] = {}
-        self._told: list[str] = []
+        self._pending: dict[str, dict[str, PendingRequest]] = {}
+        self._reported: list[str] = []
         self._awaited: set[str] = set()
-        self._too_dear: BudgetReached | None = None
-        self._risks: dict[str, asyncio.Semaphore] = {}
+        self._budget_error: BudgetReached | None = None
+        self._unsaved: dict[str, asyncio.Semaphore] = {}
 
-    async def __aenter__(self) -> "Session":
+    async def __aenter__(self) -> "ModelCalls":
         context = self.context
-        self._flights = Flights(context.ledger.path)
-        self._stack.callback(self._flights.close)
+        self._locks = RequestLocks(context.ledger.path)
+        self._stack.callback(self._locks.close)
         self._writer = await self._stack.enter_async_context(LedgerWriter(context.ledger))
         self._clients = await self._stack.enter_async_context(Clients(context.launcher))
-        self._batches = Batches(context.registry, context.ledger, self._clients, self._flights)
+        self._batches = Batches(context.registry, context.ledger, self._clients, self._locks)
         self._stack.push_async_callback(self._batches.close)
         return self
 
@@ -77,30 +83,30 @@ class Session:
         await self._stack.aclose()
 
     async def complete(self, request: ChatRequest) -> Outcome:
-        """The outcome of one request; an identical one in flight is joined, not sent again.
+        """The outcome of one request. An identical request in flight is awaited, not sent again.
 
-        Raises AuthError, BudgetReached: what makes every further request pointless. Raises Waits,
-        which the gateway catches, where the outcome is up to a batch.
+        Raises AuthError and BudgetReached, which end the stage, and BatchPending, which the gateway
+        catches, where the outcome will come from a batch.
         """
         spec = self.context.registry.model(request.model)
         canonical = request.canonical(spec)
         key = request_key(canonical)
         if key in self._in_flight:
-            outcome = _joined(await asyncio.shield(self._in_flight[key]))
+            outcome = _as_cached(await asyncio.shield(self._in_flight[key]))
         else:
-            outcome = await self._fly(request, spec, canonical, key)
+            outcome = await self._complete_once(request, spec, canonical, key)
         if outcome is None:
-            raise Waits
+            raise BatchPending
         self.usage.count(outcome)
         self.usage.run_cost_usd = self.context.budget.spent_usd
         if isinstance(outcome, Failure) and outcome.kind == "auth":
             raise AuthError(f"{spec.name}: {outcome.detail}")
         return outcome
 
-    def as_asked_before(self, request: ChatRequest) -> ChatRequest:
-        """`request`, or its earlier form where only that was answered or is in a batch.
+    def prefer_superseded(self, request: ChatRequest) -> ChatRequest:
+        """The request, or its earlier version if only that was answered or is in a batch.
 
-        What was paid for under a superseded version of a prompt is not asked again.
+        So an answer that was paid for under a superseded version of a prompt is not paid for again.
         """
         earlier = request.earlier()
         if earlier is None:
@@ -113,61 +119,64 @@ class Session:
         asked = earlier_key in answered or self._batches.state.item(earlier_key)
         return earlier if asked else request
 
-    async def hand_over(self, n_waiting: int) -> bool:
-        """Put what is wanted into batches, when all that can be done without them is done.
+    async def submit_batches(self, n_waiting: int) -> bool:
+        """Submit the pending requests in batches, once nothing else can be done without them.
 
-        Whether the work is to be done again at once, since another process had answered all of it.
-        Raises WaitingForBatch if `n_waiting` pieces of work wait for one, BudgetReached if not all of
-        them fitted, BatchError.
+        `n_waiting` is the number of items that raised BatchPending. Returns True if the stage should
+        run again at once, because another process has answered all of them meanwhile. Raises
+        WaitingForBatch if items wait for a batch, BudgetReached if the budget did not allow all
+        requests, BatchError.
         """
-        for name, wanted in self._wanted.items():
+        for name, pending in self._pending.items():
             spec = self.context.registry.model(name)
-            self._awaited |= await self._batches.hand_over(
-                spec, self.stage, self.context.run, list(wanted.values()), self.context.images
+            self._awaited |= await self._batches.submit(
+                spec, self.stage, self.context.run, list(pending.values()), self.context.images
             )
-        if self._too_dear:
-            raise self._too_dear
+        if self._budget_error:
+            raise self._budget_error
         if n_waiting and not self._awaited:
             return True
         if n_waiting:
             self._batches.state.wait(self.context.run, self._awaited)
             raise WaitingForBatch(
-                f"{self.stage} waits for batches with {n_waiting} of its pieces of work. The sensor "
-                "model_batches runs it again when they are back; without the daemon, run it again "
+                f"{self.stage} waits for batches with {n_waiting} of its items. The sensor "
+                "model_batches runs it again when they have ended; without the daemon, run it again "
                 "later."
             )
-        if self._told:
-            self._batches.state.told(self._told)
+        if self._reported:
+            self._batches.state.reported(self._reported)
         return False
 
-    async def _fly(
+    async def _complete_once(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
     ) -> Outcome | None:
-        """The outcome, which who asks the same meanwhile is given too; None where it is to wait."""
-        landing: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-        self._in_flight[key] = landing
+        """The outcome, shared with identical requests made meanwhile; None if a batch is pending."""
+        result: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+        self._in_flight[key] = result
         try:
-            async with self._flights.one(key):
-                outcome = await self._settle(request, spec, canonical, key)
-            landing.set_result(outcome)
+            async with self._locks.hold(key):
+                outcome = await self._resolve(request, spec, canonical, key)
+            result.set_result(outcome)
             return outcome
         except Exception as error:
-            # Who had joined is ended by what ended this one; nobody may have.
-            landing.set_exception(error)
-            landing.exception()
+            # Identical requests end with the same error. Retrieving it here keeps asyncio from
+            # logging it as never retrieved where there are none.
+            result.set_exception(error)
+            result.exception()
             raise
         finally:
             del self._in_flight[key]
-            landing.cancel()
+            result.cancel()
 
-    async def _settle(
+    async def _resolve(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
     ) -> Outcome | None:
+        """The outcome from the ledger, a batch or the provider; None if a batch is pending."""
         ledger, state = self.context.ledger, self._batches.state
         known = ledger.find([key]).get(key)
         item = None if known else state.item(key)
         if item and item.state == "waiting":
-            await self._batches.look_after(item.batch)
+            await self._batches.poll(item.batch)
             known, item = ledger.find([key]).get(key), state.item(key)
         if known:
             return known
@@ -176,30 +185,31 @@ class Session:
             return None
         if item and item.state == "failed":
             if item.kind == "auth":
-                state.told([key])  # It stops the stage, and is not to stop the next one too.
-            self._told.append(key)
+                state.reported([key])  # It stops this stage and must not stop the next one, too.
+            self._reported.append(key)
             return Failure(key, item.kind or "expired", item.detail or "")
         if too_many := too_many_images(request, spec, key):
             return too_many
         if spec.mode == "batch":
-            wanted = self._wanted.setdefault(spec.name, {})
-            if key not in wanted:
+            pending = self._pending.setdefault(spec.name, {})
+            if key not in pending:
                 try:
                     self.context.budget.spend(highest_cost(request, spec, "batch"))
-                    wanted[key] = Wanted(request, canonical, key)
+                    pending[key] = PendingRequest(request, canonical, key)
                 except BudgetReached as error:
-                    # What does fit is handed over all the same.
-                    self._too_dear = error
+                    # The requests that fit into the budget are submitted all the same.
+                    self._budget_error = error
             return None
         outcome = await self._send(request, spec, canonical, key)
         if item:
-            # It was to go into a batch again, and was asked live instead.
-            self._told.append(key)
+            # It was due for another batch and was sent live instead.
+            self._reported.append(key)
         return outcome
 
     async def _send(
         self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
     ) -> Outcome:
+        """The outcome of sending the request to the provider, with retries."""
         from resources.llm.errors import (
             ANY_TROUBLE,
             failure_kind,
@@ -210,10 +220,10 @@ class Session:
 
         context, started, attempts = self.context, time.monotonic(), 0
         client, limits = await self._clients.of(spec), context.limits(spec)
-        context.retries.earn()
+        context.retries.add()
 
         async def keep(reply: Reply) -> Outcome:
-            charge = charge_of(
+            charge = charge_from_reply(
                 reply,
                 spec,
                 key=key,
@@ -225,9 +235,9 @@ class Session:
             why = why_no_answer(reply)
             if why:
                 await self._writer.add(charge)
-                return loss(charge, why)
+                return paid_failure(charge, why)
             seconds = round(time.monotonic() - started, 4)
-            call = call_of(charge, reply, canonical, seconds, attempts)
+            call = call_from_reply(charge, reply, canonical, seconds, attempts)
             await self._writer.add(call)
             return call.completion(cached=False)
 
@@ -238,10 +248,10 @@ class Session:
             stop=used_up, wait=wait_seconds, retry=retry_if_exception(is_retryable), reraise=True
         )
         try:
-            async for one in retrying:
-                with one:
+            async for retry in retrying:
+                with retry:
                     attempts += 1
-                    async with self._at_risk(spec):
+                    async with self._unsaved_place(spec):
                         reply = await attempt(
                             client, request, spec, context.images, limits, context.budget
                         )
@@ -250,27 +260,27 @@ class Session:
             return Failure(key, failure_kind(error), sentence(error, spec))
         raise AssertionError("retrying ends with an outcome or an error")
 
-    def _at_risk(self, spec: ModelSpec) -> asyncio.Semaphore:
-        """Places for what a crash can cost: what is in flight, and as much again on its way to disk.
+    def _unsaved_place(self, spec: ModelSpec) -> asyncio.Semaphore:
+        """Limits the answers that a crash can lose: those in flight, and as many being committed.
 
-        An answer gives its place in flight up at once, so that no disk slows the asking down; a disk
-        that hangs stops it.
+        An answer leaves the in-flight limit as soon as it arrives, so a slow disk does not reduce
+        concurrency; a disk that hangs stops new requests.
         """
-        if spec.name not in self._risks:
-            self._risks[spec.name] = asyncio.Semaphore(2 * spec.concurrency)
-        return self._risks[spec.name]
+        if spec.name not in self._unsaved:
+            self._unsaved[spec.name] = asyncio.Semaphore(2 * spec.concurrency)
+        return self._unsaved[spec.name]
 
 
 def too_many_images(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
-    """The failure of a request with more images than the model takes: it need not be sent."""
+    """The failure of a request with more images than the model takes; such a request is not sent."""
     n_images = len(request.image_ids)
     if n_images <= spec.max_images:
         return None
     return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
 
 
-def _joined(outcome: Outcome | None) -> Outcome | None:
-    """An outcome as it is for who did not pay for it."""
+def _as_cached(outcome: Outcome | None) -> Outcome | None:
+    """The outcome for an identical request that was not sent itself: it costs nothing."""
     if isinstance(outcome, Completion):
         return replace(outcome, cached=True)
     return outcome and Failure(outcome.key, outcome.kind, outcome.detail)

@@ -1,4 +1,4 @@
-"""One flight per request: among all sessions and processes of a ledger one at a time is in it."""
+"""Locks of requests: of all stages and processes that share a ledger, one at a time holds a key's."""
 
 import asyncio
 import hashlib
@@ -14,11 +14,11 @@ from types import SimpleNamespace
 import pytest
 
 from resources.home import REPO_ROOT
-from resources.llm import flights as module
-from resources.llm.flights import Flights
+from resources.llm import request_locks as module
+from resources.llm.request_locks import RequestLocks
 
 SOON = 1.0
-"""Seconds in which a flight that has come free is noticed, on a busy machine too."""
+"""Seconds in which a lock that was released is taken, on a busy machine, too."""
 
 
 def key_of(number: int) -> str:
@@ -32,67 +32,65 @@ def ledger_path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sessions(ledger_path: Path) -> Iterator[Callable[[], Flights]]:
-    """Opens flights as each session of this process does, and closes them after the test."""
+def new_locks(ledger_path: Path) -> Iterator[Callable[[], RequestLocks]]:
+    """Opens locks as each stage of a process does, and closes them after the test."""
     with ExitStack() as stack:
 
-        def opened() -> Flights:
-            flights = Flights(ledger_path)
-            stack.callback(flights.close)
-            return flights
+        def opened() -> RequestLocks:
+            locks = RequestLocks(ledger_path)
+            stack.callback(locks.close)
+            return locks
 
         yield opened
 
 
-async def goes(flights: Flights, key: str, within: float = SOON) -> bool:
-    """Whether a session comes to be in the flight of `key` in time; it gives the flight up again."""
+async def can_take(locks: RequestLocks, key: str, within: float = SOON) -> bool:
+    """Whether the lock of `key` can be taken in time; it is released again."""
     try:
-        async with asyncio.timeout(within), flights.one(key):
+        async with asyncio.timeout(within), locks.hold(key):
             return True
     except TimeoutError:
         return False
 
 
-# Among sessions of one process
+# Within one process
 
 
-def test_only_one_session_at_a_time_is_in_the_flight_of_a_key_and_each_has_its_turn(sessions):
+def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
     inside: list[int] = []
     turns: Counter[int] = Counter()
 
-    async def fly(number: int) -> None:
-        flights = sessions()
+    async def work(number: int) -> None:
+        locks = new_locks()
         for _ in range(3):
-            async with flights.one(key_of(0)):
+            async with locks.hold(key_of(0)):
                 inside.append(number)
                 await asyncio.sleep(0.005)
                 assert inside == [number]
                 turns[number] += 1
                 inside.clear()
 
-    async def all_fly() -> None:
-        await asyncio.gather(*(fly(number) for number in range(4)))
+    async def all_work() -> None:
+        await asyncio.gather(*(work(number) for number in range(4)))
 
-    asyncio.run(all_fly())
+    asyncio.run(all_work())
 
     assert turns == {0: 3, 1: 3, 2: 3, 3: 3}
 
 
-def test_who_comes_to_a_flight_that_is_taken_waits_and_goes_when_it_is_given_up(sessions):
-    first, second = sessions(), sessions()
+def test_a_lock_that_is_held_is_waited_for_until_it_is_released(new_locks):
+    first, second = new_locks(), new_locks()
 
     async def meet() -> tuple[bool, bool]:
-        async with first.one(key_of(0)):
-            meanwhile = await goes(second, key_of(0), within=0.3)
-        return meanwhile, await goes(second, key_of(0))
+        async with first.hold(key_of(0)):
+            meanwhile = await can_take(second, key_of(0), within=0.3)
+        return meanwhile, await can_take(second, key_of(0))
 
     assert asyncio.run(meet()) == (False, True)
 
 
-def test_who_waits_looks_soon_at_first_and_never_less_than_four_times_a_second(
-    sessions, monkeypatch
-):
-    first, second = sessions(), sessions()
+def test_a_waiter_tries_soon_at_first_and_at_least_four_times_a_second(new_locks, monkeypatch):
+    first, second = new_locks(), new_locks()
     pauses: list[float] = []
     enough = asyncio.Event()
 
@@ -103,8 +101,8 @@ def test_who_waits_looks_soon_at_first_and_never_less_than_four_times_a_second(
         await asyncio.sleep(0)
 
     async def meet() -> None:
-        async with first.one(key_of(0)):
-            waiting = asyncio.create_task(goes(second, key_of(0)))
+        async with first.hold(key_of(0)):
+            waiting = asyncio.create_task(can_take(second, key_of(0)))
             await enough.wait()
         assert await waiting
 
@@ -114,70 +112,70 @@ def test_who_waits_looks_soon_at_first_and_never_less_than_four_times_a_second(
     assert pauses[0] <= 0.05 and pauses == sorted(pauses) and max(pauses) == 0.25
 
 
-def test_other_keys_do_not_wait(sessions):
-    first, second = sessions(), sessions()
+def test_other_keys_do_not_wait(new_locks):
+    first, second = new_locks(), new_locks()
 
     async def meet() -> list[bool]:
-        async with first.one(key_of(0)):
-            # At once: not even the first look would come in this time.
+        async with first.hold(key_of(0)):
+            # At once: not even a second attempt would come in this time.
             return [
-                await goes(second, key_of(number), within=module._FIRST_LOOK / 2)
+                await can_take(second, key_of(number), within=module._FIRST_PAUSE / 2)
                 for number in range(1, 100)
             ]
 
     assert all(asyncio.run(meet()))
 
 
-def test_a_session_gives_up_one_of_its_flights_and_stays_in_the_others(sessions):
-    first, second = sessions(), sessions()
+def test_releasing_one_lock_leaves_the_others_held(new_locks):
+    first, second = new_locks(), new_locks()
 
     async def meet() -> list[bool]:
-        async with first.one(key_of(0)), first.one(key_of(2)):
-            async with first.one(key_of(1)):
+        async with first.hold(key_of(0)), first.hold(key_of(2)):
+            async with first.hold(key_of(1)):
                 pass
-            return [await goes(second, key_of(number), within=0.1) for number in range(3)]
+            return [await can_take(second, key_of(number), within=0.1) for number in range(3)]
 
     assert asyncio.run(meet()) == [False, True, False]
 
 
-def test_a_flight_that_ends_in_an_error_is_given_up(sessions):
+def test_an_error_releases_the_lock(new_locks):
     async def meet() -> bool:
         with pytest.raises(ZeroDivisionError):
-            async with sessions().one(key_of(0)):
+            async with new_locks().hold(key_of(0)):
                 raise ZeroDivisionError
-        return await goes(sessions(), key_of(0), within=module._FIRST_LOOK / 2)
+        return await can_take(new_locks(), key_of(0), within=module._FIRST_PAUSE / 2)
 
     assert asyncio.run(meet())
 
 
-def test_who_stops_waiting_for_a_flight_is_not_in_its_way(sessions):
-    first, gone, third = sessions(), sessions(), sessions()
+def test_a_waiter_that_is_cancelled_does_not_take_the_lock(new_locks):
+    first, gone, third = new_locks(), new_locks(), new_locks()
 
     async def meet() -> bool:
-        async with first.one(key_of(0)):
-            waiting = asyncio.create_task(goes(gone, key_of(0)))
+        async with first.hold(key_of(0)):
+            waiting = asyncio.create_task(can_take(gone, key_of(0)))
             await asyncio.sleep(0.05)
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
-        return await goes(third, key_of(0), within=module._FIRST_LOOK / 2)
+        return await can_take(third, key_of(0), within=module._FIRST_PAUSE / 2)
 
     assert asyncio.run(meet())
 
 
-def test_closing_gives_all_flights_up(sessions, ledger_path):
-    first, second = Flights(ledger_path), sessions()
+def test_closing_releases_every_lock(new_locks, ledger_path):
+    first, second = RequestLocks(ledger_path), new_locks()
 
     async def meet() -> list[list[bool]]:
         async def all_go() -> list[bool]:
-            return [await goes(second, key_of(number), within=0.01) for number in range(5)]
+            return [await can_take(second, key_of(number), within=0.01) for number in range(5)]
 
         async with AsyncExitStack() as stack:
             for number in range(5):
-                await stack.enter_async_context(first.one(key_of(number)))
+                await stack.enter_async_context(first.hold(key_of(number)))
             before = await all_go()
             first.close()
             after = await all_go()
-            stack.pop_all()  # what was given up with the file cannot be given up again
+            stack.pop_all()  # the locks were released with the file
             return [before, after]
 
     assert asyncio.run(meet()) == [[False] * 5, [True] * 5]
@@ -189,13 +187,13 @@ def test_closing_gives_all_flights_up(sessions, ledger_path):
 HOLDER = """
     import asyncio, subprocess, sys
     from pathlib import Path
-    from resources.llm.flights import Flights
+    from resources.llm.request_locks import RequestLocks
 
     async def hold():
-        flights = Flights(Path(sys.argv[1]))
+        locks = RequestLocks(Path(sys.argv[1]))
         if sys.argv[3] == "with a child":
             subprocess.Popen(["sleep", "3"], close_fds=False, stdout=subprocess.DEVNULL)
-        async with flights.one(sys.argv[2]):
+        async with locks.hold(sys.argv[2]):
             print("holding", flush=True)
             await asyncio.sleep(60)
 
@@ -204,18 +202,18 @@ HOLDER = """
 
 
 @pytest.mark.parametrize("alone", ["alone", "with a child"])
-def test_a_flight_is_kept_from_other_processes_and_free_at_once_when_its_holder_is_killed(
-    sessions, ledger_path, alone
+def test_a_lock_keeps_other_processes_out_and_is_released_when_its_holder_is_killed(
+    new_locks, ledger_path, alone
 ):
-    flights = sessions()
+    locks = new_locks()
 
     with start(HOLDER, ledger_path, key_of(0), alone) as holder:
         assert holder.stdout.readline() == "holding\n"
-        other = asyncio.run(goes(flights, key_of(1), within=0.01))
-        meanwhile = asyncio.run(goes(flights, key_of(0), within=0.1))
+        other = asyncio.run(can_take(locks, key_of(1), within=0.01))
+        meanwhile = asyncio.run(can_take(locks, key_of(0), within=0.1))
         holder.kill()
         holder.wait()
-        at_once = asyncio.run(goes(flights, key_of(0), within=0.01))
+        at_once = asyncio.run(can_take(locks, key_of(0), within=0.01))
 
     assert (other, meanwhile, at_once) == (True, False, True)
 
@@ -223,14 +221,14 @@ def test_a_flight_is_kept_from_other_processes_and_free_at_once_when_its_holder_
 COUNTER = """
     import asyncio, sys
     from pathlib import Path
-    from resources.llm.flights import Flights
+    from resources.llm.request_locks import RequestLocks
 
     async def count():
-        flights, counter = Flights(Path(sys.argv[1])), Path(sys.argv[2])
+        locks, counter = RequestLocks(Path(sys.argv[1])), Path(sys.argv[2])
         print("ready", flush=True)
         sys.stdin.readline()
         for _ in range(10):
-            async with flights.one(sys.argv[3]):
+            async with locks.hold(sys.argv[3]):
                 read = int(counter.read_text())
                 await asyncio.sleep(0.003)
                 counter.write_text(str(read + 1))
@@ -240,7 +238,7 @@ COUNTER = """
 """
 
 
-def test_what_processes_do_in_a_flight_they_do_one_after_another(ledger_path, tmp_path):
+def test_processes_that_hold_a_lock_do_so_one_after_another(ledger_path, tmp_path):
     counter = tmp_path / "counter"
     counter.write_text("0")
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
-"""What the ledger keeps of a reply: an answer, or a charge for none.
+"""Ledger entries made from a provider's reply: a call with its answer, or a charge without one.
 
-What belongs here: telling the two apart, the same for a live reply and one out of a batch.
+What belongs here: deciding which of the two a reply is, the same for live and batched requests.
 """
 
 from resources.llm.ledger import Call, Charge, now
@@ -9,10 +9,10 @@ from resources.llm.reply import Reply
 from resources.llm.request import Failure, FailureKind
 
 
-def charge_of(
+def charge_from_reply(
     reply: Reply, spec: ModelSpec, *, key: str, prompt_version: str, stage: str, run: str, via: str
 ) -> Charge:
-    """What a reply cost, whatever it says."""
+    """What a reply cost, whether or not it holds an answer."""
     return Charge(
         key=key,
         provider=spec.provider,
@@ -29,10 +29,10 @@ def charge_of(
     )
 
 
-def call_of(
+def call_from_reply(
     charge: Charge, reply: Reply, request: dict[str, object], seconds: float, attempts: int
 ) -> Call:
-    """The answer a reply brought to a canonical request."""
+    """A reply that answers a canonical request."""
     return Call(
         **charge._asdict(),
         seconds=seconds,
@@ -43,7 +43,7 @@ def call_of(
 
 
 def why_no_answer(reply: Reply) -> tuple[FailureKind, str] | None:
-    """The kind and the sentence of a reply that answers nothing; None when it does answer."""
+    """Kind and detail of the failure of a reply without an answer; None if it holds one."""
     if reply.finish_reason == "content_filter" or reply.refusal:
         return "refused", reply.refusal or "The provider's filter withheld the answer."
     if not reply.text:
@@ -51,8 +51,8 @@ def why_no_answer(reply: Reply) -> tuple[FailureKind, str] | None:
     return None
 
 
-def loss(charge: Charge, why: tuple[FailureKind, str]) -> Failure:
-    """A failure that cost something."""
+def paid_failure(charge: Charge, why: tuple[FailureKind, str]) -> Failure:
+    """A failure that was paid for."""
     return Failure(
         charge.key, *why, charge.prompt_tokens, charge.completion_tokens, charge.cost_usd
     )

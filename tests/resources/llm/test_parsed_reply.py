@@ -15,7 +15,7 @@ from methods.prompts.parsing import ParseError, numbered_schema, parse_numbered
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.reading import Reading, complete_and_read
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.offline.process import OfflineServer
@@ -66,12 +66,12 @@ def writer() -> Iterator[Writer]:
         server.shutdown()
 
 
-Ask = Callable[..., Reading[list[str]]]
+Ask = Callable[..., ParsedReply[list[str]]]
 
 
 @pytest.fixture
 def ask(tmp_path: Path, writer: Writer) -> Ask:
-    def asked(structured: bool = False, request: ChatRequest = REQUEST) -> Reading[list[str]]:
+    def asked(structured: bool = False, request: ChatRequest = REQUEST) -> ParsedReply[list[str]]:
         models = tmp_path / "models.yaml"
         url = f"http://127.0.0.1:{writer.server_address[1]}/v1"
         models.write_text(MODELS.format(url=url, structured=str(structured).lower()))
@@ -84,12 +84,12 @@ def ask(tmp_path: Path, writer: Writer) -> Ask:
         )
 
         async def read(session, request):
-            return await complete_and_read(
+            return await complete_and_parse(
                 session, request, lambda reply: parse_numbered(reply, "Q", 2)
             )
 
-        (reading,), _ = gateway.map("s", [request], read)
-        return reading
+        (reply,), _ = gateway.map("s", [request], read)
+        return reply
 
     return asked
 
@@ -101,19 +101,19 @@ def calls(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_reply_that_can_be_read_is_asked_for_once(ask, writer, tmp_path):
-    reading = ask()
+    reply = ask()
 
-    assert (reading.value, reading.loss) == (["Why?", "How?"], None)
-    assert list(calls(tmp_path).items()) == [("test/q@1", reading.key)]
+    assert (reply.value, reply.loss) == (["Why?", "How?"], None)
+    assert list(calls(tmp_path).items()) == [("test/q@1", reply.key)]
     assert len(writer.received) == 1
 
 
 def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, writer, tmp_path):
     writer.replies = ["Q1: Why?", "Q1: Why?\nQ2: How?"]
 
-    reading = ask()
+    reply = ask()
 
-    assert reading.value == ["Why?", "How?"]
+    assert reply.value == ["Why?", "How?"]
     first, second = writer.received
     assert second["messages"][:2] == [
         *first["messages"],
@@ -124,20 +124,20 @@ def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, 
     # A row of its own, and what was read names the call that it was read from.
     kept = calls(tmp_path)
     (repaired,) = kept.keys() - {"test/q@1"}
-    assert repaired.startswith("test/q@1+repair@") and kept[repaired] == reading.key
+    assert repaired.startswith("test/q@1+repair@") and kept[repaired] == reply.key
 
 
 def test_after_two_repair_turns_it_is_lost_and_all_three_calls_are_kept(ask, writer, tmp_path):
     writer.replies = ["no", "no again", "never"]
 
-    reading = ask()
+    reply = ask()
 
-    assert reading.value is None and reading.loss is not None
-    assert reading.loss[0] == "wrong_numbering"
+    assert reply.value is None and reply.loss is not None
+    assert reply.loss[0] == "wrong_numbering"
     assert [len(sent["messages"]) for sent in writer.received] == [1, 3, 5]
     ledger = Ledger(tmp_path / "ledger.sqlite")
     assert {call.response for call in ledger} == {"no", "no again", "never"}
-    assert ledger.find([reading.key])[reading.key].text == "never"
+    assert ledger.find([reply.key])[reply.key].text == "never"
 
 
 def test_what_was_repaired_once_is_never_asked_again(ask, writer):
@@ -152,18 +152,18 @@ def test_what_was_repaired_once_is_never_asked_again(ask, writer):
 def test_a_call_that_fails_is_not_repaired(ask, writer):
     writer.replies = [None]
 
-    reading = ask()
+    reply = ask()
 
-    assert reading.loss == ("bad_response", "Empty answer, finished by stop.")
+    assert reply.loss == ("bad_response", "Empty answer, finished by stop.")
     assert len(writer.received) == 1
 
 
 def test_an_endpoint_that_can_is_held_to_the_schema_and_its_json_is_read(ask, writer):
     writer.replies = ['{"Q1": "Why?\\nQ7: a trap", "Q2": "How?"}']
 
-    reading = ask(structured=True)
+    reply = ask(structured=True)
 
-    assert reading.value == ["Why?\nQ7: a trap", "How?"]
+    assert reply.value == ["Why?\nQ7: a trap", "How?"]
     (sent,) = writer.received
     assert sent["response_format"] == {
         "type": "json_schema",

@@ -1,9 +1,10 @@
-"""One flight per request, among all processes that share a ledger.
+"""Locks that keep processes with one ledger from sending identical requests at the same time.
 
-A process that asks holds a lock on one byte of a file beside the ledger, at an offset that the
-request's key gives; who wants the same meanwhile waits and then finds the answer in the ledger. The
-system gives a dead process's locks free, so nothing is left behind by a kill. What belongs here:
-those locks. Joining a flight inside one session is `session.py`.
+A process that sends a request holds a lock on one byte of a file beside the ledger, at an offset that
+the request's key gives. A process with an identical request waits for the lock and then finds the
+answer in the ledger. The operating system releases the locks of a dead process, so a kill leaves
+nothing behind. What belongs here: those locks. Identical requests within one stage share their
+outcome in `model_calls.py`.
 """
 
 import asyncio
@@ -15,30 +16,30 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 _OPEN_FILE_LOCK: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-"""Linux: locks of an open file, so that two sessions of one process keep apart too. Elsewhere locks
-are a process's."""
-_FIRST_LOOK, _LATER_LOOKS = 0.02, 0.25
-"""Seconds between looks at a flight of another process, growing to the second."""
+"""Linux: locks that belong to an open file, so that they also work within one process. Elsewhere a lock
+belongs to a process."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.25
+"""Seconds between attempts to take a lock that another process holds; the pause grows."""
 
 
-class Flights:
-    """The flights of one session over the ledger at `ledger_path`."""
+class RequestLocks:
+    """The locks of one stage's requests over the ledger at `ledger_path`."""
 
     def __init__(self, ledger_path: Path):
         self._file = os.open(f"{ledger_path}.flights", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
     def close(self) -> None:
-        """Give every flight up."""
+        """Release every lock."""
         os.close(self._file)
 
     @asynccontextmanager
-    async def one(self, key: str) -> AsyncIterator[None]:
-        """Alone with request `key` (hex) among all sessions that use this; waits for its turn."""
-        # Two keys may share a byte in 2^60: then one waits for the other, and nothing else.
-        offset, pause = int(key[:15], 16), _FIRST_LOOK
+    async def hold(self, key: str) -> AsyncIterator[None]:
+        """Hold the lock of the request `key` (hex); waits until nobody else holds it."""
+        # Two keys share a byte by a chance of 1 in 2^60; one request then waits for the other.
+        offset, pause = int(key[:15], 16), _FIRST_PAUSE
         while not self._take(offset):
             await asyncio.sleep(pause)
-            pause = min(pause * 1.5, _LATER_LOOKS)
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
         try:
             yield
         finally:

@@ -1,0 +1,59 @@
+"""Requests whose reply must be parsed: after a reply that cannot be, the model is asked to repair it.
+
+What belongs here: the repair requests. Each is a request of its own, with its own row in the ledger;
+the parsed value names the call it was parsed from.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from methods.prompts.parsing import ParseError
+from methods.prompts.repair import REPAIR_VERSION, repair_messages
+from resources.llm.model_calls import ModelCalls
+from resources.llm.request import ChatRequest, Failure
+
+MAX_REPAIRS = 2
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class ParsedReply(Generic[V]):
+    """The last call made for a request, and the value parsed from its reply or why there is none.
+
+    One of `value` and `loss` is None; `loss` is a reason code and a sentence.
+    """
+
+    key: str
+    prompt_version: str
+    value: V | None
+    loss: tuple[str, str] | None
+
+
+async def complete_and_parse(
+    calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
+) -> ParsedReply[V]:
+    """The reply as `parse` reads it, after at most two repairs; `parse` raises ParseError.
+
+    A reply to the superseded version of the prompt is used if there is one; the result, and any repair,
+    is then of that version.
+    """
+    request = asked = calls.prefer_superseded(request)
+    for repairs in range(1 + MAX_REPAIRS):
+        outcome = await calls.complete(asked)
+        if isinstance(outcome, Failure):
+            return ParsedReply(
+                outcome.key, asked.prompt_version, None, (outcome.kind, outcome.detail)
+            )
+        try:
+            return ParsedReply(outcome.key, asked.prompt_version, parse(outcome.text), None)
+        except ParseError as unreadable:
+            error = unreadable
+        if repairs < MAX_REPAIRS:
+            asked = replace(
+                asked,
+                messages=repair_messages(asked.messages, outcome.text, error.detail),
+                prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}",
+            )
+    return ParsedReply(outcome.key, asked.prompt_version, None, (error.reason, error.detail))

@@ -1,4 +1,4 @@
-"""Files that appear under their name whole or not at all, whoever dies or writes at the same time."""
+"""Atomic writes: a file appears under its name complete or not at all, also after a crash."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What comes one by one, in portions: `itertools.batched`, which Python has only since 3.12."""
+"""Items in lists of a given size: `itertools.batched`, which Python has only since 3.12."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

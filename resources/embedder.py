@@ -1,7 +1,7 @@
 """Texts to unit vectors, by a sentence-transformers model.
 
-The default is all-MiniLM-L6-v2 out of an installed package, weights inside, so no hub is asked. What
-belongs here: loading, checking and running the model. torch is imported when the first text comes.
+The default is all-MiniLM-L6-v2 from an installed package with weights, so nothing is downloaded.
+What belongs here: loading, checking and running the model. torch is imported with the first text.
 """
 
 import hashlib
@@ -28,21 +28,21 @@ RUNTIMES = {
     "onnx": ("optimum.onnxruntime", "ORTModelForFeatureExtraction"),
     "openvino": ("optimum.intel.openvino", "OVModelForFeatureExtraction"),
 }
-"""What each other backend takes from which package; both are optional dependencies."""
+"""The module and class that each other backend needs; both are optional dependencies."""
 BATCH = 64
 """Texts in one pass of the model."""
 
 
 class EmbedderError(UserError):
-    """The model cannot be loaded, is not the one it says it is, or gives what is no vector."""
+    """The model cannot be loaded, has other weights than published, or gives invalid vectors."""
 
 
 class Embedder:
     """Encodes texts by a sentence-transformers model, or by the packaged default.
 
-    `backend` is torch, onnx or openvino. `device` is what torch calls it; None: CUDA where the backend
-    is torch and sees it, else the CPU. `name` is what the vectors are kept under: the model's, and the
-    backend's if that is not torch, because another backend rounds otherwise.
+    `backend` is torch, onnx or openvino. `device` is the name of a torch device; None: CUDA if the
+    backend is torch and has it, else the CPU. `name` identifies the vectors: the model's name, and the
+    backend's if that is not torch, because backends round differently.
     """
 
     def __init__(self, model: str = PACKAGED, backend: str = TORCH, device: str | None = None):
@@ -53,7 +53,7 @@ class Embedder:
 
     @property
     def device(self) -> str:
-        """Where the model runs."""
+        """The device that the model runs on."""
         import torch
 
         if self._device:
@@ -63,14 +63,14 @@ class Embedder:
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Unit vectors of `texts`, shape (n, d). Equal texts are encoded once.
 
-        Which texts share a batch touches the last bits of a vector: the same texts give the same bits,
-        in whatever order they come; among other texts a text may differ by about 1e-7. What the model
-        cannot read past its longest input is not in the vector. Raises EmbedderError.
+        The last bits of a vector depend on the texts in its batch: the same texts give the same bits in
+        any order; among other texts a vector may differ by about 1e-7. Text beyond the model's longest
+        input is not in the vector. Raises EmbedderError.
         """
         import numpy as np
 
         whole = [_whole(text) for text in texts]
-        # A full order, so that runs agree on the batches; texts of like length share one.
+        # A total order, so that runs have the same batches; texts of similar length share one.
         distinct = sorted(set(whole), key=lambda text: (len(text), text))
         row = {text: index for index, text in enumerate(distinct)}
         vectors = np.asarray(
@@ -88,10 +88,10 @@ class Embedder:
         return (vectors / norms)[[row[text] for text in whole]]
 
     def count_truncated(self, texts: Sequence[str]) -> int:
-        """How many of `texts` are longer than the model reads."""
+        """How many of `texts` are longer than the model's longest input."""
         model = self._load()
         limit = model.max_seq_length or math.inf
-        # No tokenizer makes more tokens than there are bytes, but for the two that frame a text.
+        # A text has at most as many tokens as bytes, and two that frame it.
         whole = [_whole(text) for text in texts]
         long = [text for text in whole if len(text.encode()) + 2 > limit]
         if not long:
@@ -108,7 +108,7 @@ class Embedder:
             from sentence_transformers import SentenceTransformer
             from transformers.utils import logging
 
-            # A bar for the 0.1 s of loading would stand among the run's own progress lines.
+            # A progress bar for 0.1 s of loading would be among the run's progress lines.
             logging.disable_progress_bar()
             try:
                 self._loaded = SentenceTransformer(
@@ -116,7 +116,7 @@ class Embedder:
                     device=self.device,
                     backend=self.backend,  # type: ignore[arg-type]
                 )
-            # Torch says by an AssertionError that it was built without CUDA.
+            # Torch raises an AssertionError if it was built without CUDA.
             except (OSError, ValueError, RuntimeError, AssertionError, ImportError) as error:
                 raise EmbedderError(
                     f"The embedding model '{self.name}' cannot be loaded on {self.device} "
@@ -127,12 +127,12 @@ class Embedder:
 
 
 def _whole(text: str) -> str:
-    """`text` without half characters, which Python has and UTF-8 has not: they stop a tokenizer."""
+    """`text` with lone surrogates replaced, which UTF-8 cannot encode and tokenizers reject."""
     return text.encode(errors="replace").decode()
 
 
 def _require_backend(backend: str) -> None:
-    """Raise EmbedderError unless the packages of `backend` are there."""
+    """Raise EmbedderError unless the packages of `backend` are installed."""
     if backend == TORCH:
         return
     if backend not in RUNTIMES:
@@ -143,7 +143,7 @@ def _require_backend(backend: str) -> None:
     module, needed = RUNTIMES[backend]
     try:
         getattr(importlib.import_module(module), needed)
-    # Also where a package is there in a version that does not fit the others.
+    # Also raised by a package in a version that does not fit the others.
     except (ImportError, AttributeError) as error:
         raise EmbedderError(
             f"The backend '{backend}' cannot be used ({str(error).splitlines()[0]}): "

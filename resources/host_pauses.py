@@ -2,7 +2,7 @@
 
 What belongs here: until when each host is paused, for everything in this process that sends requests.
 How long a pause is, and when a host is given up, is decided by who sends them
-(`resources/wikipedia/session.py`, `resources/images/host_queue.py`).
+(`resources/wikipedia/api_client.py`, `resources/images/host_queue.py`).
 """
 
 import threading

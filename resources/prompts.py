@@ -1,7 +1,7 @@
-"""Prompt files: the project's own, or the ones a user points to.
+"""Prompt files: the project's, or those in the folder `LOOM_PROMPTS`.
 
-`LOOM_PROMPTS` names a folder; a file there takes the place of ours of the same name
-(`mmdu/judge.md`, for example). What belongs here: finding and reading them.
+A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). What
+belongs here: finding and reading them.
 """
 
 import os

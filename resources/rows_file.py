@@ -1,7 +1,7 @@
-"""Rows on the way to the warehouse or out of it, as a Parquet file: more than fit into memory.
+"""Parquet files of rows, into or out of the warehouse, that may be larger than memory.
 
-What belongs here: writing such a file in portions, reading one in portions, and the folder it stands
-in while it is made.
+What belongs here: writing such a file in portions, reading one in portions, and the staging folder for
+such files.
 """
 
 import shutil
@@ -19,11 +19,11 @@ from resources.home import staging_path
 
 ROWS_A_GROUP = 20_000
 BYTES_A_GROUP = 16_000_000
-"""A row group of either size is written while the next is made; a larger one costs memory and time."""
+"""A row group is written when it reaches either size; larger ones cost memory and time."""
 
 
 class RowsFile:
-    """A Parquet file that rows are added to; a context manager, whole once it is left."""
+    """A Parquet file that rows are added to; a context manager, which completes the file."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.path = path
@@ -41,7 +41,7 @@ class RowsFile:
         self._writer.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row; what it lacks of the schema is NULL, what it has besides is dropped."""
+        """Add a row; missing columns are NULL, columns that are not in the schema are dropped."""
         self._portion.append(row)
         self.n_rows += 1
         self._n_bytes += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
@@ -55,7 +55,7 @@ class RowsFile:
 
 
 def first_rows(path: Path, n_rows: int = 10) -> pa.Table:
-    """The first rows of a file, to look at."""
+    """The first rows of a file, for a preview."""
     with pq.ParquetFile(path) as file:
         batch = next(file.iter_batches(batch_size=n_rows), None)
         return pa.Table.from_batches([] if batch is None else [batch], file.schema_arrow)
@@ -67,7 +67,7 @@ def n_rows(path: Path) -> int:
 
 
 def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a file, so many at a time."""
+    """The rows of a file, `n_rows` at a time."""
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=n_rows):
             yield batch.to_pylist()
@@ -75,9 +75,9 @@ def portions(path: Path, n_rows: int) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def staging_folder(*name: str) -> Iterator[Path]:
-    """An empty folder under the home for who has this name; another who has it too waits.
+    """An empty folder under the home for work of this name; other work of this name waits.
 
-    What killed runs left is removed by whoever comes next.
+    Folders that killed runs left are removed.
     """
     folder = staging_path() / content_id(*name)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def staging_folder(*name: str) -> Iterator[Path]:
 
 
 def _remove_unless_in_use(left: Path, mine: Path) -> None:
-    """Remove a folder that is mine, or whose owner holds its lock no longer."""
+    """Remove a folder if it is `mine` or if nobody holds its lock."""
     if left == mine:
         shutil.rmtree(left, ignore_errors=True)
         return

@@ -26,11 +26,11 @@ from methods.ingest.image_check import EXTENSION_OF, ImageRejected
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus
-from resources.corpus.knowledge import Knowledge
+from resources.corpus.enrichment import Enricher
 from resources.corpus.shard import Shard
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
-from resources.images.intake import ImageIntake, Taken, Wanted
+from resources.images.intake import ImageIntake, ImageResult, WantedImage
 from resources.images.store import ImageStore
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
@@ -119,17 +119,17 @@ def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[st
 
     A shard that carries its images is one portion, since it is read through for each.
     """
-    knowledge = Knowledge(corpus)
+    enricher = Enricher(corpus)
     every_row = (row for portion in portions(found, IMAGES_AT_ONCE) for row in portion)
     for name, of_shard in groupby(every_row, key=lambda row: row["wit_shard"]):
         shard = corpus.shard(name)
         for rows in batched(of_shard, None if shard.carries_images else IMAGES_AT_ONCE):
-            yield shard, knowledge.of_images(rows)
+            yield shard, enricher.enrich_images(rows)
 
 
 def _taken(
     intake: ImageIntake, shard: Shard, rows: list[dict[str, Any]], width: int | None
-) -> Iterator[tuple[dict[str, Any], Taken]]:
+) -> Iterator[tuple[dict[str, Any], ImageResult]]:
     """Each row with its image or why there is none."""
     row_of = {row["image_url"]: row for row in rows}
     wanted = []
@@ -139,7 +139,7 @@ def _taken(
         address = url
         if width or drawn:
             address = thumbnail_url(url, width or DRAWN_WIDTH, row["original_width"])
-        wanted.append(Wanted(url, row["mime_type"], address))
+        wanted.append(WantedImage(url, row["mime_type"], address))
     for image, taken in intake.take(wanted, shard.images()):
         yield {**row_of[image.url], "fetched_from": image.address or shard.address}, taken
 

@@ -20,7 +20,7 @@ from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
 from resources.corpus.corpus import Corpus
-from resources.corpus.knowledge import Knowledge
+from resources.corpus.enrichment import Enricher
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
@@ -45,7 +45,7 @@ def pages(
     A page without any text is left out, and one that serves none of the corpus's topics.
     """
     shards = list(context.partition_keys)
-    settings, knowledge = corpus.settings, Knowledge(corpus)
+    settings, enricher = corpus.settings, Enricher(corpus)
     left_out: Counter[str] = Counter()
     with staging_folder("ingest.pages", *shards) as folder:
         found = warehouse.export(
@@ -55,7 +55,7 @@ def pages(
         )
         with RowsFile(folder / "pages.parquet", arrow_schema("ingest.pages")) as file:
             for portion in portions(found, PAGES_AT_ONCE):
-                for page in knowledge.of_pages(portion):
+                for page in enricher.enrich_pages(portion):
                     page["topics"] = topics_of(
                         settings.topics, [page["title"], *page["said"]], page["categories"]
                     )

@@ -1,1 +1,1 @@
-"""What is ingested: a folder of shards, its settings, and what stands beside the shards."""
+"""The corpus to ingest: a folder of shards, its settings, and the files beside the shards."""

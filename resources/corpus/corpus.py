@@ -1,6 +1,6 @@
-"""The corpus: a folder of shards, and what is known of pages and images besides.
+"""The corpus: a folder of shards, and files with more facts of their pages and images.
 
-What belongs here: finding shards, and the notes that stand beside them. What does not: how a kind of
+What belongs here: finding shards, and reading the files beside them. What does not: how each kind of
 shard is read (the modules beside this one) and how an image is fetched (`resources/images/fetcher.py`).
 
     FOLDER/*.tsv[.gz], *.parquet  or  FOLDER/shards/...   the shards, WIT's form or wit_base's
@@ -29,20 +29,20 @@ KINDS: dict[str, type[FileShard]] = {
     ".tsv.gz": TsvShard,
     ".parquet": WitBaseShard,
 }
-"""The kind of shard that a file of each suffix is."""
+"""The kind of shard by the suffix of its file."""
 _ADDRESS = re.compile(r"https?://.+|hf://.+\.parquet")
 
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
-"""Folders under the home with what was fetched."""
+"""Folders under the home for fetched files."""
 
 
 class Corpus:
     """The shards under `path`; what is fetched for them is kept under `home`.
 
-    `pauses` has the hosts that are paused, which others that ask the same hosts may share.
+    `pauses` are the pauses of hosts, shared with other clients of the same hosts.
 
-    Nothing is opened before it is asked for. Every method raises CorpusError for what a person has to
-    put right.
+    Files are opened when they are needed. Every method raises CorpusError for what a person has to
+    correct.
     """
 
     def __init__(self, path: str | Path, home: Path, pauses: HostPauses | None = None) -> None:
@@ -52,7 +52,7 @@ class Corpus:
 
     @cached_property
     def settings(self) -> CorpusSettings:
-        """What `corpus.yaml` says."""
+        """The settings in `corpus.yaml`."""
         return load_settings(self.path)
 
     @property
@@ -80,7 +80,7 @@ class Corpus:
         return shards[name]
 
     def changing(self) -> list[str]:
-        """Names of the shards whose content others may change: everything that is not a file here."""
+        """Names of the shards whose content may change elsewhere: all that are not local files."""
         return [
             name
             for name, shard in sorted(self._shards().items())
@@ -102,7 +102,7 @@ class Corpus:
         return found
 
     def excluded(self) -> dict[str, str]:
-        """Digests of images that must not enter, each with the name of the list it stands in."""
+        """Digests of images to exclude, each with the name of its list."""
         digests: dict[str, str] = {}
         for name in self.settings.images.exclude:
             path = self.path / name
@@ -155,7 +155,7 @@ class Corpus:
 
 
 def _readable(address: str) -> str:
-    """An address in `corpus.yaml`, if it is one that can be read."""
+    """An address in `corpus.yaml`. Raises CorpusError if no shard can be read from it."""
     if not _ADDRESS.fullmatch(address) or not _suffix(address.rpartition("/")[2]):
         raise CorpusError(
             f"The shard {without_password(address)} in corpus.yaml cannot be read: give an http or "

@@ -1,10 +1,10 @@
-"""Downloading a large file: what has come is kept, whatever breaks off, and is not fetched again.
+"""Resumable download of a large file: after an interruption only the rest is fetched.
 
-What belongs here: bringing one file over http(s), in the state in which the server has it now. What
-does not: many small ones (`resources/images/fetcher.py`), and what is in the file.
+What belongs here: downloading the current version of one file over http(s). What does not: many small
+files (`resources/images/fetcher.py`), and the file's content.
 
-Beside `name` stand `name.json`, which says what the server called that content (its ETag and date);
-while it is on the way, `name.part` with `name.part.json`; and `name.lock`.
+Beside `name` are `name.json` with the validators of that version (ETag and date), `name.part` and
+`name.part.json` of an unfinished download, and `name.lock`.
 """
 
 import json
@@ -24,13 +24,12 @@ from resources.atomic_file import write_atomically
 from resources.retry_after import retry_after
 
 TRIES = 6
-"""Requests in a row that bring nothing new before a download is given up; so many times may the
-content change meanwhile, too."""
+"""Requests in a row without new bytes, or changes of the content, that end a download."""
 MAX_WAIT = 60.0
-"""Seconds: the longest wait before a request, whatever the server asks for."""
+"""Seconds: the longest wait before a request, even if the server asks for more."""
 CHUNK = 1 << 20
 
-_MAY_PASS = (408, 425, 429, 500, 502, 503, 504)
+_TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 _NOT_OPEN = (401, 403)
 
 OnProgress = Callable[[int, int | None], None]
@@ -48,15 +47,14 @@ def download(
     backoff: float = 0.5,
     timeout: float = 60.0,
 ) -> Path:
-    """Bring the file behind an http(s) address to `target`, as the server has it now.
+    """Download the current version of the file at an http(s) address to `target`.
 
-    What is there already is kept if the server says that it is still the same. What had come before
-    a connection broke off or a process died is gone on with where the server can do that. The file
-    appears whole, in one step; of several processes that want it, one downloads. `on_progress` is
-    told about every MiB how many bytes are there, and of how many if that is known. `backoff` is the
-    wait after the first failed request (doubled after each, up to a minute), `timeout` how long a
-    server may send nothing, both in seconds. Raises DownloadError; a complete earlier file stays as
-    it is then.
+    A complete file is kept if the server says that it has not changed. A download that was
+    interrupted is resumed if the server supports ranges. The file appears in one step when it is
+    complete; of several processes that want it, one downloads. `on_progress` is called about every MiB
+    with the number of bytes so far and in all, if known. `backoff` is the wait after the first failed
+    request (doubled after each, up to a minute), `timeout` how long a server may send nothing, both in
+    seconds. Raises DownloadError, and leaves a complete earlier file as it is.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,13 +75,13 @@ def download(
 
 
 def without_password(url: str) -> str:
-    """The address as it may stand in a file or a message: without a name and password."""
+    """The address without a user name and password, for files and messages."""
     return re.sub("//[^/@]*@", "//", url)
 
 
 @dataclass(frozen=True)
 class _Content:
-    """What a server calls what it sends: enough to know it again and to go on with it."""
+    """The validators of a file's version: enough to recognize it and to resume its download."""
 
     url: str
     etag: str | None
@@ -92,7 +90,7 @@ class _Content:
 
     @classmethod
     def read(cls, path: Path, url: str) -> "_Content | None":
-        """What was written beside a file, if that came from this address."""
+        """The validators in a file, if they are of a download from this address."""
         try:
             content = cls(**json.loads(path.read_bytes()))
         except (OSError, ValueError, TypeError):
@@ -104,20 +102,20 @@ class _Content:
 
     @property
     def if_range(self) -> str | None:
-        """How a server is asked to go on with just this content; None where it cannot be."""
-        # A weak ETag holds for content that differs in its bytes.
+        """The header If-Range that resumes only this version; None if there is no validator for it."""
+        # A weak ETag may be the same for different bytes.
         strong = self.etag if self.etag and not self.etag.startswith("W/") else None
         return strong or self.last_modified
 
     @property
     def unless_this(self) -> dict[str, str]:
-        """Headers that ask for a file only if it is no longer this content."""
+        """Headers that request the file only if it is no longer this version."""
         headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in headers.items() if value}
 
 
-class _MayPass(Exception):
-    """A failure that may pass; `wait` is for how many seconds the server asked, if it did."""
+class _TransientError(Exception):
+    """A failure that a retry may resolve; `wait` are the seconds of Retry-After, if any."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -125,7 +123,7 @@ class _MayPass(Exception):
 
 
 class _Download:
-    """One file on its way; who makes it holds the lock."""
+    """The download of one file; its creator holds the lock."""
 
     def __init__(
         self, url: str, target: Path, client: httpx.Client, on_progress: OnProgress | None
@@ -146,18 +144,18 @@ class _Download:
 
     @property
     def _n_bytes(self) -> int:
-        """How many bytes have come."""
+        """Number of bytes downloaded so far."""
         return self._part.stat().st_size if self._part.exists() else 0
 
     def finish(self, backoff: float) -> None:
-        """Ask until the file is there. Raises DownloadError."""
+        """Send requests until the file is complete. Raises DownloadError."""
         failures = 0
         while True:
             try:
                 return self._request()
-            except _MayPass as failure:
-                # What had come once before is nothing new: else a server that begins anew each time
-                # and breaks off would be asked for ever.
+            except _TransientError as failure:
+                # Only bytes beyond the furthest point count as progress: a server that starts over
+                # each time and breaks off would be retried for ever.
                 failures = 1 if self._n_bytes > self._furthest else failures + 1
                 self._furthest = max(self._furthest, self._n_bytes)
                 if failures == TRIES or self._changes == TRIES:
@@ -170,7 +168,7 @@ class _Download:
         begun, here, n_bytes = self._begun, self._here(), self._n_bytes
         whole = begun is not None and self._part.exists() and n_bytes == begun.total
         if begun and whole:
-            # All of it was there when the process died: it is good if it is still the same.
+            # The process died after the last byte: the file is good if it has not changed.
             headers = begun.unless_this
         elif begun and n_bytes and begun.if_range:
             headers = {"Range": f"bytes={n_bytes}-", "If-Range": begun.if_range}
@@ -185,27 +183,27 @@ class _Download:
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
             raise self._error(str(error), "check the address") from None
         except httpx.TransportError as error:
-            raise _MayPass(repr(error)) from None
+            raise _TransientError(repr(error)) from None
         if unchanged and not whole:
             self._discard()
         else:
             self._appear()
 
     def _here(self) -> _Content | None:
-        """What stands under the target's name, if it is what was downloaded there."""
+        """The validators of the target, if it is a complete earlier download."""
         content = _Content.read(self._target_facts, self._shown)
         if content and self._target.exists() and self._target.stat().st_size == content.total:
             return content
         return None
 
     def _receive(self, response: httpx.Response) -> None:
-        """Write what comes, behind what is there or anew. Raises _MayPass, DownloadError."""
+        """Write the response, appended or from the start. Raises _TransientError, DownloadError."""
         status, headers = response.status_code, response.headers
-        if status in _MAY_PASS:
-            raise _MayPass(f"status {status}", retry_after(headers.get("retry-after")))
+        if status in _TRANSIENT:
+            raise _TransientError(f"status {status}", retry_after(headers.get("retry-after")))
         if status == 416 or (status == 206 and not self._goes_on(headers)):
             self._discard()
-            raise _MayPass("the file changed while it came")
+            raise _TransientError("the file changed during the download")
         if status in _NOT_OPEN:
             todo = "use an address that is open to everybody, or a copy of the file"
             raise self._error(f"status {status}", todo)
@@ -213,13 +211,13 @@ class _Download:
             raise self._error(f"status {status}", "check the address")
         if headers.get("content-type", "").startswith("text/html"):
             todo = "check the address, or log in to the network"
-            raise self._error("a web page came in its place", todo)
+            raise self._error("the server sent a web page instead", todo)
         if status == 200:
             self._begin(headers)
         self._write(response)
 
     def _goes_on(self, headers: httpx.Headers) -> bool:
-        """Whether what comes is what was asked for: some servers send ranges of anything."""
+        """Whether the response is the requested range: some servers send other ranges."""
         begun = self._begun
         first, _, total = headers.get("content-range", "").partition("/")
         return (
@@ -245,30 +243,30 @@ class _Download:
         self._begun = content
 
     def _discard(self) -> None:
-        """Forget what has come: it is no part of what the server has now."""
+        """Delete the partial file, which is not of the version that the server has now."""
         if self._n_bytes:
             self._changes += 1
         self._furthest = 0
         self._begun = None
-        # In this order, so that the facts never stand beside another content.
+        # In this order, so that the validators are never beside another version.
         self._part.unlink(missing_ok=True)
         self._part_facts.unlink(missing_ok=True)
 
     def _write(self, response: httpx.Response) -> None:
         total = self._begun.total if self._begun else None
-        n_bytes = told = self._n_bytes
+        n_bytes = reported = self._n_bytes
         with self._part.open("ab", buffering=CHUNK) as file:
-            # As it comes, not as a Content-Encoding would have it unpacked: a .gz stays one.
+            # Raw bytes, without decoding a Content-Encoding: a .gz stays one.
             for chunk in response.iter_raw():
                 file.write(chunk)
                 n_bytes += len(chunk)
-                if self._on_progress and n_bytes - told >= CHUNK:
-                    told = n_bytes
+                if self._on_progress and n_bytes - reported >= CHUNK:
+                    reported = n_bytes
                     self._on_progress(n_bytes, total)
         if self._on_progress:
             self._on_progress(n_bytes, total)
         if total not in (None, n_bytes):
-            raise _MayPass(f"{n_bytes} of {total} bytes came")
+            raise _TransientError(f"only {n_bytes} of {total} bytes arrived")
 
     def _appear(self) -> None:
         assert self._begun is not None

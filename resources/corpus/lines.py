@@ -1,8 +1,8 @@
-"""A text file's lines as Arrow batches with their numbers, in flat memory.
+"""A text file's lines with their numbers, as Arrow batches, in constant memory.
 
-What belongs here: cutting bytes into lines. DuckDB's own CSV reader takes every carriage return for a
-line end and does not number what it accepts, so an error could not be said to stand in a line
-(docs/decisions/0012). What does not: what a line means (`resources/corpus/tsv.py`).
+What belongs here: splitting bytes into lines. DuckDB's CSV reader takes every carriage return for a
+line end and does not number the rows that it accepts, so it cannot say in which line an error is
+(docs/decisions/0012). What does not: parsing a line (`resources/corpus/tsv.py`).
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.
 
 
 def line_batches(file: BinaryIO, first_number: int) -> Iterator[pa.RecordBatch]:
-    """Batches of SCHEMA: each line once with its line feed, as `text`, or as `bytes` if no UTF-8.
+    """Batches of SCHEMA: each line with its line feed, as `text`, or as `bytes` if it is not UTF-8.
 
-    Of a line over MAX_LINE_BYTES only as much is kept as shows that it is too long.
+    A line over MAX_LINE_BYTES is cut, to a length that is still over it.
     """
     number = first_number
     for block in _blocks(file):
@@ -48,7 +48,7 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _decoded(lines: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The lines as text, and those that are none as bytes."""
+    """The lines that are UTF-8, as text, and the others, as bytes."""
     try:
         return lines.cast(pa.string()), pa.nulls(len(lines), pa.binary())
     except pa.ArrowInvalid:

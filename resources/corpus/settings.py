@@ -1,6 +1,6 @@
-"""`corpus.yaml`: what is ingested besides the files of the folder, and what is left out.
+"""`corpus.yaml`: further shards, filters, and how Wikipedia and images are fetched.
 
-What belongs here: the file's form and its defaults. Every key may be absent, and so may the file.
+What belongs here: the file's schema and defaults. Every key is optional, and so is the file.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ class _Part(BaseModel):
 
 
 class Licence(_Part):
-    """The licence of every image that nothing else is known of."""
+    """The licence of every image without a known licence."""
 
     name: str
     url: str | None = None
@@ -41,7 +41,7 @@ class Licence(_Part):
 
 
 class WikipediaPages(_Part):
-    """Pages that make a shard: those named, and members of categories up to `limit` in all."""
+    """Pages of a shard: those named, and members of categories, up to `limit` in all."""
 
     language: str = Field("en", pattern=r"^[a-z][a-z0-9-]*$")
     pages: list[str] = []
@@ -50,18 +50,18 @@ class WikipediaPages(_Part):
 
 
 class WikipediaSettings(_Part):
-    """Who asks Wikipedia, and for what."""
+    """The contact for Wikipedia, and what is requested from it."""
 
     contact: str | None = None
-    """Mail address or web page of who runs this; Wikimedia's User-Agent policy asks for it."""
+    """Mail address or web page of a person; Wikimedia's User-Agent policy requires it."""
     api: str = "https://{language}.wikipedia.org/w/api.php"
     shards: dict[str, WikipediaPages] = {}
     enrich: bool = False
-    """Whether pages of other shards are given Wikipedia's categories, extracts and licences."""
+    """Whether pages of other shards get categories, extracts and licences from Wikipedia."""
 
 
 class ImageSettings(_Part):
-    """How images are fetched, and which are left out."""
+    """How images are fetched, and which are excluded."""
 
     width: int | None = None
     """Pixels: Wikimedia's images are fetched at this width, one of its steps; None: as they are."""
@@ -69,7 +69,7 @@ class ImageSettings(_Part):
     licence: Licence | None = None
     limits: ImageLimits = ImageLimits()
     exclude: list[str] = []
-    """Files with MD5 or SHA-256 digests of images that stand in other benchmarks or training sets."""
+    """Files with MD5 or SHA-256 digests of images in other benchmarks or training sets."""
     near_duplicate_bits: Annotated[int, Field(ge=0, le=8)] = 4
     """Images whose perceptual hashes differ in no more bits are near-duplicates."""
 
@@ -85,10 +85,10 @@ class CorpusSettings(_Part):
     """All of `corpus.yaml`. A Wikipedia shard whose language is not among `languages` is an error."""
 
     shards: list[str] = []
-    """Addresses (http, https, hf) of shards that do not lie in the folder."""
+    """Addresses (http, https, hf) of shards that are not in the folder."""
     languages: list[str] = ["en"]
     topics: dict[str, Topic] = {}
-    """Task types and what a page must speak of to serve them; none: every page is taken."""
+    """Task types and the words of pages that serve them; without topics every page is taken."""
     wikipedia: WikipediaSettings = WikipediaSettings()
     images: ImageSettings = ImageSettings()
 
@@ -111,7 +111,7 @@ class CorpusSettings(_Part):
 
 
 def load_settings(folder: Path) -> CorpusSettings:
-    """The settings in the folder, the defaults where it has none. Raises CorpusError."""
+    """The settings in the folder, or the defaults if it has none. Raises CorpusError."""
     path = folder / FILE_NAME
     if not path.is_file():
         return CorpusSettings()

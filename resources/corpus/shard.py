@@ -1,7 +1,7 @@
-"""What a shard is, whatever it came from: something that becomes rows of one form.
+"""The interface of a shard: a part of the corpus that becomes rows in WIT's columns.
 
-What belongs here: the interface, and what shards that are files have in common. The kinds stand in
-modules of their own: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
+What belongs here: the interface, and what shards that are files have in common. Each kind is a module
+of its own: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
 """
 
 import hashlib
@@ -15,42 +15,42 @@ from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
 
 READER = 1
-"""Raised when the same content is read in another way, so that no shard is skipped as unchanged."""
+"""Increased when the same content is read in another way, so that no shard is skipped as unchanged."""
 
-Tell = Callable[[str], None]
-"""Takes a line for who waits."""
+Log = Callable[[str], None]
+"""Takes a progress message."""
 
 
 class Shard(Protocol):
     """One partition of the corpus.
 
-    Its methods raise CorpusError, or WikipediaError, for what a person has to put right.
+    Its methods raise CorpusError, or WikipediaError, for what a person has to correct.
     """
 
     @property
     def name(self) -> str:
-        """What it is called as a partition."""
+        """Its name as a partition."""
 
     @property
     def address(self) -> str:
-        """Where it comes from, for people."""
+        """Its source, for messages."""
 
     @property
     def carries_images(self) -> bool:
-        """Whether `images` gives any."""
+        """Whether `images` yields any."""
 
-    def fetch(self, tell: Tell) -> str:
-        """Bring it here and return a fingerprint of its content."""
+    def fetch(self, log: Log) -> str:
+        """Download it if need be, and return a fingerprint of its content."""
 
     def stage(self, folder: Path) -> Staged:
-        """Read what `fetch` brought into files in `folder`. Raises CorpusError."""
+        """Read what `fetch` downloaded into Parquet files in `folder`. Raises CorpusError."""
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """The images that it carries itself, by URL; most shards carry none."""
+        """The images that it contains, by URL; most shards contain none."""
 
 
 class FileShard(ABC):
-    """A shard that is one file, here or behind an http(s) address."""
+    """A shard that is one file, local or at an http(s) address."""
 
     carries_images = False
 
@@ -61,10 +61,10 @@ class FileShard(ABC):
         self._remote = address.startswith(("http://", "https://"))
         self.path = downloads / address.rpartition("/")[2] if self._remote else Path(address)
 
-    def fetch(self, tell: Tell) -> str:
-        """Download it if it is not here as it is now; the fingerprint is a hash of its bytes."""
+    def fetch(self, log: Log) -> str:
+        """Download the current version if need be; the fingerprint is a hash of its bytes."""
         if self._remote:
-            self._download(tell)
+            self._download(log)
         try:
             with self.path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -76,14 +76,14 @@ class FileShard(ABC):
         return f"{READER}-{digest}"
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """None: the images of a file of texts are behind their URLs."""
+        """None: a text file has only the images' URLs."""
         return iter(())
 
     @abstractmethod
     def stage(self, folder: Path) -> Staged:
-        """Read the file into files in `folder`."""
+        """Read the file into Parquet files in `folder`."""
 
-    def _download(self, tell: Tell) -> None:
+    def _download(self, log: Log) -> None:
         shown = -1
 
         def show(n_bytes: int, total: int | None) -> None:
@@ -92,7 +92,7 @@ class FileShard(ABC):
             if step > shown:
                 shown = step
                 of = f" of {total / 1e6:,.0f}" if total else ""
-                tell(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of} MB")
+                log(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of} MB")
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -1,7 +1,7 @@
-"""Parquet on the way to the warehouse: a shard's rows and rejections, written as they are read.
+"""Staging files: a shard's rows and rejections in Parquet, written as they are read.
 
-What belongs here: the files every kind of shard is brought into, whatever it came from. A shard of
-millions of rows is never in memory, and the warehouse is held only while it takes the files in.
+What belongs here: the files that every kind of shard is read into. So a shard of millions of rows is
+never in memory, and the warehouse is locked only while it loads the files.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ class Staged:
 class StagedWriter:
     """Writes rows and rejections of one shard as they come; a context manager.
 
-    `unit` is what people count in the source: lines, records.
+    `unit` is what the source is counted in, for messages: line, record.
     """
 
     def __init__(self, folder: Path, shard: str, unit: str = "line") -> None:
@@ -57,7 +57,7 @@ class StagedWriter:
                 self._rows.add({"wit_shard": self._shard} | asdict(item))
 
     def staged(self) -> Staged:
-        """What was written."""
+        """The files, once all is written."""
         return Staged(
             Parquet([self._rows.path]),
             Parquet([self._rejected.path]),

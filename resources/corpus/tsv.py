@@ -1,7 +1,7 @@
-"""WIT shards as tab-separated text, packed or not.
+"""WIT shards as tab-separated text, compressed or not.
 
-What belongs here: reading such a file with DuckDB in one pass. Lines that are plainly rows are taken
-in SQL, the others judged by `methods/ingest/wit.py`, which decides alike but says why.
+What belongs here: reading such a file with DuckDB in one pass. Lines that are plain rows are parsed in
+SQL, the others by `methods/ingest/wit.py`, which has the same rules and gives the reasons.
 """
 
 from bisect import bisect_left
@@ -27,12 +27,12 @@ from resources.warehouse import Parquet, sql_text
 if TYPE_CHECKING:
     import duckdb
 
-# Rows wait in memory for their group, and to be in order for the whole file: so they need not be.
+# Keeping the order of rows would hold the whole file in memory.
 LIMITS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "400MB",
     "preserve_insertion_order": "false",
 }
-# What a damaged file raises. The package's types take its error for an instance of one.
+# Errors of a damaged file. (isal's stubs declare its error as an instance.)
 UNREADABLE = cast("tuple[type[Exception], ...]", (OSError, EOFError, isal_zlib.IsalError))
 # Seventeen fields, each without a quote or in quotes with those inside it doubled and no tab.
 _FIELD = r'(?:[^"\t]*|"(?:[^"\t]|"")*")'
@@ -40,7 +40,7 @@ PLAIN_QUOTES = rf"{_FIELD}(?:\t{_FIELD}){{16}}\r?\n"
 
 
 class TsvShard(FileShard):
-    """A file in the form that WIT is published in."""
+    """A file in the format that WIT is published in."""
 
     def stage(self, folder: Path) -> Staged:
         """Its lines after the header: each is part of a row, or a rejection. Raises CorpusError."""
@@ -85,7 +85,7 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
             f"Shard {shard!r} is not in WIT's form: give {path} its header line. {error}"
         ) from error
     except Exception as error:
-        # What the file raised reaches us through DuckDB as an error of its own.
+        # An error of reading the file arrives here wrapped in one of DuckDB's.
         reason = failures[0] if failures else error
         if not isinstance(reason, UNREADABLE):
             raise
@@ -108,7 +108,7 @@ def _noting(
 def _judged(
     connection: "duckdb.DuckDBPyConnection", plain: Path, shard: str, folder: Path
 ) -> Staged:
-    """The files, after each line that was not plainly a row has been judged."""
+    """The staging files, after the lines that are no plain rows have been parsed."""
     with StagedWriter(folder, shard) as writer:
         writer.write(parse_records(_suspects(plain)))
     n_plain = connection.execute(
@@ -120,10 +120,10 @@ def _judged(
 
 
 def _suspects(plain: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines to be judged, in order.
+    """The lines that are no plain rows, in order.
 
-    Each of DuckDB's threads wrote row groups in order, so only as many overlap as there are threads,
-    and no more have to be held to sort them; DuckDB's own sort would hold every line.
+    Each of DuckDB's threads wrote its row groups in order, so at most as many groups overlap as there
+    are threads, and only those are held in memory for sorting; DuckDB's sort would hold every line.
     """
     with pq.ParquetFile(plain) as file:
         place = file.schema_arrow.get_field_index("line_number")

@@ -1,7 +1,7 @@
-"""Shards of chosen Wikipedia pages, asked of MediaWiki's API.
+"""Shards of chosen Wikipedia pages, fetched through MediaWiki's API.
 
-What belongs here: how pages, the images on them and their files become rows of WIT's form. What does
-not: the asking and the keeping (`resources/wikipedia/`).
+What belongs here: making rows in WIT's columns of pages, the images on them and their files. What does
+not: requests and their cache (`resources/wikipedia/`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,12 +12,12 @@ from methods.ids import content_id
 from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage
 from resources.corpus.settings import WikipediaPages
-from resources.corpus.shard import READER, Tell
+from resources.corpus.shard import READER, Log
 from resources.corpus.staging import Staged, StagedWriter
 from resources.wikipedia import Wikipedia
 
 ANY_WIDTH = 960
-"""Files are asked for with a thumbnail's address; rows have the file's own."""
+"""Files are requested with the URL of a thumbnail of this width, which is not used."""
 
 
 class WikipediaShard:
@@ -34,14 +34,14 @@ class WikipediaShard:
         self._open = open_wikipedia
         self._read: list[WitRow | Rejection] = []
 
-    def fetch(self, tell: Tell) -> str:
-        """Ask for what has changed; the fingerprint is a hash of all that is known then."""
+    def fetch(self, log: Log) -> str:
+        """Request what has changed; the fingerprint is a hash of all rows."""
         wikipedia, language = self._open(), self._pages.language
         titles = self._titles(wikipedia)
 
         def show(done: int, total: int) -> None:
             if done == total or done % 500 == 0:
-                tell(f"shard {self.name}: {done}/{total}")
+                log(f"shard {self.name}: {done}/{total}")
 
         pages = wikipedia.pages(self.name, language, titles, show)
         images = wikipedia.page_images(self.name, language, titles, show)
@@ -62,7 +62,7 @@ class WikipediaShard:
         return writer.staged()
 
     def images(self) -> Iterator[tuple[str, bytes]]:
-        """None: they are behind their URLs."""
+        """None: rows have only the images' URLs."""
         return iter(())
 
     def _titles(self, wikipedia: Wikipedia) -> list[str]:

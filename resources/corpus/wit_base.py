@@ -12,7 +12,7 @@ from typing import Any
 
 from methods.ingest.wit_base import COLUMNS_READ, rows_of
 from resources.corpus.settings import CorpusError
-from resources.corpus.shard import READER, FileShard, Tell
+from resources.corpus.shard import READER, FileShard, Log
 from resources.corpus.staging import Staged, StagedWriter
 
 RECORDS_AT_ONCE = 100
@@ -24,10 +24,10 @@ class WitBaseShard(FileShard):
 
     carries_images = True
 
-    def fetch(self, tell: Tell) -> str:
+    def fetch(self, log: Log) -> str:
         """As for any file; of one on the hub the fingerprint is what the hub says of its content."""
         if not self._on_hub:
-            return super().fetch(tell)
+            return super().fetch(log)
         import fsspec
 
         filesystem, path = fsspec.url_to_fs(self.address)

@@ -1,7 +1,7 @@
-"""Handing what an event loop makes to a thread that takes its time, within bounds.
+"""A bounded buffer between an event loop that produces items and a thread that consumes them.
 
-What belongs here: the places for things that are being made, that wait and that are in use. What
-does not: what the things are.
+What belongs here: the slots of items in production, waiting and in use. What does not: what the items
+are.
 """
 
 from collections import deque
@@ -10,92 +10,92 @@ from typing import Generic, TypeVar
 
 import anyio
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
 @dataclass(slots=True, eq=False)
-class Place:
-    """Room for one thing of up to `n_bytes`."""
+class Slot:
+    """Room for one item of up to `n_bytes`."""
 
     n_bytes: int
 
 
-class NoRoom(Exception):
-    """A thing is larger than its place, and there is no more room for now."""
+class BufferFull(Exception):
+    """An item is larger than its slot, and the buffer has no more room for now."""
 
     def __init__(self, n_bytes: int) -> None:
         super().__init__(n_bytes)
         self.n_bytes = n_bytes
 
 
-class Handover(Generic[Thing]):
-    """At most `max_things`, and `max_bytes` of them together, being made, waiting and in use.
+class BoundedBuffer(Generic[Item]):
+    """At most `max_items` items of together `max_bytes`, in production, waiting and in use.
 
-    A maker reserves a place before it begins, and says how large its thing is once it knows. A thing
-    larger than all of `max_bytes` has its turn alone. Every method belongs to the event loop; a
-    thread takes through a portal.
+    A producer reserves a slot before it begins, and resizes it once it knows its item's size. An item
+    larger than `max_bytes` is let in when the buffer is empty. Every method runs in the event loop; a
+    thread calls `take` through a portal.
     """
 
-    def __init__(self, max_things: int, max_bytes: int) -> None:
-        self._max_things = max_things
+    def __init__(self, max_items: int, max_bytes: int) -> None:
+        self._max_items = max_items
         self._max_bytes = max_bytes
-        self._places: set[Place] = set()
+        self._slots: set[Slot] = set()
         self._n_bytes = 0
-        self._waiting: deque[tuple[Place, Thing]] = deque()
-        self._in_use: Place | None = None
+        self._waiting: deque[tuple[Slot, Item]] = deque()
+        self._in_use: Slot | None = None
         self._closed = False
         self._changed = anyio.Event()
-        self._turn = anyio.Lock()
+        self._order = anyio.Lock()
 
-    async def reserve(self, n_bytes: int) -> Place:
-        """A place for a thing of up to `n_bytes`, once there is one: first come, first served."""
-        async with self._turn:
-            while len(self._places) >= self._max_things or (
-                self._places and self._n_bytes + n_bytes > self._max_bytes
+    async def reserve(self, n_bytes: int) -> Slot:
+        """A slot for an item of up to `n_bytes`, once there is room: first come, first served."""
+        async with self._order:
+            while len(self._slots) >= self._max_items or (
+                self._slots and self._n_bytes + n_bytes > self._max_bytes
             ):
                 await self._changed.wait()
-            place = Place(n_bytes)
-            self._places.add(place)
+            slot = Slot(n_bytes)
+            self._slots.add(slot)
             self._n_bytes += n_bytes
-            return place
+            return slot
 
-    def resize(self, place: Place, n_bytes: int) -> None:
-        """The thing is known to have that many bytes. Raises NoRoom if they are too many for now."""
-        more = n_bytes - place.n_bytes
-        if more > 0 and len(self._places) > 1 and self._n_bytes + more > self._max_bytes:
-            raise NoRoom(n_bytes)
+    def resize(self, slot: Slot, n_bytes: int) -> None:
+        """Give a slot the size of its item. Raises BufferFull if there is no room for it now."""
+        more = n_bytes - slot.n_bytes
+        if more > 0 and len(self._slots) > 1 and self._n_bytes + more > self._max_bytes:
+            raise BufferFull(n_bytes)
         self._n_bytes += more
-        place.n_bytes = n_bytes
-        self._tell()
+        slot.n_bytes = n_bytes
+        self._notify()
 
-    def give_back(self, place: Place) -> None:
-        """Nothing came of the place, or what was in it is used up."""
-        self._places.remove(place)
-        self._n_bytes -= place.n_bytes
-        self._tell()
+    def release(self, slot: Slot) -> None:
+        """Release a slot, because it has no item or its item was used."""
+        self._slots.remove(slot)
+        self._n_bytes -= slot.n_bytes
+        self._notify()
 
-    def put(self, place: Place, thing: Thing) -> None:
-        """A finished thing into the place that was reserved for it."""
-        self._waiting.append((place, thing))
-        self._tell()
+    def put(self, slot: Slot, item: Item) -> None:
+        """Put a finished item into its slot."""
+        self._waiting.append((slot, item))
+        self._notify()
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Declare that no more items will be put."""
         self._closed = True
-        self._tell()
+        self._notify()
 
-    async def take(self) -> Thing | None:
-        """The next finished thing, or None after the last; the one taken before is used up."""
+    async def take(self) -> Item | None:
+        """The next finished item, or None after the last; the slot of the previous one is released."""
         if self._in_use:
-            self.give_back(self._in_use)
+            self.release(self._in_use)
             self._in_use = None
         while not self._waiting:
             if self._closed:
                 return None
             await self._changed.wait()
-        self._in_use, thing = self._waiting.popleft()
-        return thing
+        self._in_use, item = self._waiting.popleft()
+        return item
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()

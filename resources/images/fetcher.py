@@ -1,9 +1,8 @@
-"""Getting images' bytes from their URLs: from a mirror folder, a mirror server, or the web.
+"""Fetching images by their URLs: from a mirror folder, a mirror server, or the web.
 
-What belongs here: the mirrors, how often an image is tried, and how what is fetched reaches who
-wants it. What does not: one request (`request.py`), whose turn it is (`host_queue.py`),
-whom to connect to (`ssrf_guard.py`), and whether the bytes are an image
-(`methods/ingest/image_check.py`).
+What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller. What
+does not: one request (`request.py`), the order of requests (`host_queue.py`), which addresses may be
+connected to (`ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
 """
 
 import atexit
@@ -20,8 +19,8 @@ from anyio.from_thread import start_blocking_portal
 from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.host_pauses import HostPauses
-from resources.images.buffer import Handover, NoRoom
-from resources.images.host_queue import Job, Schedule
+from resources.images.buffer import BoundedBuffer, BufferFull
+from resources.images.host_queue import HostQueues, Job
 from resources.images.request import (
     Failed,
     ImageRequests,
@@ -37,17 +36,17 @@ CONCURRENCY = 8
 """Requests at once, to all hosts together."""
 TRIES = 3
 REFUSED_TRIES = 6
-"""Tries of an image to which the answer is that there were too many requests (status 429)."""
+"""Attempts at an image whose host answers that there are too many requests (status 429)."""
 MAX_REDIRECTS = 3
 MAX_WAITING = 32
 MAX_WAITING_BYTES = 100_000_000
-"""Of the images that are being fetched, wait and are in use, together."""
+"""Of the images being fetched, waiting and in use, together."""
 FIRST_ROOM = MAX_WAITING_BYTES // CONCURRENCY
-"""Bytes set aside for an image before its length is known."""
+"""Bytes reserved for an image before its length is known."""
 
 Fetched = bytes | ImageRejected
 _Results = Generator[tuple[str, Fetched], None, None]
-_Handover = Handover[tuple[str, Fetched]]
+_Buffer = BoundedBuffer[tuple[str, Fetched]]
 
 
 class ImageSourceError(UserError):
@@ -58,11 +57,11 @@ class ImageFetcher:
     """Fetches images, several at a time.
 
     `mirror` is a folder or an http(s) base URL in which an image has the name that ends its URL's
-    path; None fetches from the URL itself. `contact` is a mail address or a web page of who fetches,
-    without which Wikimedia is not asked. `timeout` is what one request may take from first to last
-    byte, `backoff` the wait after the first failed one (doubled after each), both in seconds.
-    `allow_private` lets images be fetched from this machine and its own network. `pauses` has the
-    hosts that are paused, which others that ask the same hosts may share.
+    path; None fetches from the URL itself. `contact` is a mail address or a web page of the person
+    who runs this; without it nothing is requested from Wikimedia. `timeout` is the limit of one
+    request, `backoff` the wait after the first failed one (doubled after each), both in seconds.
+    `allow_private` lets images be fetched from this machine and its own network. `pauses` are the
+    pauses of hosts, shared with other clients of the same hosts.
     Raises ImageSourceError if the mirror is neither a folder that exists nor an http(s) address, or
     the contact cannot be sent.
     """
@@ -108,14 +107,13 @@ class ImageFetcher:
     def fetch_each(
         self, urls: Iterable[str], on_progress: Callable[[int, int], None] | None = None
     ) -> _Results:
-        """Each distinct URL with its bytes, or why there are none, as soon as they are there.
+        """Each distinct URL with its bytes, or why there are none, in the order of arrival.
 
-        The order is that of arrival. Never raises for a single URL; the reasons are missing,
+        A single URL raises no error; the reasons are missing,
         oversized_bytes, http_error, rate_limited, timeout, unreachable, private_address,
-        no_contact. `on_progress(done, total)` is called before each, in the calling thread. The
-        fetching goes on in a thread of its own until 32 images, or 100 MB of them, are on the way
-        to or with the caller, and waits for the caller then. Closing the iterator ends the thread
-        and its connections.
+        no_contact. `on_progress(done, total)` is called before each, in the calling thread. A
+        thread fetches ahead, up to 32 images or 100 MB that the caller has not used. Closing the
+        iterator ends the thread and its connections.
         """
         distinct = list(dict.fromkeys(urls))
         fetched = self._each_from_web(distinct)
@@ -154,21 +152,21 @@ class ImageFetcher:
                 yield url, rejected
         with ExitStack() as stack:
             portal = stack.enter_context(start_blocking_portal(name="image-fetcher"))
-            handover = portal.call(_new_handover)
-            running = portal.start_task_soon(self._fetch, jobs, handover)
+            buffer = portal.call(_new_buffer)
+            running = portal.start_task_soon(self._fetch, jobs, buffer)
             stack.callback(running.cancel)
-            # An iterator that nobody closes is closed by Python's end, too late to wait for threads.
+            # At interpreter exit an iterator that is still open is closed too late to wait for threads.
             atexit.register(stack.close)
             stack.callback(atexit.unregister, stack.close)
-            while (result := portal.call(handover.take)) is not None:
+            while (result := portal.call(buffer.take)) is not None:
                 yield result
             running.result()
 
     def _address(self, url: str) -> str:
         return url if self._base_url is None else self._base_url + "/" + quote(_file_name(url))
 
-    async def _fetch(self, jobs: list[Job], handover: _Handover) -> None:
-        schedule = Schedule(jobs, self._backoff, self._pauses)
+    async def _fetch(self, jobs: list[Job], buffer: _Buffer) -> None:
+        queues = HostQueues(jobs, self._backoff, self._pauses)
         pool = httpcore.AsyncConnectionPool(
             max_connections=CONCURRENCY,
             network_backend=GuardedBackend(self._trusted, allow_private=self._allow_private),
@@ -179,52 +177,52 @@ class ImageFetcher:
         try:
             async with pool, anyio.create_task_group() as group:
                 for _ in range(CONCURRENCY):
-                    group.start_soon(self._work, schedule, requests, handover)
+                    group.start_soon(self._work, queues, requests, buffer)
         finally:
-            handover.close()
+            buffer.close()
 
-    async def _work(self, schedule: Schedule, requests: ImageRequests, handover: _Handover) -> None:
-        while job := await schedule.next():
-            # Room is not kept by who has nothing to do: somebody's image may need all there is.
-            place = await handover.reserve(job.n_bytes or min(self._max_bytes, FIRST_ROOM))
-            fetched: Fetched | None = schedule.given_up(job)
+    async def _work(self, queues: HostQueues, requests: ImageRequests, buffer: _Buffer) -> None:
+        while job := await queues.next():
+            # A worker without a job reserves no slot, since another image may need all of the buffer.
+            slot = await buffer.reserve(job.n_bytes or min(self._max_bytes, FIRST_ROOM))
+            fetched: Fetched | None = queues.given_up(job)
             if fetched is None:
-                fetched = await self._try(job, schedule, requests, partial(handover.resize, place))
+                fetched = await self._try(job, queues, requests, partial(buffer.resize, slot))
             if fetched is None:
-                handover.give_back(place)
+                buffer.release(slot)
                 continue
-            schedule.done(job)
-            handover.resize(place, len(fetched) if isinstance(fetched, bytes) else 0)
-            handover.put(place, (job.url, fetched))
+            queues.done(job)
+            buffer.resize(slot, len(fetched) if isinstance(fetched, bytes) else 0)
+            buffer.put(slot, (job.url, fetched))
 
     async def _try(
         self,
         job: Job,
-        schedule: Schedule,
+        queues: HostQueues,
         requests: ImageRequests,
         on_length: Callable[[int], None],
     ) -> Fetched | None:
-        """One request for an image: how it ends, or None where the image is in line again."""
-        if not schedule.begin(job):
-            schedule.again(job, job.address)
+        """Request an image once: its bytes, why there are none, or None if it is in its queue again."""
+        if not queues.begin(job):
+            queues.again(job, job.address)
             return None
         try:
             outcome = await requests.ask(job.address, on_length)
-        except NoRoom as no_room:
-            # Holding on to the connection until there is room would let the server's patience run out.
-            job.n_bytes = no_room.n_bytes
-            schedule.again(job, job.address)
+        except BufferFull as full:
+            # Keeping the connection open until there is room could exceed the server's timeout.
+            job.n_bytes = full.n_bytes
+            queues.again(job, job.address)
             return None
         match outcome:
             case Redirected():
-                schedule.answered(job, 0)
+                queues.answered(job, 0)
                 job.redirects += 1
                 if job.redirects > MAX_REDIRECTS:
                     detail = f"The server redirected over {MAX_REDIRECTS} times."
                     return ImageRejected("http_error", detail)
-                schedule.again(job, outcome.address)
+                queues.again(job, outcome.address)
             case Refused():
-                schedule.refused(job, outcome.wait)
+                queues.refused(job, outcome.wait)
                 job.refusals += 1
                 if outcome.status == 429 and job.refusals >= REFUSED_TRIES:
                     detail = f"The server answered {REFUSED_TRIES} times with status 429."
@@ -232,21 +230,21 @@ class ImageFetcher:
                 if outcome.status != 429 and job.refusals >= TRIES:
                     detail = f"The server answered with status {outcome.status}."
                     return ImageRejected("http_error", detail)
-                schedule.again(job, job.address, last=True)
+                queues.again(job, job.address, last=True)
             case Failed():
                 job.failures += 1
                 if job.failures >= TRIES:
                     return outcome.rejected
                 await anyio.sleep(self._backoff * 2 ** (job.failures - 1))
-                schedule.again(job, job.address)
+                queues.again(job, job.address)
             case _:
-                schedule.answered(job, len(outcome) if isinstance(outcome, bytes) else 0)
+                queues.answered(job, len(outcome) if isinstance(outcome, bytes) else 0)
                 return outcome
         return None
 
 
-def _new_handover() -> _Handover:
-    return Handover(MAX_WAITING, MAX_WAITING_BYTES)
+def _new_buffer() -> _Buffer:
+    return BoundedBuffer(MAX_WAITING, MAX_WAITING_BYTES)
 
 
 def _no_mirror(mirror: str | Path) -> ImageSourceError:

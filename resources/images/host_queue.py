@@ -1,14 +1,14 @@
-"""Whose turn it is: which address is asked next, so that no host is asked more than it bears.
+"""Queues of image requests, one a host, with limits on each host.
 
-What belongs here: the lines of addresses that wait, one a host; how many requests a host gets at
-once; the pauses it is left in when it refuses; when it is given up. What does not: the requests
-(`request.py`), and what an image's own failures mean (`fetcher.py`).
+What belongs here: which request is next, how many requests a host gets at once, how long a host that
+refuses is paused, and when it is given up. What does not: the requests (`request.py`), and failures of
+single images (`fetcher.py`).
 
-The rule for a host that refuses (status 429 or 503): nobody asks it before its Retry-After is over,
-nor before a wait that doubles with each refusal in a row, up to a minute. A refused image goes to
-the end of the line, so that others show whether it is the host that refuses or the image. If a
-pause would end more than ten minutes after the host began to do nothing but refuse, the host is
-given up, and all that still waits for it ends as `rate_limited` at once.
+A host that refuses (status 429 or 503) is paused: for its Retry-After, and for at least a backoff that
+doubles with each refusal in a row, up to a minute. A refused image goes to the end of its host's queue,
+so that the next ones show whether the host refuses all requests or this image. If a pause would end
+more than ten minutes after the host began to refuse every request, the host is given up, and all that
+waits in its queue ends as `rate_limited`.
 """
 
 import time
@@ -27,21 +27,21 @@ HOST_CONNECTIONS = 3
 MAX_BACKOFF = 60.0
 """Seconds: the longest pause that a host did not ask for itself."""
 PATIENCE = 600.0
-"""Seconds a host may go on refusing."""
+"""Seconds for which a host may refuse every request."""
 
 
 @dataclass(slots=True)
 class Job:
-    """An image to fetch: `url` is its name, `address` where it is asked for now."""
+    """An image to fetch: `url` identifies it, `address` is where it is requested now."""
 
     url: str
     address: str
     redirects: int = 0
     failures: int = 0
     refusals: int = 0
-    n_bytes: int = 0  # how much room it is known to need
+    n_bytes: int = 0  # of the image, once known
     begun: float = 0.0
-    pauses: int = 0  # that its host had had when it was begun
+    pauses: int = 0  # of its host before it was begun
 
 
 @dataclass(slots=True)
@@ -57,27 +57,27 @@ class _Host:
     given_up: str | None = None
 
 
-class Schedule:
-    """Jobs in line by host; used within one event loop.
+class HostQueues:
+    """Jobs in queues by host; used within one event loop.
 
-    Who gets a job from `next` begins its request (`begin`), says what became of it (`answered` or
-    `refused`), and hands the job back (`again`) or off (`done`). `backoff` is the first wait, in
-    seconds, for a host that refuses without saying for how long. `pauses` has the pauses of hosts,
-    also those that others were asked for.
+    A worker takes a job by `next`, begins its request (`begin`), reports the answer (`answered` or
+    `refused`), and returns the job to its queue (`again`) or finishes it (`done`). `backoff` is the
+    first pause, in seconds, of a host that refuses without Retry-After. `pauses` are the pauses of
+    hosts, shared with other clients of the same hosts.
     """
 
     def __init__(self, jobs: Sequence[Job], backoff: float, pauses: HostPauses) -> None:
         self._backoff = backoff
         self._pauses = pauses
         self._hosts: dict[str, _Host] = {}
-        self._lines: deque[_Host] = deque()  # the hosts that something waits for
+        self._waiting_hosts: deque[_Host] = deque()  # hosts with jobs in their queue
         self._unfinished = len(jobs)
         self._changed = anyio.Event()
         for job in jobs:
             self._put(job, last=True)
 
     async def next(self) -> Job | None:
-        """The next job whose host may be asked, or which is given up; None when all are done."""
+        """The next job whose host may be asked or is given up; None when all are done."""
         while self._unfinished:
             now = time.monotonic()
             job = self._take(now)
@@ -88,21 +88,21 @@ class Schedule:
         return None
 
     def begin(self, job: Job) -> bool:
-        """Whether the job's host may be asked: some time may have gone by since it was its turn."""
+        """Begin a job; False if its host was paused since the job was taken."""
         host = self._host(job)
         job.begun, job.pauses = time.monotonic(), host.pauses
         return self._ready_at(host) <= job.begun
 
     def given_up(self, job: Job) -> ImageRejected | None:
-        """Why the job's host is not asked any more, if it is not."""
+        """Why the job's host was given up; None if it was not."""
         detail = self._host(job).given_up
         return ImageRejected("rate_limited", detail) if detail else None
 
     def answered(self, job: Job, n_bytes: int) -> None:
-        """The host gave an answer that was no refusal, of that many bytes."""
+        """Report an answer of `n_bytes` that was no refusal."""
         host = self._host(job)
-        # What was begun after the last pause, or together with what led to it, shows that the host
-        # serves; an answer to something older says nothing of today.
+        # The answer counts if its request was begun after the last pause, or together with the request
+        # that caused it; an older one does not show that the host serves again.
         if job.pauses >= host.pauses - 1:
             host.refusals = host.pauses - job.pauses
             host.refusing_since = time.monotonic()
@@ -111,13 +111,13 @@ class Schedule:
             host.paced_until = max(host.paced_until, job.begun) + seconds
 
     def refused(self, job: Job, asked_to_wait: float | None) -> None:
-        """The host wants nothing for now: pause it, or give it up."""
+        """Report a refusal: the host is paused, or given up."""
         host, now = self._host(job), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:
             host.refusing_since = now
         if job.pauses == host.pauses:
-            # Several requests that are under way and refused together are one refusal.
+            # Several requests in flight that are refused together count as one refusal.
             pause = max(pause, min(self._backoff * 2**host.refusals, MAX_BACKOFF))
             host.pauses += 1
             host.refusals += 1
@@ -125,13 +125,13 @@ class Schedule:
         self._give_up_if_paused_for_too_long(host)
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
-        """Back in line, perhaps another host's: at its front, or as the last one."""
+        """Return a job to a queue, perhaps another host's: to its front, or to its end."""
         self._leave(job)
         job.address = address
         self._put(job, last=last)
 
     def done(self, job: Job) -> None:
-        """Nothing more is asked for the job."""
+        """Finish a job."""
         self._leave(job)
         self._unfinished -= 1
 
@@ -157,24 +157,24 @@ class Schedule:
     def _put(self, job: Job, *, last: bool) -> None:
         host = self._host(job)
         if not host.waiting:
-            self._lines.append(host)
+            self._waiting_hosts.append(host)
         (host.waiting.append if last else host.waiting.appendleft)(job)
 
     def _take(self, now: float) -> Job | None:
-        for _ in range(len(self._lines)):
-            host = self._lines.popleft()
+        for _ in range(len(self._waiting_hosts)):
+            host = self._waiting_hosts.popleft()
             self._give_up_if_paused_for_too_long(host)
             free = host.active < host.connections and self._ready_at(host) <= now
             job = host.waiting.popleft() if free or host.given_up else None
             if host.waiting:
-                self._lines.append(host)
+                self._waiting_hosts.append(host)
             if job:
                 host.active += 1
                 return job
         return None
 
     def _first_ready_at(self) -> float:
-        free = (host for host in self._lines if host.active < host.connections)
+        free = (host for host in self._waiting_hosts if host.active < host.connections)
         return min(map(self._ready_at, free), default=float("inf"))
 
     def _leave(self, job: Job) -> None:

@@ -1,6 +1,6 @@
-"""From URLs to images in the store: fetched, checked, measured, kept, and remembered.
+"""Intake of images by URL: fetch, check, measure, store, and record in the index.
 
-What belongs here: the order of those steps, side by side for many images. What does not: each step by
+What belongs here: the order of those steps, concurrently for many images. What does not: each step by
 itself (`fetcher.py`, `methods/ingest/image_quality.py`, `methods/ingest/image_filters.py`, `store.py`,
 `index.py`).
 """
@@ -21,14 +21,14 @@ from resources.images.store import ImageStore
 
 CORES = os.cpu_count() or 1
 AHEAD = 2 * CORES
-"""Images that may wait for their check while others are fetched; each may be as large as allowed."""
+"""Fetched images that may wait for their check; each may have the largest size allowed."""
 RECORDED_AT_ONCE = 64
-"""Images whose fetch a killed run may have to repeat: they are remembered in portions."""
+"""Images recorded in one transaction: a killed run may have to fetch so many again."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """An image as a row names it; `address` is where it is fetched, often its URL itself."""
+class WantedImage:
+    """An image that a row names; it is fetched from `address`, often its URL."""
 
     url: str
     mime_type: str | None
@@ -36,18 +36,18 @@ class Wanted:
 
     @property
     def declared_mime(self) -> str | None:
-        """What the bytes must be; of a thumbnail the row says nothing."""
+        """The MIME type that the bytes must have; None for a thumbnail, whose type is not declared."""
         return self.mime_type if self.address == self.url else None
 
 
-Taken = ImageFacts | ImageRejected
+ImageResult = ImageFacts | ImageRejected
 
 
 class ImageIntake:
-    """Takes images into the store; `limits` and `excluded` say which may not enter.
+    """Takes images into the store; `limits` and `excluded` say which are rejected.
 
-    What is fetched and is an image is stored and remembered even if it may not enter, so that another
-    run, with other limits, need not fetch it again.
+    A valid image is stored and recorded even if the limits reject it, so that a run with other limits
+    need not fetch it again.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class ImageIntake:
         self._excluded = excluded
 
     def take(
-        self, wanted: Sequence[Wanted], carried: Iterable[tuple[str, bytes]] = ()
-    ) -> Iterator[tuple[Wanted, Taken]]:
-        """Each image once, as soon as it is done, with its facts or why it may not enter.
+        self, wanted: Sequence[WantedImage], carried: Iterable[tuple[str, bytes]] = ()
+    ) -> Iterator[tuple[WantedImage, ImageResult]]:
+        """Each image once, as soon as it is done, with its facts or why it is rejected.
 
-        `carried` are bytes that came with the rows, by URL: those come back without an address. The
-        rest is fetched, except what was fetched before and is still stored.
+        `carried` are image bytes that the shard contains, by URL; these images are returned without an
+        address. The others are fetched unless they were fetched before and are still stored.
         """
         missing = {image.url: image for image in wanted}
-        # What comes along is a picture made of the original, whose type alone the row tells.
+        # A shard contains a rendition of the image; the row has the type of the original.
         arrived = (
             (replace(missing.pop(url), mime_type=None, address=None), data)
             for url, data in carried
@@ -88,18 +88,20 @@ class ImageIntake:
             for image, taken in portion:
                 yield image, self._judged(taken)
 
-    def _fetched(self, missing: Mapping[str, Wanted]) -> Iterator[tuple[Wanted, Fetched]]:
-        at: dict[str, list[Wanted]] = {}
+    def _fetched(self, missing: Mapping[str, WantedImage]) -> Iterator[tuple[WantedImage, Fetched]]:
+        at: dict[str, list[WantedImage]] = {}
         for image in missing.values():
             at.setdefault(image.address or image.url, []).append(image)
         for address, data in self._fetcher.fetch_each(list(at)):
             for image in at[address]:
                 yield image, data
 
-    def _checked(self, arrived: Iterable[tuple[Wanted, Fetched]]) -> Iterator[tuple[Wanted, Taken]]:
-        """Check and store side by side, as many at a time as there are cores, in order."""
+    def _checked(
+        self, arrived: Iterable[tuple[WantedImage, Fetched]]
+    ) -> Iterator[tuple[WantedImage, ImageResult]]:
+        """Check and store images in as many threads as there are cores; results keep the order."""
         with ThreadPoolExecutor(CORES) as pool:
-            waiting: deque[tuple[Wanted, Future[Taken]]] = deque()
+            waiting: deque[tuple[WantedImage, Future[ImageResult]]] = deque()
             for image, data in arrived:
                 waiting.append((image, pool.submit(self._stored, image, data)))
                 if len(waiting) > AHEAD:
@@ -108,7 +110,7 @@ class ImageIntake:
             for done, future in waiting:
                 yield done, future.result()
 
-    def _stored(self, image: Wanted, data: Fetched) -> Taken:
+    def _stored(self, image: WantedImage, data: Fetched) -> ImageResult:
         if isinstance(data, ImageRejected):
             return data
         try:
@@ -118,7 +120,7 @@ class ImageIntake:
             return rejected
         return facts
 
-    def _judged(self, taken: Taken) -> Taken:
+    def _judged(self, taken: ImageResult) -> ImageResult:
         if isinstance(taken, ImageRejected):
             return taken
         try:
@@ -127,21 +129,21 @@ class ImageIntake:
             return rejected
         return taken
 
-    def _known(self, images: Sequence[Wanted]) -> dict[str, ImageFacts]:
-        """What was fetched before from where it would be fetched now, and is stored."""
+    def _known(self, images: Sequence[WantedImage]) -> dict[str, ImageFacts]:
+        """Images that were fetched from the same address before and are still stored."""
         if self._fetcher.reads_a_folder:
             return {}
         entries = self._index.known([image.address for image in images if image.address])
         known = {}
         for image in images:
             facts = _facts_of(entries.get(image.address or ""))
-            # What the row says of the type is looked at again, in the bytes.
+            # If the row declares another type, the bytes are checked again.
             fits = facts and image.declared_mime in (None, facts.mime_type)
             if facts and fits and self._store.has(facts.image_id):
                 known[image.url] = facts
         return known
 
-    def _remember(self, portion: Sequence[tuple[Wanted, Taken]]) -> None:
+    def _remember(self, portion: Sequence[tuple[WantedImage, ImageResult]]) -> None:
         if not self._fetcher.reads_a_folder:
             self._index.record(
                 [
@@ -153,7 +155,7 @@ class ImageIntake:
 
 
 def _facts_of(entry: Entry | None) -> ImageFacts | None:
-    """The facts that were recorded; None if they are those of another version of this program."""
+    """The recorded facts; None if another version of this program recorded other facts."""
     if entry is None or set(entry.facts) != {field.name for field in fields(ImageFacts)}:
         return None
     return ImageFacts(**entry.facts)

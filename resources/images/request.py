@@ -1,12 +1,12 @@
-"""One request for an image, and what came of it.
+"""One HTTP request for an image, and its outcome.
 
-What belongs here: what is sent, how much is read and for how long, and what each answer means. What
-does not: when to ask and how often (`host_queue.py`, `fetcher.py`), whom to connect to
-(`ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`): a server's
-Content-Type is not even looked at.
+What belongs here: the headers, the limits of size and time, and the meaning of each status. What does
+not: when and how often to send it (`host_queue.py`, `fetcher.py`), which addresses may be connected to
+(`ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a server's
+Content-Type is ignored).
 
-httpcore instead of httpx: it takes a guarded network, follows no redirect, keeps no cookie and reads
-no proxy setting on its own.
+httpcore is used instead of httpx because it accepts a network backend, follows no redirects, keeps no
+cookies and reads no proxy settings.
 """
 
 from collections.abc import Callable
@@ -28,14 +28,14 @@ _REFUSALS = (429, 503)
 
 @dataclass(frozen=True, slots=True)
 class Redirected:
-    """The image is asked for at another address."""
+    """The image is at another address."""
 
     address: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The host wants no requests now; `wait` is for how many seconds, if it said so."""
+    """The host refuses requests for now; `wait` are the seconds of its Retry-After, if any."""
 
     status: int
     wait: float | None
@@ -43,7 +43,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A failure that may pass; `rejected` says what it is if it does not."""
+    """A failure that a retry may resolve; `rejected` is the outcome if it does not."""
 
     rejected: ImageRejected
 
@@ -52,10 +52,10 @@ Outcome = bytes | ImageRejected | Redirected | Refused | Failed
 
 
 class ImageRequests:
-    """Asks for images over a pool of connections.
+    """Requests images over a pool of connections.
 
-    `contact` is whom to write to about the requests, in the User-Agent; `timeout` is how many
-    seconds a request may take from first to last byte.
+    `contact` is sent in the User-Agent; `timeout` is the limit of a request in seconds, from first to
+    last byte.
     """
 
     def __init__(
@@ -73,15 +73,15 @@ class ImageRequests:
         self._headers: dict[bytes | str, bytes | str] = {
             "User-Agent": user_agent(contact).encode(),
             "Accept": "image/*",
-            # Nothing here unpacks a body, and images gain nothing by being packed again.
+            # Images are compressed already, and nothing here decompresses a body.
             "Accept-Encoding": "identity",
         }
 
     async def ask(self, address: str, on_length: Callable[[int], None]) -> Outcome:
-        """What one request brings: the body, why there is none, or how it goes on.
+        """The outcome of one request: the body, why there is none, or what to do next.
 
-        `on_length` is told how many bytes the body may have before any is read; what it raises ends
-        the request.
+        `on_length` is called with the most bytes that the body may have before any is read; an error
+        that it raises ends the request.
         """
         try:
             url = parsed(address)
@@ -106,7 +106,7 @@ class ImageRequests:
         except PrivateAddress as private:
             raise ImageRejected("private_address", str(private)) from None
         except (httpcore.ReadError, httpcore.WriteError, httpcore.ProtocolError) as error:
-            # The host is there but broke off: worth another try, as a dead host is not.
+            # The connection broke off, so a retry may succeed; with a dead host it would not.
             detail = f"The connection broke off ({error!r})."
             return Failed(ImageRejected("unreachable", detail))
         except (OSError, UnicodeError, httpcore.NetworkError) as error:

@@ -1,8 +1,8 @@
-"""Connections to the open web that cannot be led into the network this machine stands in.
+"""A guard against server-side request forgery (SSRF): no connections into private networks.
 
 What belongs here: which addresses may be connected to. What does not: what is sent over the
-connection. httpcore's network backend is the one place where the address that is checked is the
-address that is connected to.
+connection. The guard is a network backend of httpcore, because there the address that is checked is
+the address that is connected to.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class PrivateAddress(Exception):
-    """A host that is on a private or local network, where nothing may be asked."""
+    """A host on a private or local network, which may not be connected to."""
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to public addresses, and to `trusted`, a (host, port), wherever it stands.
+    """Connects to public addresses, and to `trusted`, a (host, port), at any address.
 
-    A URL out of a data set must not make this machine ask its own network: the host is resolved
-    here and that very address connected to, so a name cannot change between check and use, and
-    redirects pass through as well. `allow_private` lets every address through. Raises
-    PrivateAddress.
+    A URL in a data set must not make this machine send requests into its own network. The host is
+    resolved here, and the connection goes to the checked address, so that the name cannot resolve to
+    another one in between; redirects are checked as well. `allow_private` allows every address.
+    Raises PrivateAddress.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to the first of the host's addresses that takes one."""
+        """A connection to the first of the host's addresses that accepts one."""
         addresses = [host]
         if (host, port) != self._trusted:
             addresses = await _addresses(host, port)
@@ -66,22 +66,22 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address, as text, is one of the open internet."""
+    """Whether an IP address, as text, is public."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
-        # An IPv4 address inside an IPv6 one is what the packets end up at.
+        # Packets to an IPv6 address with an embedded IPv4 address go to the latter.
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
         if ip in _NAT64:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is None and ip not in _GLOBAL_UNICAST:
-            # Python's own list of special ranges lacks a few: site-local, local NAT64.
+            # Python's list of special ranges lacks a few: site-local, local NAT64.
             return False
         ip = inner or ip
     return ip.is_global and not ip.is_multicast
 
 
 async def _addresses(host: str, port: int) -> list[str]:
-    """Addresses of the host, IPv4 first: many a machine has IPv6 names but no IPv6 route."""
+    """Addresses of the host, IPv4 first: many machines resolve IPv6 addresses but cannot reach them."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return sorted({str(entry[4][0]) for entry in found}, key=lambda text: (":" in text, text))

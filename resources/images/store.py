@@ -1,4 +1,4 @@
-"""The images' files: a content-addressed store, and the forms in which a stored image is shown.
+"""The image store: content-addressed files, and thumbnails and data URLs made from them.
 
 What belongs here: writing an image once under the hash of its bytes, finding it again, and the
 thumbnails and data URLs made from it. What does not: whether bytes may enter
@@ -36,7 +36,7 @@ Sized = TypeVar("Sized", bytes, str)
 
 
 class ImageNotStored(UserError):
-    """There is no image of that id in the store."""
+    """There is no image of that id in the store; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ImageStore:
         image_id = hashlib.sha256(data).hexdigest()
         relative = f"{image_id[:2]}/{image_id}.{EXTENSION_OF[header.mime]}"
         target = self.root / relative
-        # A file of another length was damaged by something else, and is replaced.
+        # A file of another length is damaged, and is replaced.
         if not (target.is_file() and target.stat().st_size == len(data)):
             write_atomically(target, data)
         return StoredImage(
@@ -80,7 +80,7 @@ class ImageStore:
         )
 
     def path(self, image_id: str) -> Path:
-        """Where the image's file stands. Raises ImageNotStored, also for what is no id at all."""
+        """The path of the image's file. Raises ImageNotStored, also for an invalid id."""
         # Ids come back from URLs and tables, so their form is checked before they name a file.
         if _IMAGE_ID.fullmatch(image_id):
             for extension in EXTENSION_OF.values():
@@ -93,7 +93,7 @@ class ImageStore:
         )
 
     def has(self, image_id: str) -> bool:
-        """Whether the image's file is there."""
+        """Whether the image is stored."""
         try:
             self.path(image_id)
         except ImageNotStored:
@@ -105,7 +105,7 @@ class ImageStore:
         return self.path(image_id).relative_to(self.root).as_posix()
 
     def read(self, image_id: str) -> bytes:
-        """The image's bytes as they were put. Raises ImageNotStored."""
+        """The image's original bytes. Raises ImageNotStored."""
         return self.path(image_id).read_bytes()
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
@@ -117,9 +117,8 @@ class ImageStore:
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
         """A `data:image/...;base64,` URL of the image, at most `max_side` pixels high and wide.
 
-        The stored bytes themselves where they are an upright RGB JPEG or PNG of that size, so that
-        a model sees what is on file; else a JPEG of quality 90, transparency laid on white. Raises
-        ImageNotStored.
+        If the stored image is an upright RGB JPEG or PNG of at most that size, its bytes are used
+        unchanged; else a JPEG of quality 90, with transparency on white. Raises ImageNotStored.
         """
         return self._data_urls.get(
             (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
@@ -142,9 +141,9 @@ def _data_url(data: bytes, max_side: int) -> str:
 
 
 def _shrunk(data: bytes, max_side: int) -> Image.Image:
-    """The first frame as a viewer shows it, shrunk to `max_side`."""
+    """The first frame, upright, shrunk to `max_side`."""
     with Image.open(io.BytesIO(data)) as image:
-        # Lets the JPEG decoder skip detail that the resize would throw away.
+        # Lets the JPEG decoder skip detail that resizing would drop.
         image.draft("RGB", (2 * max_side, 2 * max_side))
         shown = upright_rgb(image)
     shown.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
@@ -158,7 +157,7 @@ def _jpeg(image: Image.Image) -> bytes:
 
 
 class _Cache(Generic[Sized]):
-    """The values used last, up to `max_bytes` of them together; several threads may use it."""
+    """A thread-safe LRU cache of values with together at most `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -168,7 +167,7 @@ class _Cache(Generic[Sized]):
         self._making: dict[Hashable, Future[Sized]] = {}
 
     def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
-        """The value of `key`, made by the first who asks; who asks meanwhile waits for it."""
+        """The value of `key`; the first caller makes it, concurrent callers wait for it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,6 +1,6 @@
-"""Wikipedia as a source: its pages, the images on them and their files, asked for once and kept."""
+"""Wikipedia as a source: its pages, the images on them and their files, requested once and cached."""
 
+from resources.wikipedia.api_client import WikipediaError
 from resources.wikipedia.client import Wikipedia
-from resources.wikipedia.session import WikipediaError
 
 __all__ = ["Wikipedia", "WikipediaError"]

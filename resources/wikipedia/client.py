@@ -1,7 +1,7 @@
-"""Wikipedia as its callers see it: synchronous, and asked for nothing that is known.
+"""Wikipedia for its callers: synchronous, with a cache on disk.
 
-What belongs here: who asks, where, and what can be asked for. What does not: the requests (`wiki.py`,
-`session.py`) and what is kept (`keeping.py`, `records.py`).
+What belongs here: the interface and its settings. What does not: the requests (`wiki.py`,
+`api_client.py`) and the cache (`page_cache.py`, `records.py`).
 """
 
 import asyncio
@@ -15,29 +15,29 @@ import httpx
 
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
 from resources.host_pauses import HostPauses
-from resources.wikipedia.keeping import Progress, current_images, current_pages, known_files
+from resources.wikipedia.api_client import ApiClient, WikipediaError
+from resources.wikipedia.page_cache import Progress, current_files, current_images, current_pages
 from resources.wikipedia.policy import NO_CONTACT, user_agent
 from resources.wikipedia.records import PageRecord, file_records, page_records
-from resources.wikipedia.session import Session, WikipediaError
 from resources.wikipedia.wiki import API_PATH, Wiki
 
 API = "https://{language}.wikipedia.org/w/api.php"
 
-_SOMEBODY = re.compile(r"https?://\w|\w@\w+[.\w-]*\.\w")
+_CONTACT = re.compile(r"https?://\w|\w@\w+[.\w-]*\.\w")
 OnProgress = Callable[[int, int], None] | None
 T = TypeVar("T")
 
 
 class Wikipedia:
-    """Pages and files of Wikipedia; what has been fetched is kept in `folder`, in files per shard.
+    """Pages and files of Wikipedia; what was fetched is cached in `folder`, in files for each shard.
 
-    `contact` is a mail address or web page of who runs this. `api` is the API's address with
-    {language} in it, that of the REST API is derived from it. `timeout` is what one try may take,
-    `backoff` the wait after the first failed one (doubled after each), both in seconds. At most three
-    requests are under way. `pauses` has the hosts that are paused, which others that ask the same
-    hosts may share. Nothing is to be called from a coroutine. Every method raises
-    WikipediaError for a wiki that cannot be asked or does not answer; what it has answered by then is
-    kept, and a further call goes on from there. `on_progress(done, total)` counts titles and is
+    `contact` is a mail address or web page of the person who runs this. `api` is the API's address
+    with {language} in it; the REST API's address is derived from it. `timeout` is the limit of one
+    attempt, `backoff` the wait after the first failed one (doubled after each), both in seconds. At
+    most three requests are in flight. `pauses` are the pauses of hosts, shared with
+    other clients of the same hosts. No method may be called from a coroutine. Every method raises
+    WikipediaError for a wiki that refuses or does not answer; the answers so far are kept, and the
+    next call continues from them. `on_progress(done, total)` counts titles and is
     called in the calling thread.
     """
 
@@ -51,7 +51,7 @@ class Wikipedia:
         backoff: float = 1.0,
         pauses: HostPauses | None = None,
     ) -> None:
-        if not _names_somebody(contact):
+        if not _is_contact(contact):
             raise WikipediaError(NO_CONTACT)
         if not _is_api(api):
             raise WikipediaError(f"{api!r} cannot be the API's address: give one like {API}.")
@@ -67,7 +67,7 @@ class Wikipedia:
     ) -> dict[str, PageFacts | Missing]:
         """The facts of the page that each distinct title leads to.
 
-        A page that is kept is asked for its revision alone, and again in full when that is another.
+        Of a cached page only the revision is requested, and the page again if the revision changed.
         """
         progress = Progress(titles, on_progress)
         with page_records(self._folder, shard) as kept:
@@ -82,7 +82,7 @@ class Wikipedia:
     ) -> dict[str, tuple[PageImage, ...] | Missing]:
         """The images on the page that each distinct title leads to, in the page's order.
 
-        They are kept with the page, and asked for again when it has another revision.
+        They are cached with the page, and requested again when it has another revision.
         """
         progress = Progress(titles, on_progress)
         with page_records(self._folder, shard) as kept:
@@ -98,8 +98,8 @@ class Wikipedia:
     ) -> dict[str, FileFacts | Missing]:
         """The facts of the file of each distinct title ("File:Name.jpg"), local or shared.
 
-        `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. A file that is kept at this
-        width is not asked for again; one that is missing is.
+        `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. A file that is cached at this
+        width is not requested again; a missing one is.
         """
         try:
             check_width(width)
@@ -108,40 +108,40 @@ class Wikipedia:
         progress = Progress(titles, on_progress)
         with file_records(self._folder, shard) as kept:
             return self._run(
-                language, lambda wiki: known_files(wiki, kept, titles, width, progress)
+                language, lambda wiki: current_files(wiki, kept, titles, width, progress)
             )
 
     def kept_files(self, shard: str) -> list[FileFacts]:
-        """The files that are kept of a shard, without asking for anything."""
+        """The cached files of a shard; nothing is requested."""
         with file_records(self._folder, shard) as kept:
             return list(kept.values())
 
     def category_members(self, language: str, category: str, limit: int) -> list[str]:
-        """Titles of at most `limit` articles in the category itself; nothing of this is kept."""
+        """Titles of at most `limit` articles in the category itself; they are not cached."""
         return self._run(language, lambda wiki: wiki.members(category, limit))
 
     def _run(self, language: str, work: Callable[[Wiki], Awaitable[T]]) -> T:
         async def run() -> T:
-            session = Session(
+            client = ApiClient(
                 self._user_agent,
                 timeout=self._timeout,
                 backoff=self._backoff,
                 pauses=self._pauses,
             )
-            async with session:
-                return await work(Wiki(session, self._api, language))
+            async with client:
+                return await work(Wiki(client, self._api, language))
 
         return asyncio.run(run())
 
 
-def _names_somebody(contact: str | None) -> bool:
-    """Whether there is a mail or web address in it, and nothing that breaks a header."""
+def _is_contact(contact: str | None) -> bool:
+    """Whether it has a mail or web address, and no character that would break a header."""
     return (
         contact is not None
         and contact.isascii()
         and contact.isprintable()
         and not set("()") & set(contact)
-        and _SOMEBODY.search(contact) is not None
+        and _CONTACT.search(contact) is not None
     )
 
 

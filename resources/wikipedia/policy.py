@@ -1,14 +1,14 @@
-"""What Wikimedia asks of programs that fetch from it, in numbers and names.
+"""Wikimedia's rules for programs that fetch from it.
 
-What belongs here: its rules and which hosts they hold for. What does not: keeping to them
-(`fetch_schedule.py` counts and waits, `image_request.py` says who asks). Sources:
+What belongs here: the limits and the hosts that they hold for. What does not: keeping to them
+(`resources/images/host_queue.py`, `resources/images/request.py`). Sources:
 https://wikitech.wikimedia.org/wiki/Robot_policy (media: two requests at once, 25 Mbit/s) and
 https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy (a contact).
 """
 
 CONNECTIONS = 2
 BYTES_PER_SECOND = 25_000_000 / 8
-"""Of all that is fetched, together."""
+"""Of all downloads together."""
 
 NO_CONTACT = (
     "Wikimedia serves programs that name somebody to write to: "
@@ -22,5 +22,5 @@ def is_wikimedia(host: str) -> bool:
 
 
 def user_agent(contact: str | None) -> str:
-    """The User-Agent header: the program and, in brackets, whom to write to about it."""
+    """The User-Agent header: the program and, in brackets, a contact."""
     return f"vlm-loom/0.1 ({contact})" if contact else "vlm-loom/0.1"

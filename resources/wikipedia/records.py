@@ -1,10 +1,10 @@
-"""What has been fetched from Wikipedia, kept in one file per shard and kind.
+"""The files of the Wikipedia cache: one file for each shard and kind of record.
 
-What belongs here: the file's form, which survives a run that is killed while it writes. What does
-not: when a record is out of date (`keeping.py`).
+What belongs here: the file format, which survives a run that is killed while it writes. What does
+not: when a record is out of date (`page_cache.py`).
 
     FOLDER/<shard>.pages.jsonl, FOLDER/<shard>.files.jsonl
-    {"key": [language, title asked for, ...], "value": {...}}     the last line of a key holds
+    {"key": [language, title asked for, ...], "value": {...}}     a later line replaces an earlier one
 """
 
 import json
@@ -19,14 +19,14 @@ from filelock import FileLock
 
 from methods.wikimedia import FileFacts, Json, PageFacts, PageImage
 from resources.atomic_file import write_atomically
-from resources.wikipedia.session import WikipediaError
+from resources.wikipedia.api_client import WikipediaError
 
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """A page at its revision; `images` is None until they have been asked for."""
+    """A page at its revision; `images` is None until they are requested."""
 
     facts: PageFacts
     images: tuple[PageImage, ...] | None = None
@@ -36,7 +36,7 @@ Record = TypeVar("Record", bound=PageRecord | FileFacts)
 
 
 class Records(Generic[Record]):
-    """The records of one file, while the context is entered; no other process enters meanwhile.
+    """The records of one file; a context manager that keeps other processes out.
 
     Raises WikipediaError if the file is damaged anywhere but in its last line, which is dropped.
     """
@@ -80,7 +80,7 @@ class Records(Generic[Record]):
         return self._kept.values()
 
     def add(self, records: Mapping[Key, Record]) -> None:
-        """Keep the records; they are on disk on return."""
+        """Add records; they are on disk on return."""
         with self._path.open("ab") as file:
             file.writelines(_line(key, record) for key, record in records.items())
             file.flush()
@@ -110,18 +110,18 @@ class Records(Generic[Record]):
             self._n_lines += 1
             good += len(line) + 1
         if cut:
-            # A run was killed while it wrote: what comes next must not be joined to the remains.
+            # A run was killed while it wrote: the next line must not be appended to the partial one.
             with self._path.open("r+b") as file:
                 file.truncate(good)
 
 
 def page_records(folder: Path, shard: str) -> Records[PageRecord]:
-    """The pages kept of a shard."""
+    """The cached pages of a shard."""
     return Records(_path(folder, shard, "pages"), _page_record)
 
 
 def file_records(folder: Path, shard: str) -> Records[FileFacts]:
-    """The files kept of a shard."""
+    """The cached files of a shard."""
     return Records(_path(folder, shard, "files"), lambda value: FileFacts(**value))
 
 

@@ -1,7 +1,7 @@
-"""One language's wiki: what can be asked of it.
+"""The API requests to one language's wiki.
 
 What belongs here: the requests, in batches and with their continuations followed. What does not:
-what the answers say (`methods/wikimedia`) and what is kept of them (`client.py`).
+reading the answers (`methods/wikimedia`) and caching them (`page_cache.py`).
 """
 
 import re
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from methods.wikimedia import Json, Missing, find_asked, merge_answers, sent_form
-from resources.wikipedia.session import Session, WikipediaError
+from resources.wikipedia.api_client import ApiClient, WikipediaError
 
 BATCH = 50
 """Titles in one request; the API refuses more."""
@@ -20,23 +20,23 @@ _LANGUAGE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 
 
 class Wiki:
-    """The wiki of `language`, whose API is at the address that `api` is with {language} filled in.
+    """The wiki of `language`; its API is at the address `api`, with {language} replaced.
 
     Raises WikipediaError if that is no language's code: it becomes part of an address.
     """
 
-    def __init__(self, session: Session, api: str, language: str) -> None:
+    def __init__(self, client: ApiClient, api: str, language: str) -> None:
         if not _LANGUAGE.fullmatch(language):
             raise WikipediaError(
                 f"{language!r} is no language of Wikipedia: give the first part of the wiki's "
                 "address, as en of en.wikipedia.org."
             )
         self.language = language
-        self._session = session
+        self._client = client
         self._api = api.replace("{language}", language)
 
     async def pages(self, titles: Sequence[str], parameters: Json) -> dict[str, Json | Missing]:
-        """Page by title asked for, at most BATCH of them, with the properties the parameters name."""
+        """The page of each title, at most BATCH of them, with the properties in the parameters."""
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
         answers = []
         if sent:
@@ -65,23 +65,23 @@ class Wiki:
         return list(titles)[:limit]
 
     async def media_list(self, title: str) -> Json:
-        """The REST API's list of media on the page of this title, an empty one if it has none."""
+        """The REST API's media list of the page of this title; an empty list if it has none."""
         base = self._api.removesuffix(API_PATH) + REST_PATH
         name = quote(title.replace(" ", "_"), safe="")
-        return await self._session.get(f"{base}/page/media-list/{name}") or {"items": []}
+        return await self._client.get(f"{base}/page/media-list/{name}") or {"items": []}
 
     async def _answers(self, request: Json) -> AsyncIterator[Json]:
-        """The answers to a request and to all that continues it."""
+        """The answers to a request and to its continuations."""
         further: list[Json] = [{}]
         while True:
-            answer = await self._session.query(self._api, {**request, **further[-1]})
+            answer = await self._client.query(self._api, {**request, **further[-1]})
             yield answer
             following = answer.get("continue")
             if not following:
                 return
             if following in further:
                 raise WikipediaError(
-                    f"The wiki at {self._api} continues its answer with what it has given already: "
+                    f"The wiki at {self._api} continues its answer with a part given already: "
                     "run this again later."
                 )
             further.append(following)
@@ -89,7 +89,7 @@ class Wiki:
 
 @contextmanager
 def expected_form() -> Iterator[None]:
-    """What fails inside for want of a key or for another type is laid to the wiki's answer."""
+    """Turn a missing key or a wrong type in a wiki's answer into a WikipediaError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError) as error:

@@ -208,7 +208,7 @@ def taken(folder: Path) -> float:
     from methods.ingest.image_filters import ImageLimits
     from resources.images.fetcher import ImageFetcher
     from resources.images.index import ImageIndex
-    from resources.images.intake import ImageIntake, Wanted
+    from resources.images.intake import ImageIntake, WantedImage
     from resources.images.store import ImageStore
 
     with served(folder) as address, tempfile.TemporaryDirectory(dir=folder.parent) as home:
@@ -221,7 +221,7 @@ def taken(folder: Path) -> float:
             {},
         )
         urls = [f"{address}/{path.name}" for path in sorted(folder.iterdir())]
-        wanted = [Wanted(url, None, url) for url in urls]
+        wanted = [WantedImage(url, None, url) for url in urls]
         seconds = timed(lambda: [facts.image_id for _, facts in intake.take(wanted)])
         index.close()
         return seconds

@@ -28,7 +28,7 @@ HANDLED_IN_CODE = {
     "methods.prompts.front_matter.FrontMatterError": "becomes a PromptError",
     "methods.prompts.parsing.ParseError": "the model is asked again",
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
-    "resources.images.buffer.NoRoom": "the image is queued again",
+    "resources.images.buffer.BufferFull": "the image is queued again",
     "resources.images.ssrf_guard.PrivateAddress": "becomes an ImageRejected",
     "resources.llm.limits.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
@@ -37,6 +37,7 @@ HANDLED_IN_CODE = {
     "resources.offline.errors.BadRequest": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
+    "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
     "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
 }

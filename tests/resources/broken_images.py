@@ -13,7 +13,7 @@ from methods.ingest.image_check import MAX_BYTES
 from methods.ingest.image_filters import ImageLimits
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
-from resources.images.intake import ImageIntake, ImageRejected, Wanted
+from resources.images.intake import ImageIntake, ImageRejected, WantedImage
 from resources.images.store import ImageStore
 from tests.resources.broken_outcomes import Case, Outcome, Refused
 from tests.resources.images.upload_double import (
@@ -38,8 +38,8 @@ NO_LIMITS = ImageLimits()
 def outcome_of(
     folder: Path,
     fetcher: ImageFetcher,
-    broken: Wanted,
-    sound: Wanted,
+    broken: WantedImage,
+    sound: WantedImage,
     limits: ImageLimits = NO_LIMITS,
     excluded: dict[str, str] | None = None,
 ) -> Outcome:
@@ -54,8 +54,8 @@ def outcome_of(
     return Refused("image", "its URL", rejected.reason, rejected.detail)
 
 
-def wanted(url: str, mime_type: str | None = "image/png") -> Wanted:
-    return Wanted(url, mime_type, url)
+def wanted(url: str, mime_type: str | None = "image/png") -> WantedImage:
+    return WantedImage(url, mime_type, url)
 
 
 # --- Bytes ---------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def of_server(
     return feed
 
 
-def sound_on(uploads: UploadDouble) -> Wanted:
+def sound_on(uploads: UploadDouble) -> WantedImage:
     return wanted(uploads.serve("sound.png", ok()))
 
 

@@ -59,7 +59,7 @@ def test_a_host_is_the_same_in_any_writing():
 
 
 def test_a_pause_that_wikipedia_asked_for_holds_for_images(uploads, wiki, tmp_path, monkeypatch):
-    monkeypatch.setattr("resources.wikipedia.session.TRIES", 1)
+    monkeypatch.setattr("resources.wikipedia.api_client.TRIES", 1)
     pauses = HostPauses()
     wiki.fail(faults.maxlag("0.5"))
     with pytest.raises(WikipediaError, match="maxlag"):

@@ -13,7 +13,7 @@ from resources.home import REPO_ROOT
 from resources.images import fetcher as image_source
 from resources.images import host_queue as fetch_schedule
 from resources.images import ssrf_guard as guarded_network
-from resources.images.buffer import Handover
+from resources.images.buffer import BoundedBuffer
 from resources.images.fetcher import CONCURRENCY, ImageFetcher
 from resources.images.host_queue import HOST_CONNECTIONS
 from tests.resources.images.upload_double import (
@@ -131,7 +131,7 @@ def test_a_slow_caller_slows_the_fetching(uploads, monkeypatch):
         assert len(list(fetched)) == 57
 
 
-class WatchedHandover(Handover):
+class WatchedHandover(BoundedBuffer):
     """Counts the bytes that have come and are not used up."""
 
     n_bytes = most = 0
@@ -158,7 +158,7 @@ def test_so_does_one_whose_images_are_large(uploads, monkeypatch, answer):
         watched.append(WatchedHandover(32, 2_000_000))
         return watched[0]
 
-    monkeypatch.setattr(image_source, "_new_handover", new_handover)
+    monkeypatch.setattr(image_source, "_new_buffer", new_handover)
     monkeypatch.setattr(image_source, "FIRST_ROOM", 100_000)
     large = bytes(500_000)
     urls = [uploads.serve(f"{number}.png", answer(large)) for number in range(20)]

@@ -3,7 +3,7 @@
 import anyio
 
 from resources.host_pauses import HostPauses, host_name
-from resources.images.host_queue import Job, Schedule
+from resources.images.host_queue import HostQueues, Job
 from resources.wikipedia import policy as wikimedia_policy
 
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.png"
@@ -13,9 +13,9 @@ def jobs(*addresses: str) -> list[Job]:
     return [Job(f"url {number}", address) for number, address in enumerate(addresses)]
 
 
-async def begun(schedule: Schedule) -> Job:
-    job = await schedule.next()
-    assert job and schedule.begin(job)
+async def begun(queues: HostQueues) -> Job:
+    job = await queues.next()
+    assert job and queues.begin(job)
     return job
 
 
@@ -24,20 +24,20 @@ def about(measured: list[float], seconds: list[float]) -> bool:
     return all(-0.01 < m - s < 0.15 for m, s in zip(measured, seconds, strict=True))
 
 
-async def next_within(schedule: Schedule, seconds: float) -> Job | None:
+async def next_within(queues: HostQueues, seconds: float) -> Job | None:
     with anyio.move_on_after(seconds):
-        return await schedule.next()
+        return await queues.next()
     return None
 
 
 def test_wikimedia_is_asked_for_two_images_at_once():
     async def scenario() -> None:
-        schedule = Schedule(jobs(UPLOAD, UPLOAD, UPLOAD), 1.0, HostPauses())
-        first, _ = await begun(schedule), await begun(schedule)
-        assert await next_within(schedule, 0.05) is None
-        schedule.answered(first, 0)
-        schedule.done(first)
-        assert await next_within(schedule, 5)
+        queues = HostQueues(jobs(UPLOAD, UPLOAD, UPLOAD), 1.0, HostPauses())
+        first, _ = await begun(queues), await begun(queues)
+        assert await next_within(queues, 0.05) is None
+        queues.answered(first, 0)
+        queues.done(first)
+        assert await next_within(queues, 5)
 
     anyio.run(scenario)
 
@@ -49,15 +49,15 @@ def test_wikimedia_is_asked_for_25_megabits_a_second(monkeypatch):
 
     async def scenario() -> list[float]:
         start = anyio.current_time()
-        schedule = Schedule(
+        queues = HostQueues(
             jobs(*[UPLOAD] * 3, *["https://example.org/a.png"] * 3), 1.0, HostPauses()
         )
         times = {"upload.wikimedia.org": [], "example.org": []}
-        while job := await schedule.next():
-            assert schedule.begin(job)
+        while job := await queues.next():
+            assert queues.begin(job)
             times[host_name(job.address)].append(anyio.current_time() - start)
-            schedule.answered(job, 2_000)
-            schedule.done(job)
+            queues.answered(job, 2_000)
+            queues.done(job)
         assert about(times["example.org"], [0, 0, 0])
         return times["upload.wikimedia.org"]
 
@@ -68,14 +68,14 @@ def test_requests_refused_together_are_one_refusal():
     """Three under way at once: the pause is the first one's, not doubled by the other two."""
 
     async def scenario() -> list[float]:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
-        taken = [await begun(schedule) for _ in range(3)]
+        queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
+        taken = [await begun(queues) for _ in range(3)]
         await anyio.sleep(0.01)
         start = anyio.current_time()
         for job in taken:
-            schedule.refused(job, None)
-            schedule.again(job, job.address, last=True)
-        assert await schedule.next()
+            queues.refused(job, None)
+            queues.again(job, job.address, last=True)
+        assert await queues.next()
         return [anyio.current_time() - start]
 
     assert about(anyio.run(scenario), [0.1])
@@ -83,18 +83,18 @@ def test_requests_refused_together_are_one_refusal():
 
 def test_pauses_grow_and_begin_anew_once_the_host_answers():
     async def scenario() -> list[float]:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
+        queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
         pauses = []
-        job = await begun(schedule)
+        job = await begun(queues)
         for answer in ("no", "no", "yes", "no"):
             start = anyio.current_time()
             if answer == "no":
-                schedule.refused(job, None)
-                schedule.again(job, job.address)
+                queues.refused(job, None)
+                queues.again(job, job.address)
             else:
-                schedule.answered(job, 10)
-                schedule.done(job)
-            job = await begun(schedule)
+                queues.answered(job, 10)
+                queues.done(job)
+            job = await begun(queues)
             pauses.append(anyio.current_time() - start)
         return pauses
 
@@ -103,14 +103,14 @@ def test_pauses_grow_and_begin_anew_once_the_host_answers():
 
 def test_an_answer_from_before_a_refusal_does_not_end_the_pause():
     async def scenario() -> None:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 3), 0.2, HostPauses())
-        first, second = await begun(schedule), await begun(schedule)
+        queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.2, HostPauses())
+        first, second = await begun(queues), await begun(queues)
         await anyio.sleep(0.01)
-        schedule.refused(first, None)
-        schedule.answered(second, 10)
-        schedule.done(second)
-        assert await next_within(schedule, 0.1) is None
-        assert await next_within(schedule, 0.3)
+        queues.refused(first, None)
+        queues.answered(second, 10)
+        queues.done(second)
+        assert await next_within(queues, 0.1) is None
+        assert await next_within(queues, 0.3)
 
     anyio.run(scenario)
 
@@ -119,9 +119,9 @@ def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it():
     """It may have waited for room meanwhile."""
 
     async def scenario() -> None:
-        schedule = Schedule(jobs(*["https://example.org/a.png"] * 2), 5.0, HostPauses())
-        first, late = await begun(schedule), await schedule.next()
-        schedule.refused(first, None)
-        assert late and not schedule.begin(late)
+        queues = HostQueues(jobs(*["https://example.org/a.png"] * 2), 5.0, HostPauses())
+        first, late = await begun(queues), await queues.next()
+        queues.refused(first, None)
+        assert late and not queues.begin(late)
 
     anyio.run(scenario)

@@ -16,7 +16,7 @@ from PIL import Image
 
 from methods.wikimedia import Missing
 from resources.home import REPO_ROOT
-from resources.wikipedia import Wikipedia, WikipediaError, session
+from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Use
 
@@ -149,7 +149,7 @@ def test_the_last_line_of_a_page_holds_and_is_the_only_one_in_the_end(wiki, wiki
 
 def test_what_came_before_a_failure_is_kept(wiki, wikipedia, monkeypatch, tmp_path):
     """One batch of three fails for good, after the others; running again asks for that one alone."""
-    monkeypatch.setattr(session, "TRIES", 2)
+    monkeypatch.setattr(api_client, "TRIES", 2)
     path = tmp_path / "birds.pages.jsonl"
     wiki.fail(faults.until(lambda: n_lines(path) == 70, faults.status(500)), on="extracts.*Bird 50")
     wiki.fail(faults.status(500), on="extracts.*Bird 50")
@@ -161,7 +161,7 @@ def test_what_came_before_a_failure_is_kept(wiki, wikipedia, monkeypatch, tmp_pa
 
 
 def test_one_page_whose_images_fail_costs_those_of_no_other(wiki, wikipedia, monkeypatch, tmp_path):
-    monkeypatch.setattr(session, "TRIES", 1)
+    monkeypatch.setattr(api_client, "TRIES", 1)
     path = tmp_path / "birds.pages.jsonl"
     wikipedia.pages("birds", "en", TITLES[:20])
     wiki.fail(faults.until(lambda: n_lines(path) == 39, faults.status(500)), on="/Bird_7 ")

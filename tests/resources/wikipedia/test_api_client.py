@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from methods.wikimedia import PageFacts
-from resources.wikipedia import Wikipedia, WikipediaError, session
+from resources.wikipedia import Wikipedia, WikipediaError, api_client
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
 
@@ -29,7 +29,7 @@ def asking(wiki: MediaWiki, folder: Path, **options) -> Wikipedia:
 @pytest.fixture
 def short_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server's second is a tenth of one here."""
-    monkeypatch.setattr(session, "retry_after", lambda value: value and float(value) / 10)
+    monkeypatch.setattr(api_client, "retry_after", lambda value: value and float(value) / 10)
 
 
 def in_a_moment(seconds: float) -> str:
@@ -67,8 +67,8 @@ def test_what_may_pass_is_tried_again(wiki, tmp_path, fault):
 
 
 def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
-    assert session.TRIES == 8
-    monkeypatch.setattr(session, "TRIES", 3)
+    assert api_client.TRIES == 8
+    monkeypatch.setattr(api_client, "TRIES", 3)
     wiki.fail(faults.maxlag("0"), times=99)
     with pytest.raises(WikipediaError) as caught:
         asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
@@ -87,14 +87,14 @@ def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
     ],
 )
 def test_the_sentence_tells_what_was_wrong(wiki, tmp_path, monkeypatch, fault, told):
-    monkeypatch.setattr(session, "TRIES", 2)
+    monkeypatch.setattr(api_client, "TRIES", 2)
     wiki.fail(fault, times=2)
     with pytest.raises(WikipediaError, match=told):
         asking(wiki, tmp_path, timeout=0.1).pages("birds", "en", ["Bird 1"])
 
 
 def test_nobody_at_home(tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "TRIES", 2)
+    monkeypatch.setattr(api_client, "TRIES", 2)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         api = f"http://127.0.0.1:{closed.getsockname()[1]}/{{language}}/w/api.php"
     wikipedia = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
@@ -135,8 +135,8 @@ def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
 
 
 def test_the_longest_wait_of_its_own_is_a_minute(wiki, tmp_path, monkeypatch):
-    assert session.MAX_BACKOFF == 60.0
-    monkeypatch.setattr(session, "MAX_BACKOFF", 0.01)
+    assert api_client.MAX_BACKOFF == 60.0
+    monkeypatch.setattr(api_client, "MAX_BACKOFF", 0.01)
     wiki.fail(faults.html(), times=7)
     start = time.monotonic()
     asking(wiki, tmp_path, backoff=10).pages("birds", "en", ["Bird 1"])
@@ -167,7 +167,7 @@ def test_a_wait_asked_for_holds_every_request(wiki, tmp_path, short_seconds, fau
 
 
 def test_a_wait_outlives_the_call_that_was_told_of_it(wiki, tmp_path, short_seconds, monkeypatch):
-    monkeypatch.setattr(session, "TRIES", 1)
+    monkeypatch.setattr(api_client, "TRIES", 1)
     wikipedia = asking(wiki, tmp_path)
     wiki.fail(faults.status(429, "3"))
     with pytest.raises(WikipediaError):
@@ -200,4 +200,4 @@ def test_three_requests_at_once_and_no_more(wiki, tmp_path):
     wiki.latency = 0.02
     titles = [f"Bird {number}" for number in range(12)]
     asking(wiki, tmp_path).page_images("birds", "en", titles)
-    assert wiki.most_at_once == session.CONCURRENCY == 3
+    assert wiki.most_at_once == api_client.CONCURRENCY == 3

@@ -1,7 +1,7 @@
-"""What is asked of a wiki anew, and what is kept from an earlier run.
+"""Pages, images and files of a wiki through a cache: only what is new or out of date is requested.
 
-What belongs here: when what is kept is out of date, and the keeping of every answer as it comes. What
-does not: the requests (`wiki.py`) and the files (`records.py`).
+What belongs here: deciding what is out of date, and caching every answer as it arrives. What does not:
+the requests (`wiki.py`) and the cache's files (`records.py`).
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from methods.wikimedia import (
     page_images,
 )
 from resources.batched import batched
+from resources.wikipedia.api_client import CONCURRENCY
 from resources.wikipedia.records import Key, PageRecord, Records
-from resources.wikipedia.session import CONCURRENCY
 from resources.wikipedia.wiki import BATCH, Wiki, expected_form
 
 _REVISIONS = {"prop": "info"}
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Progress:
-    """Tells `on_progress` how many of the distinct titles are done."""
+    """Calls `on_progress` with the number of distinct titles that are done."""
 
     def __init__(
         self, titles: Iterable[str], on_progress: Callable[[int, int], None] | None
@@ -52,7 +52,7 @@ class Progress:
         self._on_progress = on_progress
 
     def done(self, done: int) -> None:
-        """So many are done by now."""
+        """Report the number of titles done so far."""
         if self._on_progress:
             self._on_progress(done, self._total)
 
@@ -60,7 +60,7 @@ class Progress:
 async def current_pages(
     wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: Progress
 ) -> dict[str, PageRecord | Missing]:
-    """The page by title asked for: the kept one, if it has the revision that the wiki has now."""
+    """The page of each requested title: the cached one if its revision is still the current one."""
     distinct = list(dict.fromkeys(titles))
     now: dict[str, Json | Missing] = {}
 
@@ -86,7 +86,7 @@ async def current_pages(
         for title, page in (await wiki.pages(batch, _FACTS)).items():
             for asked in outdated[title]:
                 if isinstance(page, Missing):
-                    # It was there a moment ago, when its revision was asked for.
+                    # It was deleted since its revision was requested.
                     results[asked] = replace(page, asked=asked)
                     continue
                 with expected_form():
@@ -102,7 +102,7 @@ async def current_pages(
 async def current_images(
     wiki: Wiki, kept: Records[PageRecord], titles: Sequence[str], progress: Progress
 ) -> dict[str, tuple[PageImage, ...] | Missing]:
-    """The images by page asked for, kept and out of date with the page."""
+    """The images on the page of each requested title, cached together with the page."""
     results: dict[str, tuple[PageImage, ...] | Missing] = {}
     lacking: dict[str, list[PageRecord]] = {}
     records = await current_pages(wiki, kept, titles, Progress(titles, None))
@@ -131,14 +131,14 @@ async def current_images(
     return {asked: results[asked] for asked in records}
 
 
-async def known_files(
+async def current_files(
     wiki: Wiki,
     kept: Records[FileFacts],
     titles: Sequence[str],
     width: int,
     progress: Progress,
 ) -> dict[str, FileFacts | Missing]:
-    """The file by title asked for: the kept one, if its thumbnail has this width."""
+    """The file of each requested title: the cached one if its thumbnail has this width."""
     results: dict[str, FileFacts | Missing] = {}
     distinct = list(dict.fromkeys(titles))
     for asked in distinct:
@@ -163,20 +163,20 @@ async def known_files(
 
 
 async def _each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:
-    """Do the work for all items, a few at a time; the first that fails ends the others.
+    """Do the work for all items, a few concurrently; the first error ends the others.
 
-    An item is done to its last continuation before another is begun: what has been asked for is
-    kept as early as can be.
+    Each worker finishes an item, with its continuations, before it begins another, so that answers
+    are cached as early as possible.
     """
     waiting = iter(items)
 
-    async def go_on() -> None:
+    async def worker() -> None:
         for item in waiting:
             await work(item)
 
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(CONCURRENCY):
-                group.create_task(go_on())
+                group.create_task(worker())
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None

@@ -1,7 +1,7 @@
-"""What is known of pages and images besides their rows: categories, missing texts, licences.
+"""Enrichment of rows: categories, missing texts and licences, from the corpus's files and Wikipedia.
 
-What belongs here: which source has the word. The corpus's own files come before Wikipedia, which is
-asked for pages of its own shards, and for others' where the corpus says so.
+What belongs here: which source is used. The corpus's files come before Wikipedia. Wikipedia is asked
+about pages of its own shards, and about others if `corpus.yaml` says so (`enrich`).
 """
 
 import re
@@ -17,11 +17,11 @@ from resources.wikipedia.policy import is_wikimedia
 
 Row = dict[str, Any]
 _LANGUAGE = re.compile(r"(?!www$)[a-z]+(-[a-z0-9]+)*")
-"""What can be a wiki's name; rows with another are left as they are."""
+"""Possible names of wikis; rows with another name are not enriched."""
 
 
-class Knowledge:
-    """Completes rows; what was asked of Wikipedia once is kept and asked again when it changed."""
+class Enricher:
+    """Adds facts to rows; Wikipedia's answers are cached and requested again when they change."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -29,7 +29,7 @@ class Knowledge:
         self._categories = corpus.categories()
         self._kept: dict[str, dict[str, FileFacts]] = {}
 
-    def of_pages(self, rows: Sequence[Row]) -> list[Row]:
+    def enrich_pages(self, rows: Sequence[Row]) -> list[Row]:
         """The rows with `categories`, and with a `page_text` if they had none and there is one."""
         for row in rows:
             row["categories"] = self._categories.get(row["title"], [])
@@ -44,8 +44,8 @@ class Knowledge:
                     row["page_text"] = row["page_text"] or page.extract or None
         return list(rows)
 
-    def of_images(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows with `licence`, `licence_url` and `artist`, None where nobody knows."""
+    def enrich_images(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows with `licence`, `licence_url` and `artist`, None where they are unknown."""
         default = self._settings.images.licence
         for row in rows:
             row["licence"] = default and default.name
@@ -72,7 +72,7 @@ class Knowledge:
         return list(rows)
 
     def _asked(self, rows: Iterable[Row]) -> Iterator[tuple[str, str, list[Row]]]:
-        """Rows that Wikipedia is asked about, by shard and language."""
+        """The rows that Wikipedia is asked about, by shard and language."""
         settings = self._settings.wikipedia
 
         def whose(row: Row) -> tuple[str, str]:
@@ -89,15 +89,17 @@ class Knowledge:
 
 
 def _wiki(row: Row) -> str:
-    """The wiki that the row's page is of: WIT has language codes that are no wiki's name."""
+    """The name of the wiki of the row's page; some of WIT's language codes are not names of wikis."""
     host = urlsplit(row["page_url"]).hostname or ""
     wiki, _, site = host.partition(".")
     return wiki if site == "wikipedia.org" else str(row["language"]).lower()
 
 
 def _of_one_site(*urls: str) -> bool:
-    """Whether no two addresses at Wikimedia are of two sites: a wiki may have a file of its own under
-    the name of one on Commons."""
+    """Whether all addresses at Wikimedia are of one site.
+
+    A wiki may have a local file of the same name as one on Commons.
+    """
     parts = [urlsplit(url) for url in urls]
     sites = [part.path.split("/")[2:3] for part in parts if is_wikimedia(part.hostname or "")]
     return all(site == sites[0] for site in sites)

@@ -1,7 +1,7 @@
-"""Requests to a wiki, made the way Wikimedia asks programs to make them.
+"""An HTTP client of MediaWiki's API that keeps to Wikimedia's etiquette.
 
-What belongs here: the HTTP client, how many requests are under way, when to wait and to try again, and
-which answers are errors. What does not: what is asked for (`wiki.py`). Sources:
+What belongs here: concurrency, waiting, retries, and which answers are errors. What does not: what is
+requested (`wiki.py`). Sources:
 https://www.mediawiki.org/wiki/API:Etiquette, .../API:Errors_and_warnings, .../Manual:Maxlag_parameter
 and .../Wikimedia_APIs/Rate_limits.
 """
@@ -18,13 +18,13 @@ from resources.host_pauses import HostPauses, host_name
 from resources.retry_after import retry_after
 
 CONCURRENCY = 3
-"""Requests under way at once, the most that Wikimedia asks for; no caller starts more."""
+"""Requests in flight, the most that Wikimedia allows."""
 TRIES = 8
 MAX_BACKOFF = 60.0
 MAX_WAIT = 600.0
-"""Seconds: a wiki that asks for a longer wait is left alone, and the run ends."""
+"""Seconds: if a wiki asks for a longer wait, the run ends."""
 LONGEST_URL = 2000
-"""Characters; what would make a longer address is sent as a form."""
+"""Characters; a query that would make a longer URL is sent as a form."""
 
 _ALWAYS = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 _PASSING_CODES = ("maxlag", "ratelimited", "readonly")
@@ -34,12 +34,12 @@ class WikipediaError(UserError):
     """Wikipedia cannot be asked, or has not answered; the message says what to do."""
 
 
-class Session:
-    """One event loop's connections, CONCURRENCY of them. `user_agent` names who asks.
+class ApiClient:
+    """HTTP requests to the API with retries, over at most CONCURRENCY connections.
 
-    `timeout` is what one try may take from first to last byte, `backoff` the wait after the first
-    failed one (doubled after each), both in seconds. `pauses` has the hosts that are paused; it
-    outlives the session.
+    `timeout` is the limit of one attempt, from first to last byte, `backoff` the wait after the first
+    failed one (doubled after each), both in seconds. `pauses` are the pauses of hosts, which outlive
+    this client.
     """
 
     def __init__(
@@ -48,16 +48,16 @@ class Session:
         self._timeout = timeout
         self._backoff = backoff
         self._pauses = pauses
-        self._client = httpx.AsyncClient(
+        self._http = httpx.AsyncClient(
             headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"},
-            timeout=None,  # each try has one deadline for all of it
+            timeout=None,  # `_one_try` limits each attempt as a whole
             limits=httpx.Limits(max_connections=CONCURRENCY),
             follow_redirects=True,
             max_redirects=3,
         )
 
-    async def __aenter__(self) -> "Session":
-        await self._client.__aenter__()
+    async def __aenter__(self) -> "ApiClient":
+        await self._http.__aenter__()
         return self
 
     async def __aexit__(
@@ -66,7 +66,7 @@ class Session:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._client.__aexit__(kind, error, traceback)
+        await self._http.__aexit__(kind, error, traceback)
 
     async def query(self, api: str, parameters: Json) -> Json:
         """The answer of the API at this address to action=query. Raises WikipediaError."""
@@ -79,7 +79,7 @@ class Session:
         return answer
 
     async def get(self, url: str) -> Json | None:
-        """The JSON object at this address, None where there is nothing. Raises WikipediaError."""
+        """The JSON object at this address, None if there is none. Raises WikipediaError."""
         return await self._ask(url, None)
 
     async def _ask(self, url: str, parameters: Json | None) -> Json | None:
@@ -87,13 +87,13 @@ class Session:
         for tried in range(TRIES):
             try:
                 return _content(await self._one_try(host, url, parameters))
-            except _Passing as trouble:
+            except _TransientError as trouble:
                 passing = trouble
             doubled = min(self._backoff * 2**tried, MAX_BACKOFF)
             wait = doubled if passing.wait is None else passing.wait
-            if passing.concerns_all:
+            if passing.pauses_host:
                 self._pauses.pause(host_name(url), wait)
-                self._require_a_short_pause(host, url)
+                self._seconds_to_wait(host, url)
             elif tried + 1 < TRIES:
                 await asyncio.sleep(wait)
         raise WikipediaError(
@@ -102,19 +102,19 @@ class Session:
         )
 
     async def _one_try(self, host: str, url: str, parameters: Json | None) -> httpx.Response:
-        while (wait := self._require_a_short_pause(host, url)) > 0:
+        while (wait := self._seconds_to_wait(host, url)) > 0:
             await asyncio.sleep(wait)
         try:
             async with asyncio.timeout(self._timeout):
                 if parameters is not None and len(urlencode(parameters)) > LONGEST_URL:
-                    return await self._client.post(url, data=parameters)
-                return await self._client.get(url, params=parameters)
+                    return await self._http.post(url, data=parameters)
+                return await self._http.get(url, params=parameters)
         except TimeoutError:
-            raise _Passing(f"no answer within {self._timeout:g} seconds") from None
+            raise _TransientError(f"no answer within {self._timeout:g} seconds") from None
         except httpx.HTTPError as error:
-            raise _Passing(f"the connection failed: {error!r}") from None
+            raise _TransientError(f"the connection failed: {error!r}") from None
 
-    def _require_a_short_pause(self, host: str, url: str) -> float:
+    def _seconds_to_wait(self, host: str, url: str) -> float:
         """Seconds that are left of the host's pause. Raises WikipediaError if they are too many."""
         wait = self._pauses.seconds_left(host_name(url))
         if wait > MAX_WAIT:
@@ -125,18 +125,18 @@ class Session:
         return wait
 
 
-class _Passing(Exception):
-    """What may pass by itself; `wait` is how many seconds the server asked for, if it did.
+class _TransientError(Exception):
+    """A failure that a retry may resolve; `wait` are the seconds that the server asked for, if any.
 
-    `concerns_all`: the server has too much to do, and no other request is to go out before.
+    `pauses_host`: the server is overloaded, and no other request may be sent before.
     """
 
     def __init__(
-        self, detail: str, wait: float | None = None, *, concerns_all: bool = False
+        self, detail: str, wait: float | None = None, *, pauses_host: bool = False
     ) -> None:
         super().__init__(detail)
         self.wait = wait
-        self.concerns_all = concerns_all
+        self.pauses_host = pauses_host
 
 
 def _content(response: httpx.Response) -> Json | None:
@@ -152,7 +152,7 @@ def _content(response: httpx.Response) -> Json | None:
     overloaded = status in (429, 503) or code in _PASSING_CODES
     if overloaded or status >= 500:
         detail = f"status {status}" if code is None else f"{code}: {info}"
-        raise _Passing(detail, wait, concerns_all=overloaded or wait is not None)
+        raise _TransientError(detail, wait, pauses_host=overloaded or wait is not None)
     if status == 404:
         return None
     if code is not None:
@@ -167,5 +167,5 @@ def _content(response: httpx.Response) -> Json | None:
     if status != 200:
         raise WikipediaError(f"{host} answered with status {status}: correct the API's address.")
     if not isinstance(body, dict):
-        raise _Passing("an answer that is no JSON object")
+        raise _TransientError("an answer that is no JSON object")
     return body

@@ -1,7 +1,7 @@
-"""Asset checks of the clustering: are members near their centres, is the result worth drawing from.
+"""Asset checks of clusters and image sets.
 
-What belongs here: what must hold of clusters and sets (blocking), and what a person should look at
-(a warning, with its limit in the run's config). Schema checks are made in `checks.py`.
+What belongs here: conditions that clusters and sets must meet (blocking), and limits that warn a person
+(configurable). Schema checks are in `checks.py`.
 """
 
 import dagster as dg
@@ -17,43 +17,43 @@ COHESION = dg.AssetKey(["cluster", "cohesion"])
 NEAR_PAIRS = dg.AssetKey(["cluster", "near_pairs"])
 IMAGE_SETS = dg.AssetKey(["cluster", "image_sets"])
 TOLERANCE = 1e-4
-"""What a similarity may differ by when it is made a second time, in another order of additions."""
+"""How much a similarity may differ when it is computed again in another order of additions."""
 N_SHOWN = 20
 
 
 class UnclusteredLimit(dg.Config):
-    """The largest share of entries in no cluster before the check warns; they stand in no set."""
+    """The largest share of entries in no cluster without a warning; such entries are in no set."""
 
     max_share: float = Field(0.8, ge=0, le=1)
 
 
 class GiantLimit(dg.Config):
-    """The largest share of grouped entries that one group may have before the check warns."""
+    """The largest share of all grouped entries that one group may have without a warning."""
 
     max_share: float = Field(0.5, ge=0, le=1)
 
 
 class LooseLimit(dg.Config):
-    """The lowest mean similarity to its centre that a cluster may have before the check warns."""
+    """The lowest mean similarity to the centre that a cluster may have without a warning."""
 
     min_similarity: float = Field(0.7, ge=-1, le=1)
 
 
 class UseLimit(dg.Config):
-    """In how many sets of a kind an entry may be; as in the config of cluster/image_sets."""
+    """How many sets of a kind an entry may be in; must equal the config of cluster/image_sets."""
 
     benchmark_max_uses: int = Field(1, ge=1)
     instruction_max_uses: int = Field(1, ge=1)
 
 
 class PageLimit(dg.Config):
-    """Whether a set may have several images of a page; as in the config of cluster/image_sets."""
+    """Whether a set may have several images of a page; must equal the config of cluster/image_sets."""
 
     repeat_pages: bool = False
 
 
 def cluster_checks() -> list[dg.AssetChecksDefinition]:
-    """All checks of the stage but those on schemas."""
+    """All checks of the stage except those on schemas."""
     return [
         within_tau,
         unclustered,
@@ -70,10 +70,10 @@ def cluster_checks() -> list[dg.AssetChecksDefinition]:
     asset=CLUSTERS,
     name="within_tau",
     blocking=True,
-    description="Every member lies within tau of its centre, as near as the table says; made anew.",
+    description="Every member is within tau of its centre, with the recorded similarity.",
 )
 def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """Blocking. Members found by density are bound by tau only if they joined later."""
+    """Blocking. In clusters by density only members that were assigned later must be within tau."""
     found = warehouse.read("cluster/far_members", {"n_tolerance": TOLERANCE})
     n_far = sum(found["is_far"].to_pylist())
     return dg.AssetCheckResult(
@@ -111,7 +111,7 @@ def unclustered(
     description="No group has more than the limit's share of all grouped entries.",
 )
 def giant_group(config: GiantLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """A warning: tau may be too low for the categories, or they say too little."""
+    """A warning: tau may be too low for the categories, or the categories too general."""
     largest = warehouse.read("cluster/largest_groups", {"n_rows": N_SHOWN})
     share = max(largest["share"].to_pylist(), default=0.0)
     return dg.AssetCheckResult(
@@ -124,10 +124,10 @@ def giant_group(config: GiantLimit, warehouse: dg.ResourceParam[Warehouse]) -> d
 @dg.asset_check(
     asset=COHESION,
     name="loose",
-    description="No cluster's mean similarity to its centre lies under the limit.",
+    description="No cluster's mean similarity to its centre is below the limit.",
 )
 def loose(config: LooseLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """A warning: images of a loose cluster have little to do with each other."""
+    """A warning: the images of a loose cluster are hardly related."""
     found = warehouse.read("cluster/loose", {"n_similarity": config.min_similarity})
     return dg.AssetCheckResult(
         passed=not found.num_rows,
@@ -143,10 +143,10 @@ def loose(config: LooseLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.Asse
 @dg.asset_check(
     asset=NEAR_PAIRS,
     name="mergeable",
-    description="No two clusters could be one without becoming looser than clusters may be.",
+    description="No two clusters could be merged with all members within tau of one centre.",
 )
 def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """A warning: their sets would be better drawn from both."""
+    """A warning: their sets would be better sampled from both."""
     found = warehouse.read("cluster/mergeable_pairs")
     return dg.AssetCheckResult(
         passed=not found.num_rows,
@@ -159,10 +159,10 @@ def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     asset=IMAGE_SETS,
     name="no_repeats",
     blocking=True,
-    description="No set has a page twice (unless repeat_pages is set) or two images that look alike.",
+    description="No set has a page twice (unless repeat_pages is set) or two near-duplicate images.",
 )
 def no_repeats(config: PageLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """Blocking: a question about two images that are one has no answer."""
+    """Blocking: a question that compares an image with its near-duplicate has no answer."""
     found = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": config.repeat_pages})
     return dg.AssetCheckResult(
         passed=not found.num_rows, metadata={"sets": found.num_rows, "first": _table(found)}
@@ -188,10 +188,10 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     asset=IMAGE_SETS,
     name="entry_use",
     blocking=True,
-    description="No entry stands in more sets of a kind than it may.",
+    description="No entry is in more sets of a kind than allowed.",
 )
 def entry_use(config: UseLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-    """Blocking: sets that share entries would give dialogues that are not independent."""
+    """Blocking: dialogues of sets that share entries are not independent."""
     bounds = {
         "n_benchmark": config.benchmark_max_uses,
         "n_instruction": config.instruction_max_uses,

@@ -1,8 +1,8 @@
-"""Identity by content.
+"""Content ids: hashes of the content they identify.
 
-Every id in the system is a hash of what it names, so a rebuild gives the same id to the same thing
-and nothing has to be counted. What belongs here: the one canonical form, the one hash, the one
-bucket function. What does not: what goes into the id of a particular thing (its own module says).
+A rebuild gives the same id to the same content, and no counter is needed. What belongs here: the
+canonical form, the hash, the bucket of an id. What does not: what is hashed for a particular kind of
+thing (its own module).
 """
 
 import hashlib
@@ -13,17 +13,17 @@ ID_LENGTH = 20
 
 
 def canonical_json(value: object) -> str:
-    """The one text form of a JSON value: sorted keys, no spaces, UTF-8, no NaN."""
+    """The canonical text of a JSON value: sorted keys, no spaces, UTF-8, no NaN."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
 
 
 def content_id(*parts: object) -> str:
-    """Hash of `parts` (JSON values) in canonical form, the first 20 hex digits of SHA-256."""
+    """The first 20 hex digits of the SHA-256 of `parts` (JSON values) in canonical form."""
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:ID_LENGTH]
 
 
 def bucket_of(content_id: str, n_buckets: int) -> int:
-    """Bucket in [0, n_buckets) of an id: a function of the id alone, so a row never moves."""
+    """Bucket in [0, n_buckets) of an id: it depends on the id alone, so it never changes."""
     return int(content_id[:8], 16) % n_buckets

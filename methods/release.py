@@ -1,7 +1,7 @@
 """A release: approved dialogues as rows of the release tables, under an id by content.
 
-What belongs here: which rows a set of approved items becomes and what the release is called. Its id
-is a hash of its content, so the same content is the same release, and other content another.
+What belongs here: the rows of a release, and its id. The id is a hash of the content, so the same
+content gives the same release.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from methods.prompts.messages import IMAGE_HERE
 
 @dataclass(frozen=True)
 class Origin:
-    """The call behind a text: its ledger key and prompt version, None for a person's own words."""
+    """The call that generated a text: its ledger key and prompt version; None if a person wrote it."""
 
     call_key: str | None = None
     prompt_version: str | None = None
@@ -22,7 +22,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class ApprovedDialogue:
-    """One approved item: its content as it stands after review and who stands behind it."""
+    """One approved item: its content after review, and its reviewers."""
 
     item_id: str
     set_id: str
@@ -31,12 +31,12 @@ class ApprovedDialogue:
     image_ids: tuple[str, ...]
     turns: tuple[Mapping[str, Any], ...]
     generated: tuple[Mapping[str, Any], ...] | None = None
-    """The turns as they were before anyone edited them; None where nobody did."""
+    """The turns before any edit; None if nobody edited them."""
 
 
 @dataclass(frozen=True)
 class ReviewPolicy:
-    """Of which items people's decisions were demanded (none, sample, all), and of what share of all."""
+    """Which items had to be reviewed by people (none, sample, all), and what share of all items."""
 
     policy: str
     share: float
@@ -51,7 +51,7 @@ class Release:
 
 
 def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """Which images enter with each question: `<ImageHere>`s are numbered through the dialogue."""
+    """The images that enter with each question: `<ImageHere>`s are numbered through the dialogue."""
     shown = 0
     for question in questions:
         n_new = question.count(IMAGE_HERE)
@@ -69,9 +69,9 @@ def build_release(
 ) -> Release:
     """Rows of `items`, `turns`, `references` and `images` for `dialogues`, in order of item id.
 
-    `reviewed` is the policy that they were approved under.
-    `questions` and `answers` say which call made a question's text and its answer, by question id;
-    `sources` has the columns of `images` that say where an image comes from, by (set id, image id).
+    `reviewed` is the policy under which they were approved. `questions` and `answers` have the origin
+    of each question's text and of its answer, by question id; `sources` has the source columns of
+    `images`, by (set id, image id).
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
     rows: dict[str, list[dict[str, Any]]] = {
@@ -134,9 +134,9 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Mapping[str, Any]) ->
 def _origin(
     dialogue: ApprovedDialogue, turn: Mapping[str, Any], text: str, origins: Mapping[str, Origin]
 ) -> Origin:
-    """The call behind a turn's `text` (question or answer), if the text is still what it said."""
+    """The origin of a turn's `text` (question or answer), if the text is unedited."""
     question_id = turn.get("question_id", "")
     generated = dialogue.turns if dialogue.generated is None else dialogue.generated
     # A text that a person changed is not the call's text any more.
-    said = [each[text] for each in generated if each.get("question_id") == question_id]
-    return origins.get(question_id, Origin()) if turn[text] in said else Origin()
+    unedited = [each[text] for each in generated if each.get("question_id") == question_id]
+    return origins.get(question_id, Origin()) if turn[text] in unedited else Origin()

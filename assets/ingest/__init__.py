@@ -1,8 +1,7 @@
-"""Ingestion: shards of Wikipedia's pages and images to entries, each shard a partition.
+"""Ingestion: shards of Wikipedia's pages and images to entries; each shard is a partition.
 
-What belongs here: which rows are read, what is made of them and what was refused. What a row is says
-`methods/ingest/wit.py`, where shards come from `resources/corpus/`, how images are got and kept
-`resources/images/intake.py`.
+What belongs here: the assets from rows to entries, and what they reject. `methods/ingest/wit.py`
+defines a row, `resources/corpus/` reads shards, `resources/images/intake.py` fetches and stores images.
 """
 
 from assets.ingest.entries import entries

@@ -1,6 +1,6 @@
-"""`ingest.entries`: pages with their images, what dialogues are woven from.
+"""`ingest.entries`: pages with one of their images each; dialogues are generated from them.
 
-What belongs here: which caption stands for an image, and an entry's id.
+What belongs here: the caption of an entry, and its id.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ def entries(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """A page with one of its images, a caption and categories: what dialogues are woven from."""
+    """A page with one of its images, a caption and categories: the input of all later stages."""
     shards = list(context.partition_keys)
     without_caption = 0
     with staging_folder("ingest.entries", *shards) as folder:

@@ -1,6 +1,6 @@
 """`ingest.images`: the images of a shard's pages, fetched, checked, measured and stored.
 
-What belongs here: which images are wanted and where their rows go.
+What belongs here: which images a shard needs, and writing accepted and rejected ones to the tables.
 """
 
 from collections import Counter
@@ -36,8 +36,8 @@ from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 IMAGES_AT_ONCE = 20_000
-DRAWN_WIDTH = 960
-"""Pixels, of pictures in a format that is not read, where the corpus asks for originals."""
+RENDERED_WIDTH = 960
+"""Width in pixels of Wikimedia's renderings of unsupported formats, if the corpus wants originals."""
 SHOWN_EVERY = 500
 
 
@@ -60,7 +60,7 @@ def images(
 ) -> dg.MaterializeResult:
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
-    The rest is in `ingest.rejected` with its reason. Each image has its licence and who made it.
+    Rejected images are in `ingest.rejected` with the reason. Each image has its licence and artist.
     """
     shards = list(context.partition_keys)
     settings = corpus.settings.images
@@ -115,9 +115,9 @@ def images(
 
 
 def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
-    """Rows of `found` in portions of one shard each, with what is known of their licences.
+    """Rows of `found` in portions of one shard each, with the known licences.
 
-    A shard that carries its images is one portion, since it is read through for each.
+    A shard that contains its images is one portion, because each portion reads the whole shard.
     """
     enricher = Enricher(corpus)
     every_row = (row for portion in portions(found, IMAGES_AT_ONCE) for row in portion)
@@ -130,15 +130,15 @@ def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[st
 def _taken(
     intake: ImageIntake, shard: Shard, rows: list[dict[str, Any]], width: int | None
 ) -> Iterator[tuple[dict[str, Any], ImageResult]]:
-    """Each row with its image or why there is none."""
+    """Each row with its image, or with the reason of its rejection."""
     row_of = {row["image_url"]: row for row in rows}
     wanted = []
     for url, row in row_of.items():
-        # Wikimedia draws for us what is not read here, such as SVG.
-        drawn = row["mime_type"] and row["mime_type"] not in EXTENSION_OF
+        # Formats that are not supported here, such as SVG, are fetched as rendered by Wikimedia.
+        rendered = row["mime_type"] and row["mime_type"] not in EXTENSION_OF
         address = url
-        if width or drawn:
-            address = thumbnail_url(url, width or DRAWN_WIDTH, row["original_width"])
+        if width or rendered:
+            address = thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
         wanted.append(WantedImage(url, row["mime_type"], address))
     for image, taken in intake.take(wanted, shard.images()):
         yield {**row_of[image.url], "fetched_from": image.address or shard.address}, taken

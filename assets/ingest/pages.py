@@ -1,6 +1,6 @@
-"""`ingest.pages`: the pages of a shard, and in `ingest.changes` which of them say something new.
+"""`ingest.pages`: the pages of a shard; `ingest.changes`: pages whose text changed.
 
-What belongs here: which pages are taken, by language and by topic.
+What belongs here: which pages are accepted, by language and by topic.
 """
 
 from collections import Counter
@@ -40,9 +40,9 @@ def pages(
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
-    """Pages of a shard in the corpus's languages, with text, categories and the topics they serve.
+    """Pages of a shard in the corpus's languages, with text, categories and topics.
 
-    A page without any text is left out, and one that serves none of the corpus's topics.
+    Pages without text are left out, and so are pages without a topic if the corpus has topics.
     """
     shards = list(context.partition_keys)
     settings, enricher = corpus.settings, Enricher(corpus)

@@ -1,6 +1,6 @@
-"""`ingest.wit_rows`: the rows of a shard, typed, and what was no row.
+"""`ingest.wit_rows`: the typed rows of a shard; rejected lines are in `ingest.rejected`.
 
-What belongs here: reading a shard when its content is new, leaving it alone when it is not.
+What belongs here: reading a shard if its content changed, and skipping it if not.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from resources.warehouse import Warehouse, Write
 
 
 class RowsConfig(dg.Config):
-    """When a shard is read."""
+    """Whether a shard is read even if its content has not changed."""
 
     read_unchanged: bool = False
 
@@ -35,7 +35,7 @@ def wit_rows(
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
-    """Rows of a shard, typed. What is no row goes to `ingest.rejected` with its place and reason."""
+    """Typed rows of a shard. Rejected lines are in `ingest.rejected` with line number and reason."""
     rejected: Counter[str] = Counter()
     n_rows, unchanged = 0, []
     for name in context.partition_keys:
@@ -64,7 +64,7 @@ def wit_rows(
 
 
 def _read(warehouse: Warehouse, shard: Shard, fingerprint: str) -> dict[str, object]:
-    """Put the shard's rows in the place of those it had; its row in `ingest.shards`."""
+    """Read a shard, replace its rows in the tables, and return its row in `ingest.shards`."""
     with staging_folder("ingest.wit_rows", shard.name) as folder:
         staged = shard.stage(folder)
         row = {

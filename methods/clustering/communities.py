@@ -61,10 +61,10 @@ def _select_largest_first(
 ) -> list[tuple[int, NDArray[np.int32]]]:
     """The row of each chosen centre and the rows of its other members, in the order of choice."""
     n = len(weights)
-    reach = np.concatenate([[0], np.cumsum(weights[neighbours.indices])])
-    sizes = weights + reach[neighbours.starts[1:]] - reach[neighbours.starts[:-1]]
+    totals = np.concatenate([[0], np.cumsum(weights[neighbours.indices])])
+    sizes = weights + totals[neighbours.starts[1:]] - totals[neighbours.starts[:-1]]
     candidates = np.flatnonzero(sizes >= min_size)
-    # Rows stand in the order of their first appearance: the smaller row has the smaller index.
+    # Rows are in the order of first appearance: the smaller row has the smaller index.
     candidates = candidates[np.argsort(-sizes[candidates], kind="stable")]
     taken = np.zeros(n, dtype=bool)
     found = []

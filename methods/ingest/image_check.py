@@ -1,9 +1,9 @@
-"""What may enter as an image: bytes in, verdict out.
+"""Checks whether bytes are an image of an accepted format that can be decoded.
 
-What belongs here: recognising an image's format from its bytes, and the reasons for which an image
-is refused, by the fetch (`missing`, `timeout`, ...) as well as by the check. What does not: getting
-the bytes (`resources/images/fetcher.py`), keeping them (`resources/images/store.py`), what the decoded
-picture is like (`image_quality.py`) and which pictures are unwanted (`image_filters.py`).
+What belongs here: recognising an image's format from its bytes, and ImageRejected, which the fetcher
+raises too (`missing`, `timeout`, ...). What does not: fetching the bytes
+(`resources/images/fetcher.py`), storing them (`resources/images/store.py`), measuring the pixels
+(`image_quality.py`), limits and exclusion lists (`image_filters.py`).
 """
 
 import io
@@ -16,7 +16,7 @@ from PIL import Image
 
 MAX_BYTES = 25_000_000
 MAX_PIXELS = 50_000_000
-"""A decoded picture of this size takes 150 MB; Pillow's own alarm sounds at 89 million pixels."""
+"""A decoded image of this size takes 150 MB; Pillow's own limit is 89 million pixels."""
 
 EXTENSION_OF = {
     "image/jpeg": "jpg",
@@ -24,7 +24,7 @@ EXTENSION_OF = {
     "image/webp": "webp",
     "image/gif": "gif",
 }
-"""The accepted formats and the extension each is stored under."""
+"""The accepted formats, and the file extension of each."""
 
 _PILLOW_NAME_OF = {
     "image/jpeg": "JPEG",
@@ -37,7 +37,7 @@ _OTHER_NAMES = {
     "image/pjpeg": "image/jpeg",
     "image/x-png": "image/png",
 }
-# (where, what, format): only to tell "an image, but not one we take" from "no image at all".
+# (offset, bytes, format): to tell images of unsupported formats from bytes that are no image.
 _UNSUPPORTED = (
     (0, b"II*\x00", "TIFF"),
     (0, b"MM\x00*", "TIFF"),
@@ -50,7 +50,7 @@ _UNSUPPORTED = (
     (4, b"ftyphei", "HEIC"),
     (4, b"jP  \r\n", "JPEG 2000"),
 )
-# Text whose first element is <svg; a web page with a drawing further down is not one.
+# Text whose first element is <svg; a web page that contains an SVG further down does not match.
 _SVG = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+"
     rb"(?:(?><\?xml.*?\?>|<!--.*?-->|<!doctype svg[^>\[]*(?:\[.*?\]\s*)?>)\s*+)*+<svg",
@@ -59,7 +59,7 @@ _SVG = re.compile(
 
 
 class ImageRejected(Exception):
-    """An image that is not taken: `reason` is a short code, `detail` one sentence for a person."""
+    """An image is rejected: `reason` is a short code, `detail` one sentence for a person."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -69,7 +69,7 @@ class ImageRejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CheckedImage:
-    """What an image's own bytes say: format and size in pixels (before any EXIF rotation)."""
+    """Format and size in pixels (before any EXIF rotation) as read from the image's bytes."""
 
     mime: str
     width: int
@@ -85,13 +85,13 @@ def check(
 ) -> CheckedImage:
     """Accept an image or raise ImageRejected.
 
-    `declared_mime` is WIT's mime_type, or None where nothing was declared. The reasons are, in the
-    order they are looked for: empty, oversized_bytes, unsupported_format, not_an_image,
-    mislabelled, oversized_pixels, truncated. Accepted are JPEG, PNG, WebP and GIF; of a moving
-    picture only the first frame is looked at.
+    `declared_mime` is WIT's mime_type, or None if nothing was declared. The reasons are, in the order
+    of the checks: empty, oversized_bytes, unsupported_format, not_an_image, mislabelled,
+    oversized_pixels, truncated. JPEG, PNG, WebP and GIF are accepted; of an animated image only the
+    first frame is checked.
     """
     header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
-    with decoding(header.mime):
+    with truncated_on_error(header.mime):
         image.load()
     return header
 
@@ -102,7 +102,7 @@ def open_checked(
     max_bytes: int = MAX_BYTES,
     max_pixels: int = MAX_PIXELS,
 ) -> tuple[CheckedImage, Image.Image]:
-    """What `check` finds before it decodes a pixel, and the image, still to be decoded.
+    """The checks that need no decoding of pixels; returns the header and the undecoded image.
 
     Raises ImageRejected.
     """
@@ -121,16 +121,16 @@ def open_checked(
         detail = f"The image is {header.width} by {header.height} pixels, more than {max_pixels}."
         raise ImageRejected("oversized_pixels", detail)
     if image is None:
-        with decoding(mime):
+        with truncated_on_error(mime):
             image = _opened(data, mime)
     return header, image
 
 
 @contextmanager
-def decoding(mime: str) -> Iterator[None]:
-    """Lays every error inside to the image's bytes: raises ImageRejected, truncated.
+def truncated_on_error(mime: str) -> Iterator[None]:
+    """Raises ImageRejected, truncated, for every error inside the context but MemoryError.
 
-    So only what Pillow does to an opened image belongs inside.
+    Use it only around Pillow's operations on an opened image.
     """
     try:
         yield
@@ -144,17 +144,17 @@ def decoding(mime: str) -> Iterator[None]:
 def read_header(data: bytes) -> CheckedImage:
     """Format and size from an image's first bytes, without decoding its pixels.
 
-    Raises ImageRejected: not_an_image, unsupported_format, oversized_pixels (where even Pillow will
-    not open it), truncated (the header itself is broken).
+    Raises ImageRejected: not_an_image, unsupported_format, oversized_pixels (if Pillow refuses to open
+    it), truncated (if the header is broken).
     """
     return _read_header(data, _mime_of(data))[0]
 
 
 def _read_header(data: bytes, mime: str) -> tuple[CheckedImage, Image.Image | None]:
-    """The header, and the image where Pillow had to open it."""
+    """The header, and the image if Pillow opened it."""
     image = None
     try:
-        # Pillow sets a whole WebP canvas aside before it tells the size, so that one is read here.
+        # Pillow allocates the whole canvas of a WebP to tell its size, so the size is parsed here.
         if mime == "image/webp":
             width, height = _webp_size(data)
         else:
@@ -186,7 +186,7 @@ def _unsupported_name(data: bytes) -> str | None:
     for offset, magic, name in _UNSUPPORTED:
         if data.startswith(magic, offset):
             return name
-    # "BM" alone opens many a text; a bitmap has four zero bytes after its length.
+    # Texts may begin with "BM" too; a bitmap has four zero bytes after its length.
     if data.startswith(b"BM") and data[6:10] == bytes(4):
         return "BMP"
     return "SVG" if _SVG.match(data[:4096]) else None
@@ -215,5 +215,5 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 
 
 def _opened(data: bytes, mime: str) -> Image.Image:
-    # Naming the one format keeps Pillow's other readers away from bytes nobody vouches for.
+    # With the format given, no other reader of Pillow parses these untrusted bytes.
     return Image.open(io.BytesIO(data), formats=[_PILLOW_NAME_OF[mime]])

@@ -1,8 +1,7 @@
-"""Which of the images that can be read are unwanted: too small, blurred, in another's test set.
+"""Filters for readable images: limits (size, blur, ...) and exclusion lists (other test sets).
 
-What belongs here: limits on an image's facts, and lists of images that must stay out. What does
-not: measuring the facts (`methods/ingest/image_quality.py`), bytes that are no image
-(`methods/ingest/image_check.py`), and reading a list from its file.
+What belongs here: limits on an image's measurements, and parsing exclusion lists. What does not:
+measuring (`image_quality.py`), bytes that are no image (`image_check.py`), and reading a list's file.
 """
 
 import re
@@ -12,14 +11,14 @@ from dataclasses import dataclass
 from methods.ingest.image_check import ImageRejected
 from methods.ingest.image_quality import ImageFacts
 
-# As md5sum and sha256sum write a line: the digest, then "  name" or " *name"; a leading backslash
-# says that the name is escaped.
+# A line of md5sum or sha256sum: the digest, then "  name" or " *name"; a leading backslash means that
+# the name is escaped.
 _LISTED = re.compile(r"\\?([0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?:\s.*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class ImageLimits:
-    """What an image must keep to; None is no limit, and a figure that equals its limit passes."""
+    """Limits for images; None is no limit, and a value equal to its limit passes."""
 
     min_side: int | None = None
     """Pixels of the shorter side."""
@@ -33,20 +32,20 @@ class ImageLimits:
     """Mean grey level, 0 to 255; so is max_brightness."""
     max_brightness: float | None = None
     animated: bool = True
-    """Whether moving pictures may enter."""
+    """Whether animated images are accepted."""
 
 
-def refuse(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) -> None:
-    """Return if the image is wanted, else raise ImageRejected with the first reason there is.
+def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) -> None:
+    """Raise ImageRejected, with the first reason that applies, unless the image is wanted.
 
-    `excluded` maps lower-case MD5 or SHA-256 digests to the name of the list they stand in: images
-    of other benchmarks and training sets (AlignMMBench removes by MD5). The reasons are, in this
-    order: excluded, too_small, too_long, blurred, flat, too_dark, too_bright, animated. Excluded
-    comes first, so that the count of a list's images does not hang on the limits.
+    `excluded` maps lower-case MD5 or SHA-256 digests to the name of their list: images of other
+    benchmarks and training sets (AlignMMBench removes by MD5). The reasons are, in this order:
+    excluded, too_small, too_long, blurred, flat, too_dark, too_bright, animated. Excluded is first, so
+    that the number of images on a list does not depend on the limits.
     """
     for digest in (facts.image_id, facts.md5):
         if digest in excluded:
-            detail = f"The image, {digest}, stands in the list {excluded[digest]!r}."
+            detail = f"The image, {digest}, is on the list {excluded[digest]!r}."
             raise ImageRejected("excluded", detail)
     shorter, longer = sorted((facts.width, facts.height))
     aspect = longer / shorter
@@ -57,15 +56,15 @@ def refuse(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) 
     _at_least("too_dark", "mean grey level", facts.brightness, limits.min_brightness)
     _at_most("too_bright", "mean grey level", facts.brightness, limits.max_brightness)
     if facts.animated and not limits.animated:
-        raise ImageRejected("animated", "The image has more than one frame, and none may have.")
+        raise ImageRejected("animated", "The image has more than one frame, which is not allowed.")
 
 
 def parse_exclusions(lines: Iterable[str], name: str) -> dict[str, str]:
-    """Digests of a list of images, each mapped to the list's `name`, for `refuse`.
+    """Digests of a list of images, each mapped to the list's `name`, for `reject_unwanted`.
 
-    A line holds an MD5 or a SHA-256 in hex, alone or followed by a file name as md5sum and
-    sha256sum write it; blank lines and those that begin with # say nothing. Raises ValueError for
-    any other line.
+    A line has an MD5 or a SHA-256 in hex, alone or followed by a file name as md5sum and sha256sum
+    write it; blank lines and lines that begin with # are ignored. Raises ValueError for any other
+    line.
     """
     excluded = {}
     for number, line in enumerate(lines, start=1):

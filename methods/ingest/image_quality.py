@@ -1,8 +1,8 @@
-"""What an image is like: one decoding, everything said.
+"""Measurements of an image, from one decoding: hashes, size, blur, entropy, brightness.
 
-What belongs here: the figures that are read off an image's bytes and pixels. What does not: whether
-the bytes are an image at all (`image_check.py`, which this asks first), which figures are
-good enough (`image_filters.py`), and the forms of a picture (`picture.py`).
+What belongs here: computing them from an image's bytes and pixels. What does not: checking that the
+bytes are an image (`image_check.py`, called first), limits (`image_filters.py`), orientation and pixel
+formats (`picture.py`).
 """
 
 import hashlib
@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from methods.ingest.image_check import MAX_BYTES, MAX_PIXELS, decoding, open_checked
-from methods.ingest.picture import on_white, size_as_shown, turn_of
+from methods.ingest.image_check import MAX_BYTES, MAX_PIXELS, open_checked, truncated_on_error
+from methods.ingest.picture import on_white, size_as_shown, upright_transpose
 
 WORKING_SIDE = 256
-"""Longer side in pixels of the copy that is measured; a smaller picture is measured as it is."""
+"""Longer side in pixels of the copy that is measured; a smaller image is measured in its own size."""
 
 _HASH_SIDE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """One image. Its grey is ITU-R 601's luma, 0 black to 255 white, transparency laid on white.
+    """Measurements of one image. Grey is ITU-R 601 luma, 0 (black) to 255, transparency on white.
 
-    Blur, entropy and brightness are measured on the working copy: the grey picture reduced to a
-    longer side of WORKING_SIDE by averaging areas, so that they compare among sizes.
+    Blur, entropy and brightness are measured on the working copy: the grey image reduced to a longer
+    side of WORKING_SIDE by area averaging, so that images of different sizes can be compared.
     """
 
     image_id: str
@@ -37,11 +37,11 @@ class ImageFacts:
     mode: str
     """Pillow's name for the pixels as they are stored, such as RGB, P or CMYK."""
     animated: bool
-    """Whether there is a second frame. All else is said of the first."""
+    """Whether there is a second frame. All other measurements are of the first frame."""
     rotated: bool
-    """Whether the file asks to be turned or mirrored before it is shown."""
+    """Whether an orientation tag requires turning or mirroring before display."""
     width: int
-    """Pixels as shown, once turned; so is height."""
+    """In pixels as displayed, after turning; so is height."""
     height: int
     n_bytes: int
     aspect: float
@@ -56,25 +56,25 @@ class ImageFacts:
     """64-bit perceptual hash of the upright picture, 16 hex digits."""
 
 
-def inspect(
+def measure_image(
     data: bytes,
     declared_mime: str | None,
     max_bytes: int = MAX_BYTES,
     max_pixels: int = MAX_PIXELS,
 ) -> ImageFacts:
-    """Everything about an image, or ImageRejected with the reasons of `image_check.check`.
+    """All measurements of an image. Raises ImageRejected with the reasons of `image_check.check`.
 
-    `declared_mime` is WIT's mime_type, or None where nothing was declared. Stricter than `check` in
-    one thing: a picture that decodes but cannot be shown (a broken palette) is truncated, too.
+    `declared_mime` is WIT's mime_type, or None if nothing was declared. Stricter than `check` in one
+    point: an image that decodes but cannot be converted (a broken palette) is truncated, too.
     """
     header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
     mode = image.mode
-    with decoding(header.mime):
+    with truncated_on_error(header.mime):
         # A JPEG holds its luma by itself. Asked for that alone, the decoder still reads the file to
         # its end but spares the arithmetic of the colours, a third of its time.
         image.draft("L", None)
         grey = _averaged(on_white(image, "L"))
-    turn = turn_of(image)
+    turn = upright_transpose(image)
     if turn is not None:
         grey = grey.transpose(turn)
     working_copy = _working_copy(grey)
@@ -99,11 +99,11 @@ def inspect(
 
 
 def laplacian_variance(grey: NDArray[np.uint8]) -> float:
-    """Variance of a grey picture's Laplacian, shape (height, width): low where nothing is sharp.
+    """Variance of the Laplacian of a grey image, shape (height, width): low if nothing is sharp.
 
-    The Laplacian is the four neighbours less four times the pixel, taken at inner pixels; the
-    variance is that of the population, exact. 0 where there is no inner pixel. Source:
-    Pech-Pacheco et al., "Diatom autofocusing in brightfield microscopy", ICPR 2000.
+    The Laplacian is the sum of the four neighbours minus four times the pixel, at inner pixels; the
+    variance is that of the population, exact. 0 if there is no inner pixel. Source: Pech-Pacheco et
+    al., "Diatom autofocusing in brightfield microscopy", ICPR 2000.
     """
     if min(grey.shape) < 3:
         return 0.0
@@ -111,15 +111,15 @@ def laplacian_variance(grey: NDArray[np.uint8]) -> float:
     laplacian = pixels[1:-1, 1:-1] * np.int16(-4)
     for neighbours in (pixels[:-2, 1:-1], pixels[2:, 1:-1], pixels[1:-1, :-2], pixels[1:-1, 2:]):
         laplacian += neighbours
-    # Whole numbers below 2^53, so floats lose nothing. Not by a dot product: NumPy hands that one to
-    # a pool of threads, which takes milliseconds where other processes are busy.
+    # Integers below 2^53 are exact in float64. No dot product: NumPy computes that in a pool of
+    # threads, which takes milliseconds while other processes are busy.
     values = laplacian.astype(np.float64)
     n, total, squares = values.size, int(values.sum()), int(np.square(values).sum())
     return (n * squares - total * total) / n**2
 
 
 def _averaged(grey: Image.Image) -> Image.Image:
-    """The grey picture, whole pixels averaged until it is less than twice the working size."""
+    """The grey image, reduced by a whole factor to less than twice the working size."""
     return grey.reduce(max(1, max(grey.size) // WORKING_SIDE))
 
 
@@ -128,7 +128,7 @@ def _working_copy(averaged: Image.Image) -> Image.Image:
     if longer <= WORKING_SIDE:
         return averaged
     width, height = (max(1, round(side * WORKING_SIDE / longer)) for side in averaged.size)
-    # By areas again: what is smoother makes a picture of 300 pixels blurred and one of 256 not.
+    # Area averaging again: a smoother filter would blur an image of 300 pixels, but not one of 256.
     return averaged.resize((width, height), Image.Resampling.BOX)
 
 
@@ -140,20 +140,20 @@ def _entropy(levels: NDArray[np.int_]) -> float:
 
 
 def _perceptual_hash(averaged: Image.Image) -> str:
-    # Here, because it takes SciPy along.
+    # Imported here, because it imports SciPy.
     import imagehash
 
-    # The size that imagehash works at, by its filter, only faster. Not from the working copy: its
-    # uneven areas cost a copy of another size some bits.
+    # imagehash's own size and filter, only faster. Not from the working copy: its uneven areas would
+    # change some bits between two sizes of one image.
     side = (_HASH_SIDE, _HASH_SIDE)
     return str(imagehash.phash(averaged.resize(side, Image.Resampling.LANCZOS, reducing_gap=2.0)))
 
 
 def _is_animated(image: Image.Image) -> bool:
-    # Some cameras put a second picture behind a JPEG's first (format MPO): that does not move.
+    # Some cameras add a second image to a JPEG (format MPO): that is no animation.
     if image.format == "MPO":
         return False
     try:
         return bool(getattr(image, "is_animated", False))
-    except Exception:  # a GIF whose second frame breaks off in its header has none to show
+    except Exception:  # a GIF that ends inside the header of its second frame has only one
         return False

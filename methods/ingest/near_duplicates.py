@@ -1,7 +1,7 @@
-"""Images that look alike, by their perceptual hashes.
+"""Near-duplicate images, by the Hamming distance of their perceptual hashes.
 
-What belongs here: which images are near-duplicates of which, and the groups they form. What does
-not: making a hash (`methods/ingest/image_quality.py`), and which image of a group is kept (who asks).
+What belongs here: pairs of near-duplicates, and the groups they form. What does not: computing hashes
+(`image_quality.py`), and choosing among the images of a group (the callers).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ Indices = NDArray[np.intp]
 HASH_BITS = 64
 
 _MOST_BANDS = 17
-"""With more, comparing everything once is less work: 18 bands are 153 comparisons of a 138th."""
+"""With more bands, comparing all pairs once is less work: 18 bands need 153 passes over 1/138 each."""
 
 
 class Pair(NamedTuple):
@@ -33,31 +33,31 @@ class Pair(NamedTuple):
 def near_duplicates(
     ids: Sequence[str], phashes: Sequence[str | int], max_distance: int
 ) -> list[Pair]:
-    """Pairs of images at a Hamming distance of at most `max_distance` bits, by first and second id.
+    """Pairs of images at a Hamming distance of at most `max_distance` bits, sorted by their ids.
 
-    `phashes` holds a hash for each of the `ids`, as hex digits or as a number. Exact: no near pair
-    of hashes is missed. Many images may share one hash (flat ones do), so images of equal hashes
-    are paired with the smallest id among them alone, a star in place of all pairs, and that id
-    stands for them towards other hashes. The pairs connect all near-duplicates all the same.
+    `phashes` has a hash for each of the `ids`, as hex digits or as a number. Exact: no near pair of
+    distinct hashes is missed. Many images may have the same hash (uniform ones do). Of these only the
+    smallest id is paired, with each other id of that hash and with near hashes; so the pairs are fewer,
+    but connect the same groups.
 
-    Raises ValueError: an id twice, not one hash for each id, a hash that is not of 64 bits, a
-    distance out of 0 to 64.
+    Raises ValueError for a repeated id, a number of hashes other than that of ids, a hash that is not
+    of 64 bits, and a distance outside 0 to 64.
 
-    Source of the search: multi-index hashing (Norouzi et al., CVPR 2012), with max_distance + 2
-    bands of bits. That many differing bits leave two bands untouched, so it is enough to compare
-    hashes that agree in two bands, for every two. Memory is linear in images and pairs found.
+    Multi-index hashing (Norouzi et al., CVPR 2012) with max_distance + 2 bands of bits: max_distance
+    differing bits leave at least two bands unchanged, so it is enough to compare hashes that agree in
+    some two bands. Memory is linear in images and pairs.
     """
     if len(set(ids)) != len(ids):
-        raise ValueError("An id stands there twice.")
+        raise ValueError("An image id occurs twice: give each image once.")
     if not 0 <= max_distance <= HASH_BITS:
-        raise ValueError(f"A distance of {max_distance} is out of 0 to {HASH_BITS}.")
+        raise ValueError(f"A distance of {max_distance} is outside 0 to {HASH_BITS}.")
     by_id = sorted(zip(ids, map(_as_number, phashes), strict=True))
     names = [image_id for image_id, _ in by_id]
     hashes = np.array([value for _, value in by_id], dtype=np.uint64)
-    # `first` is the place of a hash's smallest id, for names are in order.
+    # `names` are sorted, so `first` is the row of the smallest id of each hash.
     distinct, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    star = np.flatnonzero(first[which] != np.arange(len(hashes)))
-    pairs = [Pair(names[first[which[place]]], names[place], 0) for place in star]
+    repeated = np.flatnonzero(first[which] != np.arange(len(hashes)))
+    pairs = [Pair(names[first[which[row]]], names[row], 0) for row in repeated]
     for one, other, distance in _near(distinct, max_distance):
         left, right = sorted((first[one], first[other]))
         pairs.append(Pair(names[left], names[right], distance))
@@ -65,18 +65,18 @@ def near_duplicates(
 
 
 def duplicate_groups(ids: Sequence[str], pairs: Sequence[Pair]) -> dict[str, str]:
-    """Group of each image that has a near-duplicate, in the order of `ids`; others have none.
+    """Group of each image that has a near-duplicate, in the order of `ids`.
 
-    A group is what the pairs connect, over however many steps; its id is its smallest member's.
-    Raises ValueError if a pair names an id that is not among the `ids`.
+    Groups are the connected components of the pairs; a group's id is its smallest image id. Raises
+    ValueError if a pair names an id that is not among the `ids`.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     paired = {image_id for pair in pairs for image_id in pair[:2]}
-    strangers = paired.difference(ids)
-    if strangers:
-        raise ValueError(f"A pair names {min(strangers)!r}, which is not among the ids.")
+    unknown = paired.difference(ids)
+    if unknown:
+        raise ValueError(f"A pair names {min(unknown)!r}, which is not among the ids.")
     names = sorted(paired)
     row_of = {image_id: row for row, image_id in enumerate(names)}
     first = [row_of[pair.first_id] for pair in pairs]
@@ -93,12 +93,12 @@ def duplicate_groups(ids: Sequence[str], pairs: Sequence[Pair]) -> dict[str, str
 def _as_number(phash: str | int) -> int:
     number = int(phash, 16) if isinstance(phash, str) else phash
     if not 0 <= number < 1 << HASH_BITS:
-        raise ValueError(f"{phash!r} is no hash of {HASH_BITS} bits.")
+        raise ValueError(f"{phash!r} is not a hash of {HASH_BITS} bits.")
     return number
 
 
 def _near(hashes: Hashes, max_distance: int) -> Iterator[tuple[int, int, int]]:
-    """Indices and distance of every two of the distinct `hashes` that are near, each once."""
+    """Indices and distance of all near pairs of the distinct `hashes`, each pair once."""
     n = len(hashes)
     found = np.empty(0, dtype=np.int64)
     for mask in _masks(max_distance + 2):
@@ -106,7 +106,7 @@ def _near(hashes: Hashes, max_distance: int) -> Iterator[tuple[int, int, int]]:
         order = np.argsort(keys, kind="stable")
         one, other = _near_neighbours(hashes[order], keys[order], max_distance)
         left, right = order[one], order[other]
-        # Two hashes may agree under several masks, so each pair becomes one number to find again.
+        # Two hashes may agree under several masks: encode a pair as one number to drop repeats.
         found = np.union1d(found, np.minimum(left, right) * n + np.maximum(left, right))
     left, right = np.divmod(found, n) if n else (found, found)
     distances = np.bitwise_count(hashes[left] ^ hashes[right])
@@ -114,9 +114,9 @@ def _near(hashes: Hashes, max_distance: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _masks(n_bands: int) -> list[np.uint64]:
-    """The bits of every two of `n_bands` bands that share out the hash as evenly as may be.
+    """A mask for each two of `n_bands` bands of nearly equal width.
 
-    No bits at all, in which all hashes agree, where the bands are too many to be worth it.
+    With too many bands the only mask is 0, under which all hashes agree: all pairs are compared.
     """
     if n_bands > _MOST_BANDS:
         return [np.uint64(0)]
@@ -126,21 +126,21 @@ def _masks(n_bands: int) -> list[np.uint64]:
 
 
 def _near_neighbours(hashes: Hashes, keys: Hashes, max_distance: int) -> tuple[Indices, Indices]:
-    """Places of every two near hashes whose keys are equal, where `keys` are in order.
+    """Positions of all near pairs of hashes with equal keys; `keys` must be sorted.
 
-    Each is compared to the next one, then all are to the next but one, and so on as long as keys
-    agree: the work is that of the pairs compared, the memory that of the hashes.
+    Each hash is compared with the next one, then with the next but one, and so on while keys are equal:
+    time is linear in the pairs compared, memory in the hashes.
     """
     ones: list[Indices] = [np.empty(0, dtype=np.intp)]
     others: list[Indices] = [np.empty(0, dtype=np.intp)]
-    places = np.arange(len(hashes))
+    positions = np.arange(len(hashes))
     step = 0
-    while len(places):
+    while len(positions):
         step += 1
-        places = places[places < len(hashes) - step]
-        places = places[keys[places] == keys[places + step]]
-        distances = np.bitwise_count(hashes[places] ^ hashes[places + step])
-        near = places[distances <= max_distance]
+        positions = positions[positions < len(hashes) - step]
+        positions = positions[keys[positions] == keys[positions + step]]
+        distances = np.bitwise_count(hashes[positions] ^ hashes[positions + step])
+        near = positions[distances <= max_distance]
         ones.append(near)
         others.append(near + step)
     return np.concatenate(ones), np.concatenate(others)

@@ -1,9 +1,8 @@
-"""The forms a decoded picture is brought into before it is shown or measured.
+"""Orientation and pixel format of a decoded image, before it is shown or measured.
 
-What belongs here: which way up a picture stands, and its pixels as plain RGB or grey, whatever its
-file holds, so that what is measured is what is shown. What does not: whether bytes may enter
-(`image_check.py`), the figures worked out of the pixels (`image_quality.py`), and the stored
-files with their thumbnails (`resources/images/store.py`).
+What belongs here: turning an image upright, and converting its pixels to RGB or grey of 8 bits, so that
+what is measured is what is shown. What does not: accepting bytes (`image_check.py`), measuring pixels
+(`image_quality.py`), stored files and thumbnails (`resources/images/store.py`).
 """
 
 from typing import Literal
@@ -27,11 +26,10 @@ _SIDES_CHANGE = {
 }
 
 
-def turn_of(image: Image.Image) -> Image.Transpose | None:
-    """What brings an image upright, by its orientation tag (EXIF 2.3, 4.6.4 A; else XMP's).
+def upright_transpose(image: Image.Image) -> Image.Transpose | None:
+    """The transposition that turns an image upright, by its EXIF (2.3, 4.6.4 A) or XMP orientation.
 
-    None where it stands upright, says nothing, or says what cannot be read: a viewer shows a
-    picture with broken EXIF as it lies.
+    None if it is upright, has no tag, or the tag cannot be read: viewers ignore broken EXIF.
     """
     try:
         orientation = image.getexif().get(ExifTags.Base.Orientation)
@@ -41,18 +39,17 @@ def turn_of(image: Image.Image) -> Image.Transpose | None:
 
 
 def size_as_shown(image: Image.Image) -> tuple[int, int]:
-    """Width and height in pixels once the image stands upright."""
+    """Width and height in pixels after the image is turned upright."""
     width, height = image.size
-    return (height, width) if turn_of(image) in _SIDES_CHANGE else (width, height)
+    return (height, width) if upright_transpose(image) in _SIDES_CHANGE else (width, height)
 
 
 def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
-    """The pixels as they lie, as RGB or grey of 8 bits, whatever is transparent laid on white.
+    """The pixels as RGB or grey of 8 bits, transparency composited on white, without turning.
 
-    An image that is so already is given back itself. Takes every mode of the four accepted formats
-    (1, L, LA, P, RGB, RGBA, CMYK, I, I;16), and F, whose values count as 0 to 255. Grey is ITU-R
-    601's luma. Of a moving picture the frame that is loaded is taken: the first, where nobody
-    sought another.
+    An image of that mode without transparency is returned itself. Accepts every mode of the four
+    accepted formats (1, L, LA, P, RGB, RGBA, CMYK, I, I;16), and F with values from 0 to 255. Grey is
+    ITU-R 601 luma. An animated image gives the current frame, by default the first.
     """
     image.load()
     if image.mode.startswith("I"):
@@ -63,20 +60,20 @@ def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
         ground.paste(layer.convert(mode), mask=layer)
         return ground
     if image.mode == "P":
-        # Straight to grey, Pillow would work out a colour's luma again for every pixel.
+        # Converted directly to grey, Pillow would compute the luma of each pixel, not of each colour.
         image = image.convert("RGB")
     return image if image.mode == mode else image.convert(mode)
 
 
 def upright_rgb(image: Image.Image) -> Image.Image:
-    """The picture as a viewer shows it: turned upright, on white, RGB of 8 bits."""
-    # The tag is taken off with the turn, so that nobody turns the picture twice.
-    upright = image if turn_of(image) is None else ImageOps.exif_transpose(image)
+    """The image as a viewer shows it: turned upright, on white, RGB of 8 bits."""
+    # exif_transpose also removes the tag, so that the image is not turned twice.
+    upright = image if upright_transpose(image) is None else ImageOps.exif_transpose(image)
     return on_white(upright, "RGB")
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits as grey of 8; Pillow's own conversion clips, which turns a picture white."""
+    """Grey of 16 bits scaled to 8 bits; Pillow's own conversion clips, which makes images white."""
     grey = image.convert("I").point(lambda value: value / 256).convert("L")
     key = image.info.get("transparency")
     if isinstance(key, int):

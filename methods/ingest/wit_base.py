@@ -1,6 +1,6 @@
-"""Records of `wikimedia/wit_base`: one image with the pages it stands on, as parallel lists.
+"""Records of `wikimedia/wit_base`: one image with the pages that show it, as parallel lists.
 
-What belongs here: how such a record becomes rows of WIT's form. What does not: reading the files
+What belongs here: converting such a record to WIT rows. What does not: reading the files
 (`resources/corpus/wit_base.py`).
 """
 
@@ -17,18 +17,20 @@ COLUMNS_READ = (
     "caption_attribution_description",
     "wit_features",
 )
-"""The columns texts come from; the others are the image, its embedding and its metadata's address."""
+"""The columns that rows are made of; the others have the image, its embedding and a metadata URL."""
 
 _OF_IMAGE = COLUMNS_READ[:-1]
 _JOINT = "[SEP]"
 
 
-def rows_of(record: Mapping[str, Any], numbers: Iterator[int]) -> Iterator[WitRow | Rejection]:
+def rows_of_record(
+    record: Mapping[str, Any], numbers: Iterator[int]
+) -> Iterator[WitRow | Rejection]:
     """One row or rejection for each page of the record, each with the next of `numbers`.
 
-    `wit_features` is a list for each of WIT's columns, all equally long, or a list of mappings. A
-    record whose lists differ in length is one rejection (`unequal_lists`): nobody can say what
-    belongs together.
+    `wit_features` is a mapping from WIT's columns to lists of equal length, or a list of mappings. If
+    the lists differ in length, their values cannot be matched, and the record is one rejection
+    (`unequal_lists`).
     """
     features = record.get("wit_features")
     if isinstance(features, Mapping):
@@ -60,7 +62,7 @@ def _refused(
 
 
 def _reference(page: Mapping[str, Any]) -> str | None:
-    """The caption under the image; it may be given only together with the title before it."""
+    """The reference caption; some records have it only joined to the page's title."""
     alone = page.get("caption_reference_description") or ""
     _, joint, together = (page.get("caption_title_and_reference_description") or "").partition(
         _JOINT

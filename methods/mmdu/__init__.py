@@ -1,7 +1,7 @@
 """MMDU: multi-turn, multi-image dialogues, judged turn by turn (MMDU, 2.3).
 
-What belongs here: how MMDU speaks the `Benchmark` protocol. Construction (composing), judging and
-the published form are modules beside this one.
+What belongs here: MMDU's implementation of the `Benchmark` protocol. Composing dialogues, judging and
+the published JSON format are modules beside this one.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from methods.prompts.template import PromptTemplate
 
 
 class Mmdu:
-    """The model sees the dialogue turn by turn with its own answers; images enter at their turn."""
+    """The model gets the dialogue turn by turn with its own answers; images enter at their turn."""
 
     name = "mmdu"
     judge_prompt = "mmdu/judge"
@@ -43,7 +43,7 @@ class Mmdu:
     def judge_messages(
         self, item: Item, turn: int, answer: str, prompt: PromptTemplate
     ) -> tuple[Message, ...]:
-        """Question, reference, answer and all images shown so far, as the released judge has them."""
+        """Question, reference, answer and all images up to this turn, as in the released scorer."""
         asked = item.turns[turn - 1]
         n_shown = sum(len(earlier.image_positions) for earlier in item.turns[:turn])
         return prompt.render(
@@ -54,6 +54,6 @@ class Mmdu:
         )
 
     def parse_judgment(self, reply: str) -> Judgment:
-        """All seven scores or a ParseError; the overall score sums the turn up."""
+        """All seven scores; the overall score is that of the turn. Raises ParseError."""
         grades = parse_grades(reply)
         return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)

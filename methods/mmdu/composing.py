@@ -1,8 +1,8 @@
-"""One dialogue out of the questions and answers of one image set (MMDU, 2.2 and B.2).
+"""Composes a dialogue from the questions and answers of one image set (MMDU, 2.2 and B.2).
 
-Questions about one image know it as `<image-1>`; in the dialogue it has the number of its place in
-the order of appearance. That renumbering is what lets dialogues of any length be stacked. What
-belongs here: renumbering, the place of `<ImageHere>`, the order of turns.
+A question about one image calls it `<image-1>`; in the dialogue images are numbered in the order in
+which they enter, so references are renumbered. What belongs here: renumbering, placing `<ImageHere>`,
+the order of turns.
 """
 
 import re
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class QA:
-    """One question with its answer; `position` is its image's place in the set, None for several."""
+    """One question with its answer; `position` is its image's position in the set, None for several."""
 
     question_id: str
     position: int | None
@@ -36,13 +36,13 @@ class Turn:
 
 
 def renumber(text: str, numbers: Mapping[int, int]) -> str:
-    """`text` with every `<image-i>` made `<image-numbers[i]>`.
+    """`text` with every `<image-i>` replaced by `<image-numbers[i]>`.
 
-    Raises ParseError for an i that is not in `numbers`: the text speaks of an image that is not there.
+    Raises ParseError for an i that is not in `numbers`: the text refers to an image that is missing.
     """
 
     def replaced(match: re.Match[str]) -> str:
-        # Nine digits are wrong enough: int() refuses thousands of them with an error of its own.
+        # Nine digits are enough to be wrong: int() raises an error of its own for thousands.
         i = int(match.group(1)[:9])
         if i not in numbers:
             raise ParseError("unknown_image", f"<image-{i}> is not one of {sorted(numbers)}.")
@@ -60,14 +60,14 @@ class Dialogue:
 
 
 def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
-    """The dialogue of a set: each image's own questions as it enters, then those about several.
+    """The dialogue of a set: the single-image questions in order of image, then the multi-image ones.
 
-    An image enters at the first turn that needs it: a single-image question brings its image, the
-    first multi-image question brings whatever has not entered yet, so all images are seen whatever
-    was lost on the way. Images are numbered in the order they enter (1-based).
+    An image enters at the first turn that needs it: a single-image question adds its image, the first
+    multi-image question adds all images that have not entered yet. So every image enters, even if its
+    own questions were lost. Images are numbered in the order in which they enter (1-based).
 
-    Raises ParseError when fewer than two images are left, a text refers to one that is not there, or
-    a text holds an `<ImageHere>` of its own, which would bring in an image nobody gave.
+    Raises ParseError if fewer than two images enter, if a text refers to a missing image, or if a text
+    contains `<ImageHere>` itself, which would add an image that does not exist.
     """
     singles = [qa for qa in qas if qa.position is not None]
     multis = [qa for qa in qas if qa.position is None]
@@ -75,7 +75,7 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
     turns = []
     for qa in sorted(singles, key=lambda qa: qa.position or 0) + multis:
         if IMAGE_HERE in qa.question + qa.answer:
-            raise ParseError("forged_image", f"{qa.question_id} holds {IMAGE_HERE} itself.")
+            raise ParseError("forged_image", f"{qa.question_id} contains {IMAGE_HERE} itself.")
         entering = [qa.position] if qa.position else list(range(1, n_images + 1))
         new = [position for position in entering if position not in number_of]
         for position in new:

@@ -1,8 +1,8 @@
 """MMDU's judge: six dimensions and an overall score, 1 to 10 (MMDU, 2.3 and Figure 12).
 
-What belongs here: the dimensions and the strict reading of a judge's dictionary. The released
-scorer passes it through eval() and keeps a dictionary that lacks a key; here it is parsed as a
-literal and either whole or an error.
+What belongs here: the dimensions, and strict parsing of the judge's dictionary. The released scorer
+uses eval() and accepts a dictionary with missing keys; here it is parsed as a literal, and an
+incomplete one is an error.
 """
 
 import ast
@@ -33,26 +33,26 @@ GRADES_SCHEMA = object_schema(
         for dimension in DIMENSIONS
     }
 )
-"""Words first, so that the scores follow from them."""
-LONGEST = 3000
-"""Characters of a dictionary; seven scores take about 150, and a long one costs more than it says."""
+"""The explanation is first, so that the scores are generated after it."""
+MAX_DICTIONARY_CHARACTERS = 3000
+"""Seven scores take about 150 characters; parsing a longer literal would cost too much."""
 _DICTIONARY = re.compile(r"\{[^{}]*\}", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Grades:
-    """What the judge gave: dimension -> 1..10 for all seven, and its words before the dictionary."""
+    """The judge's scores, 1 to 10 for all seven dimensions, and its explanation."""
 
     scores: dict[str, int]
     explanation: str
 
 
 def parse_grades(reply: str) -> Grades:
-    """Grades in a judge's reply; the last dictionary counts, as the judge was asked to end with it.
+    """Grades in a judge's reply, from its last dictionary: the prompt asks the judge to end with it.
 
-    Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer` or `out_of_range`. Keys are
-    matched without regard to case; keys that are not dimensions are ignored. A reply that is one JSON
-    object, as `GRADES_SCHEMA` asks for it, has its words in it.
+    The text before the dictionary is the explanation. A reply that is one JSON object (`GRADES_SCHEMA`)
+    has the explanation inside. Keys match case-insensitively; keys that are not dimensions are ignored.
+    Raises ParseError: `no_dictionary`, `missing_score`, `not_an_integer` or `out_of_range`.
     """
     whole = json_object(reply)
     if whole is not None:
@@ -76,10 +76,10 @@ def _scores(dictionary: Mapping[Any, object]) -> dict[str, int]:
 
 
 def _literal(text: str) -> dict[object, object]:
-    for parse in (json.loads, ast.literal_eval) if len(text) <= LONGEST else ():
+    for parse in (json.loads, ast.literal_eval) if len(text) <= MAX_DICTIONARY_CHARACTERS else ():
         try:
             value = parse(text)
-        # TypeError: a list for a key.
+        # TypeError: a list as a key.
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
         if isinstance(value, dict):
@@ -88,7 +88,7 @@ def _literal(text: str) -> dict[object, object]:
 
 
 def _score(dimension: str, value: object) -> int:
-    # Whole numbers written as 7.0 or "7" mean 7; anything else would be a guess.
+    # 7.0 and "7" are accepted as 7; any other form would be a guess.
     if isinstance(value, str) and re.fullmatch(r"\d{1,3}(\.0)?", value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:

@@ -1,1 +1,1 @@
-"""Prompts: templates with untrusted data, messages with images, parsing and repair of replies."""
+"""Prompts: templates for untrusted data, messages with images, parsing and repair of replies."""

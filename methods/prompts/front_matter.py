@@ -1,6 +1,6 @@
-"""Front matter of a prompt file: what the project must know of a prompt and the model is not sent.
+"""Front matter of a prompt file: settings of a prompt that are not sent to the model.
 
-It is YAML between two lines `---` at the beginning of the file, and may be left out:
+It is YAML between two lines `---` at the beginning of the file, and optional:
 
     ---
     task: judge
@@ -9,9 +9,9 @@ It is YAML between two lines `---` at the beginning of the file, and may be left
       opening: "Role: judge."
     ---
 
-`task` tells the offline model server which task a prompt sets. `supersedes` names the version that
-the text had when its first line was `opening`: answers to that version stand for answers to this one.
-What belongs here: the fields, and splitting them from the text.
+`task` tells the offline model server the task of the prompt. `supersedes` names the version that the
+text had when its first line was `opening`: answers to that version are valid for this one, too. What
+belongs here: the fields, and splitting them from the text.
 """
 
 import re
@@ -24,11 +24,11 @@ _BLOCK = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
 class FrontMatterError(ValueError):
-    """Front matter that cannot be read; the message is the rest of a sentence on the file."""
+    """Front matter cannot be parsed; the message is a predicate whose subject is the front matter."""
 
 
 class Superseded(BaseModel):
-    """An earlier version of a prompt: the same text below one more line and a blank one."""
+    """An earlier version of a prompt: the same text after the line `opening` and a blank line."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     version: str
@@ -36,7 +36,7 @@ class Superseded(BaseModel):
 
 
 class FrontMatter(BaseModel):
-    """The fields; `task` is empty where the file has none."""
+    """The fields; `task` is empty if the file has none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     task: str = ""

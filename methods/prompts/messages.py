@@ -1,7 +1,7 @@
-"""Messages to a model: text and images in the order they are given.
+"""Messages to a model: text and images in order.
 
-What belongs here: the plain form that prompts render to and that requests are hashed from. Images
-are named by the SHA-256 of their bytes; the bytes enter only when a request goes out.
+What belongs here: the types that prompts are rendered to and requests are hashed from. Images are
+identified by the SHA-256 of their bytes; the bytes are added when a request is sent.
 """
 
 import re
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 IMAGE_HERE = "<ImageHere>"
-"""Where an image enters a dialogue's text (MMDU, Figure 9)."""
+"""The placeholder of an image in a dialogue's text (MMDU, Figure 9)."""
 
 _IMAGE_HERE = re.compile(re.escape(IMAGE_HERE))
 
 
 @dataclass(frozen=True)
 class Text:
-    """A run of text."""
+    """A part with text."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Image:
-    """An image of the store, by the SHA-256 of its bytes (64 hex digits)."""
+    """A part with an image of the store, by the SHA-256 of its bytes (64 hex digits)."""
 
     image_id: str
 
@@ -41,20 +41,21 @@ class Message:
 
     @classmethod
     def of(cls, role: Role, text: str) -> "Message":
-        """A message of text alone."""
+        """A message of one text."""
         return cls(role, (Text(text),))
 
 
 def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
     """Parts of `text` with its i-th `<ImageHere>` replaced by the i-th image.
 
-    Raises ValueError when the number of places differs from the number of images: an image that
-    silently leaves a dialogue changes every score after it.
+    Raises ValueError if the number of placeholders differs from the number of images: a dialogue that
+    silently lost an image would get other scores.
     """
     pieces = _IMAGE_HERE.split(text)
     if len(pieces) - 1 != len(image_ids):
         raise ValueError(
-            f"The text has {len(pieces) - 1} places for images and {len(image_ids)} images were given."
+            f"The text has {len(pieces) - 1} placeholders for images, but {len(image_ids)} images were "
+            "given."
         )
     parts: list[Part] = []
     for index, piece in enumerate(pieces):

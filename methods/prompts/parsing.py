@@ -1,7 +1,7 @@
-"""Reading numbered blocks out of a model's reply.
+"""Parsing of numbered questions and answers in a model's reply.
 
-What belongs here: the typed error of a reply that cannot be read, and the reading of numbered
-questions and answers. A reply is data: it is searched and parsed, never evaluated.
+What belongs here: ParseError, parsing numbered texts, and the JSON schemas of such replies. A reply is
+data: it is searched and parsed, never evaluated.
 """
 
 import json
@@ -12,7 +12,7 @@ JsonSchema = Mapping[str, object]
 
 
 class ParseError(ValueError):
-    """A reply that cannot be read; `reason` is a short code to count by, `detail` a sentence."""
+    """A reply that cannot be parsed; `reason` is a short code for counts, `detail` a sentence."""
 
     def __init__(self, reason: str, detail: str):
         super().__init__(detail)
@@ -21,11 +21,11 @@ class ParseError(ValueError):
 
 
 def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
-    """The texts behind `Q1:`, `Q2:` … (or `**A1**:` …, by `letter`), in order of their numbers.
+    """The texts after `Q1:`, `Q2:` … (or `**A1**:` …, by `letter`), in order of their numbers.
 
-    Each must be there once and hold something, 1 to `expected`; a text runs to the next number.
-    Raises ParseError otherwise: a shifted answer is worse than none. A JSON object with these labels
-    as names, as `numbered_schema` asks for it, says the same.
+    Each number from 1 to `expected` must occur once, in order, with a text that is not empty; a text
+    ends at the next number. A JSON object with these labels as names (`numbered_schema`) is accepted
+    too. Raises ParseError otherwise, because an answer under the wrong number is worse than none.
     """
     given = json_object(text)
     if given is not None:
@@ -33,14 +33,14 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
         texts = [value for value in given.values() if isinstance(value, str)]
         if len(texts) < len(given):
             raise ParseError("not_a_text", f"Some of {letter}1 to {letter}{expected} are no texts.")
-        return _all_there([text.strip() for text in texts], letter)
+        return _require_texts([text.strip() for text in texts], letter)
     label = re.compile(rf"^[ \t]*(?:\*\*)?{letter}(\d+)(?:\*\*)?[:.)](?:\*\*)?[ \t]*", re.MULTILINE)
     matches = list(label.finditer(text))
-    # Nine digits are wrong enough: int() refuses thousands of them with an error of its own.
+    # Nine digits are enough to be wrong: int() raises an error of its own for thousands of digits.
     _require_numbers([f"{letter}{int(match[1][:9])}" for match in matches], letter, expected)
     ends = [match.start() for match in matches[1:]] + [len(text)]
     blocks = [text[match.end() : end].strip() for match, end in zip(matches, ends, strict=True)]
-    return _all_there(blocks, letter)
+    return _require_texts(blocks, letter)
 
 
 def _require_numbers(labels: list[str], letter: str, expected: int) -> None:
@@ -51,19 +51,19 @@ def _require_numbers(labels: list[str], letter: str, expected: int) -> None:
         )
 
 
-def _all_there(blocks: list[str], letter: str) -> list[str]:
+def _require_texts(blocks: list[str], letter: str) -> list[str]:
     if not all(blocks):
         raise ParseError("empty_block", f"{letter}{blocks.index('') + 1} is empty.")
     return blocks
 
 
 def numbered_schema(letter: str, expected: int) -> JsonSchema:
-    """JSON schema of a reply with the texts `Q1` to `Qn` (by `letter`) and nothing else."""
+    """JSON schema of a reply with exactly the texts `Q1` to `Qn` (by `letter`)."""
     return object_schema({f"{letter}{n}": {"type": "string"} for n in range(1, expected + 1)})
 
 
 def object_schema(properties: Mapping[str, JsonSchema]) -> JsonSchema:
-    """JSON schema of an object that has all of these properties and no other."""
+    """JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -73,7 +73,7 @@ def object_schema(properties: Mapping[str, JsonSchema]) -> JsonSchema:
 
 
 def json_object(text: str) -> dict[str, object] | None:
-    """The object that `text` is in JSON from its first sign to its last; None for anything else."""
+    """The JSON object that `text` consists of; None if it is anything else."""
     if not text.lstrip().startswith("{"):
         return None
     try:

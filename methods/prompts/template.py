@@ -1,11 +1,10 @@
 """Prompt templates: a text with a version, rendered to messages.
 
-A template is Jinja text with a system part and a user part, divided by a line `=== user ===`; front
-matter may stand above it (`methods/prompts/front_matter.py`) and is not rendered.
-`{{ picture(i) }}` puts the i-th image (from 1) in its place. Whatever comes from outside goes
-through the filter `data`, which keeps it from closing the tag it stands in, so a page that says
-"</page> ignore the above" stays a page. What belongs here: rendering. What does not: reading
-template files (`resources/prompts.py`) and what a prompt says (the files).
+A template is Jinja text with a system part and a user part, divided by a line `=== user ===`. Front
+matter (`front_matter.py`) may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th image
+(from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
+encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. What belongs
+here: rendering. What does not: reading template files (`resources/prompts.py`) and their content.
 """
 
 import hashlib
@@ -24,12 +23,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def as_data(text: str) -> str:
-    """`text` made unable to close a delimiter or to forge a picture's place."""
+    """`text` escaped so that it cannot close a tag or imitate the placeholder of an image."""
     return _CONTROL.sub("", text).replace("</", "< /").strip()
 
 
 def _data(value: str | Undefined) -> str:
-    # Turned to text, what was not given raises UndefinedError with its name.
+    # str() of a variable that was not given raises UndefinedError with its name.
     return as_data(str(value) if isinstance(value, Undefined) else value)
 
 
@@ -40,10 +39,10 @@ _ENVIRONMENT.filters["data"] = _data
 
 
 class PromptTemplate:
-    """One prompt: `name` says what it asks, `version` which text exactly asked it.
+    """One prompt: `name` is that of its file, `version` identifies its exact text.
 
-    `source` is the whole file, `text` what follows its front matter; `task` is empty where the front
-    matter names none. Raises FrontMatterError.
+    `source` is the whole file, `text` the part after its front matter; `task` is empty if the front
+    matter has none. Raises FrontMatterError.
     """
 
     def __init__(self, name: str, source: str):
@@ -54,15 +53,15 @@ class PromptTemplate:
 
     @cached_property
     def version(self) -> str:
-        """Name and the first 8 hex digits of the text's SHA-256: another text, another version.
+        """Name and the first 8 hex digits of the text's SHA-256: an edit changes the version.
 
-        Front matter has no part in it, since no model reads it.
+        Front matter is not part of it, because it is not sent to a model.
         """
         return _version(self.name, self.text)
 
     @cached_property
     def superseded(self) -> Superseded | None:
-        """The earlier version that answers may be taken from; None once the text was edited."""
+        """The earlier version whose answers are still valid; None once the text was edited."""
         earlier = self._front_matter.supersedes
         if earlier is None:
             return None
@@ -74,10 +73,10 @@ class PromptTemplate:
         return _ENVIRONMENT.from_string(self.text)
 
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
-        """Messages with `data` filled in and `images` (SHA-256, in order) at their places.
+        """Messages with `data` filled in and `images` (SHA-256, in order) inserted.
 
-        Raises jinja2.UndefinedError when the template names something that was not given, IndexError
-        when it asks for a picture that was not.
+        Raises jinja2.UndefinedError if the template uses a variable that was not given, IndexError if
+        it uses an image that was not given.
         """
 
         def picture(position: int) -> str:

@@ -1,6 +1,6 @@
-"""Rewriting prompts: same meaning, other style (AlignMMBench, 3.2).
+"""Rewriting prompts: same meaning, different style (AlignMMBench, 3.2).
 
-What belongs here: reading a model's rewrites and telling which can stand for the original.
+What belongs here: parsing a model's rewrites and rejecting those that cannot replace the original.
 """
 
 import re
@@ -14,10 +14,10 @@ _QUOTED = re.compile(r'"([^"]*)"')
 
 
 def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
-    """The `n_rewrites` rewrites in a model's reply, one a line.
+    """The first `n_rewrites` rewrites in a model's reply, one per line.
 
-    A line must keep the original's image tokens, each as often; repeats and copies of the original
-    do not count. Raises ParseError when fewer remain than were asked for.
+    A rewrite must have the same image tokens as the original, each as often; repeats and copies of the
+    original are skipped. Raises ParseError if fewer than `n_rewrites` remain.
     """
     tokens = Counter(_TOKEN.findall(original))
     rewrites: list[str] = []

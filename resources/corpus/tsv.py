@@ -1,7 +1,7 @@
 """WIT shards as tab-separated text, compressed or not.
 
-What belongs here: reading such a file with DuckDB in one pass. Lines that are plain rows are parsed in
-SQL, the others by `methods/ingest/wit.py`, which has the same rules and gives the reasons.
+What belongs here: reading such a file with DuckDB in one pass. Lines that are plainly rows are typed
+in SQL, all others by `methods/ingest/wit_records.py`, which also gives the reason of a rejection.
 """
 
 from bisect import bisect_left
@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from isal import igzip, isal_zlib
 
-from methods.ingest.wit import MAX_LINE_BYTES, parse_records, require_header
+from methods.ingest.wit import MAX_LINE_BYTES, require_header
+from methods.ingest.wit_records import parse_records
 from resources.corpus.lines import SCHEMA, line_batches
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import FileShard

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from methods.ingest.wit_base import COLUMNS_READ, rows_of
+from methods.ingest.wit_base import COLUMNS_READ, rows_of_record
 from resources.corpus.settings import CorpusError
 from resources.corpus.shard import READER, FileShard, Log
 from resources.corpus.staging import Staged, StagedWriter
@@ -44,7 +44,7 @@ class WitBaseShard(FileShard):
         numbers = count(1)
         with StagedWriter(folder, self.name, unit="record") as writer:
             for record in self._records(*COLUMNS_READ):
-                writer.write(rows_of(record, numbers))
+                writer.write(rows_of_record(record, numbers))
         return writer.staged()
 
     def images(self) -> Iterator[tuple[str, bytes]]:

@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 
 from methods.ingest.image_check import ImageRejected
-from methods.ingest.image_filters import ImageLimits, refuse
-from methods.ingest.image_quality import ImageFacts, inspect
+from methods.ingest.image_filters import ImageLimits, reject_unwanted
+from methods.ingest.image_quality import ImageFacts, measure_image
 from resources.batched import batched
 from resources.images.fetcher import Fetched, ImageFetcher
 from resources.images.index import Entry, ImageIndex
@@ -114,7 +114,7 @@ class ImageIntake:
         if isinstance(data, ImageRejected):
             return data
         try:
-            facts = inspect(data, image.declared_mime)
+            facts = measure_image(data, image.declared_mime)
             self._store.put(data)
         except ImageRejected as rejected:
             return rejected
@@ -124,7 +124,7 @@ class ImageIntake:
         if isinstance(taken, ImageRejected):
             return taken
         try:
-            refuse(taken, self._limits, self._excluded)
+            reject_unwanted(taken, self._limits, self._excluded)
         except ImageRejected as rejected:
             return rejected
         return taken

@@ -22,7 +22,7 @@ from PIL import Image
 
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
-from methods.ingest.picture import turn_of, upright_rgb
+from methods.ingest.picture import upright_rgb, upright_transpose
 from resources.atomic_file import write_atomically
 
 JPEG_QUALITY = 90
@@ -133,7 +133,7 @@ def _data_url(data: bytes, max_side: int) -> str:
             and image.mode == "RGB"
             and "transparency" not in image.info
             and max(image.size) <= max_side
-            and turn_of(image) is None
+            and upright_transpose(image) is None
         )
     if not as_it_is:
         mime, data = "image/jpeg", _jpeg(_shrunk(data, max_side))

@@ -1,9 +1,9 @@
-"""The interactive page of the clustering: one HTML file that loads nothing.
+"""The page of the clustering: one self-contained HTML file.
 
-What belongs here: making plotly's figures, thumbnails and texts from points and tables. What does
-not: the page (`templates/clusters.html`) and its reaction to the pointer (`templates/clusters.js`).
-Titles and captions come from outside. They reach the page escaped by the template, or as JSON that no
-tag can end, and the page runs no script but the two whose hashes it names.
+What belongs here: plotly's figures, thumbnails and texts, from points and tables. What does not: the
+page's layout (`templates/clusters.html`) and behaviour (`templates/clusters.js`). Titles and captions
+are untrusted: they are escaped by the template, or are JSON that cannot close its element; the content
+security policy allows only the page's two scripts, by their hashes.
 """
 
 import base64
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MAX_THUMBNAILS = 2000
-"""The most points that have their picture in the page; each makes it about 4 kB larger."""
+"""At most this many points have a thumbnail; each makes the page about 4 kB larger."""
 THUMBNAIL_SIDE = 112
 MAX_CAPTION = 280
 MAX_NAME = 34
@@ -43,7 +43,7 @@ Row = Mapping[str, Any]
 
 
 class Clustering(NamedTuple):
-    """What the page shows. `shape` counts everything, `points` are those that were drawn."""
+    """The page's content. `shape` counts all entries, `points` are the entries on the map."""
 
     shape: Row
     points: Sequence[Point]
@@ -54,14 +54,14 @@ class Clustering(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The page's text, and how many of its points have a thumbnail."""
+    """The page's HTML, and how many of its points have a thumbnail."""
 
     html: str
     n_thumbnails: int
 
 
 def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
-    """The page; an image that is not stored is left out."""
+    """The page; images that are not stored are left out."""
     from plotly.offline import get_plotlyjs
 
     thumbnails = [
@@ -75,7 +75,7 @@ def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
         n_thumbnails=len(thumbnails),
         points=_data([_about(point) for point in clustering.points]),
         thumbnails=_data(thumbnails),
-        # Plotly's own JSON has no "<" either.
+        # Plotly's JSON escapes "<", too.
         map=map_figure(clustering.points).to_json(),
         sizes=sizes_figure(clustering.sizes).to_json() if clustering.sizes else None,
         near_pairs=[
@@ -99,12 +99,12 @@ def render_page(clustering: Clustering, image_store: ImageStore) -> Page:
 
 
 def map_figure(points: Sequence[Point]) -> "Figure":
-    """The map: one trace for each colour, each point with its number as `customdata`."""
+    """The map: one trace for each colour; each point has its number as `customdata`."""
     from plotly.graph_objects import Figure, Scatter
 
     dot = 7 if len(points) <= FEW_POINTS else 4
     traces = []
-    # The last drawn lies on top.
+    # The last trace is on top.
     for layer in reversed(layers(points)):
         chosen = [points[i] for i in layer.numbers]
         traces.append(
@@ -115,7 +115,7 @@ def map_figure(points: Sequence[Point]) -> "Figure":
                 y=[round(point.y, 2) for point in chosen],
                 customdata=layer.numbers,
                 mode="markers",
-                # The page shows a card of its own, which can hold a picture.
+                # The page shows its own card on hover, with the image.
                 hoverinfo="none",
                 marker={
                     "color": layer.colour,
@@ -128,7 +128,7 @@ def map_figure(points: Sequence[Point]) -> "Figure":
                 },
             )
         )
-        # The legend's dot would look like the first of these, so it has a trace without points.
+        # A legend entry looks like its trace's first point, so the legend has traces without points.
         traces.append(
             Scatter(
                 name=f"{html.escape(cut(layer.name, MAX_NAME))} ({len(layer.numbers)})",
@@ -163,7 +163,7 @@ def map_figure(points: Sequence[Point]) -> "Figure":
 
 
 def sizes_figure(sizes: Sequence[int]) -> "Figure":
-    """How many clusters have how many entries, as bars."""
+    """The distribution of cluster sizes, as bars."""
     from plotly.graph_objects import Bar, Figure
 
     bars = size_bars(sizes)
@@ -189,7 +189,7 @@ def sizes_figure(sizes: Sequence[int]) -> "Figure":
                 "gridcolor": RULE,
                 "fixedrange": True,
                 "rangemode": "tozero",
-                # Whole numbers of clusters, at most half a dozen of them.
+                # Integer ticks, about six of them.
                 "dtick": max(1, -(-max(counts, default=1) // 6)),
             },
             "margin": {"l": 60, "r": 8, "t": 20, "b": 50},
@@ -207,7 +207,7 @@ _LAYOUT: dict[str, Any] = {
 
 
 def _about(point: Point) -> list[object]:
-    """What the card says of a point, in the order that `clusters.js` reads."""
+    """The fields of a point's card, in the order that `clusters.js` reads."""
     similarity = None if point.similarity is None else round(point.similarity, 3)
     return [
         point.title,
@@ -229,11 +229,11 @@ def _thumbnail(image_id: str | None, image_store: ImageStore) -> str | None:
 
 
 def _data(value: object) -> str:
-    """JSON for a script element that is data: no "<", so that no text in it can end the element."""
+    """JSON for a script element of data: "<" is escaped, so that no text can close the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
 def _hash(script: str) -> str:
-    """A script's hash as a content security policy names it."""
+    """A script's hash in the form of a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"

@@ -1,6 +1,6 @@
-"""Static pictures of the clustering, as PNG: what the UI shows beside an asset.
+"""Static plots of the clustering as PNG, which Dagster's UI shows with an asset.
 
-What belongs here: the map and the sizes of clusters. The interactive ones are in `cluster_page.py`.
+What belongs here: the map and the sizes of clusters. The interactive plots are in `cluster_page.py`.
 """
 
 from collections.abc import Sequence
@@ -27,17 +27,17 @@ MAX_CHARACTERS = 30
 
 
 def map_png(points: Sequence[Point]) -> bytes:
-    """Entries where the map has them, coloured by group; centres of clusters are ringed."""
+    """The map: entries coloured by group; centres of clusters have a ring."""
     from matplotlib.font_manager import FontProperties
 
     figure = new_figure(9, 5.4)
     axes = figure.add_subplot()
     set_title(axes, "Entries by categories and caption: near ones are alike")
     axes.set_axis_off()
-    # Square points.
+    # Marker area in square points.
     dot = 16 if len(points) <= FEW_POINTS else 5
     for layer in reversed(layers(points)):
-        # Clustered ones over the others, so that a cluster is not hidden by what surrounds it.
+        # Clustered entries on top of the others.
         for clustered in (False, True):
             chosen = [points[i] for i in layer.numbers if bool(points[i].cluster_id) == clustered]
             axes.scatter(
@@ -70,7 +70,7 @@ def map_png(points: Sequence[Point]) -> bytes:
 
 
 def sizes_png(sizes: Sequence[int]) -> bytes:
-    """How many clusters have how many entries, as bars."""
+    """The distribution of cluster sizes, as bars."""
     from matplotlib.ticker import MaxNLocator
 
     figure = new_figure(9, 2.8)

@@ -1,6 +1,6 @@
-"""The categories as a cloud of words (MMDU Figure 11).
+"""The word cloud of categories (MMDU Figure 11).
 
-What belongs here: the choice of words, of their sizes and of the font; the package wordcloud draws.
+What belongs here: the words, their sizes and their font; the package wordcloud renders them.
 """
 
 import io
@@ -18,7 +18,7 @@ MAX_CHARACTERS = 60
 
 
 class Cloud(NamedTuple):
-    """The picture as PNG, and the words left out because no font has signs for them."""
+    """The image as PNG, and the words left out because the font lacks their characters."""
 
     png: bytes
     n_shown: int
@@ -26,9 +26,9 @@ class Cloud(NamedTuple):
 
 
 def category_cloud(counts: Mapping[str, int], seed: int = 0) -> Cloud | None:
-    """Categories as large as they have entries; None where no category can be drawn.
+    """Categories sized by their number of entries; None if no category can be rendered.
 
-    The same counts, seed and fonts give the same picture. Long names are cut.
+    Deterministic for counts, seed and fonts. Long names are cut.
     """
     from wordcloud import WordCloud
 

@@ -1,5 +1,4 @@
--- A page with one of its images, where both were accepted. The first row that has a caption speaks for
--- it.
+-- A page with one of its images, if both were accepted. Of several rows the first with a caption counts.
 SELECT
     r.*,
     p.page_id,

@@ -1,4 +1,4 @@
--- How the images of some shards come out, figure by figure: what limits are chosen by.
+-- The distribution of each measurement of the images of some shards, to choose limits by.
 WITH figures AS (
     UNPIVOT (
         SELECT

@@ -1,4 +1,4 @@
--- The image URLs on the pages of some shards, each once a shard, with what the rows say of them.
+-- The image URLs on the accepted pages of some shards, each once per shard, with columns of its first row.
 SELECT
     r.wit_shard,
     r.image_url,

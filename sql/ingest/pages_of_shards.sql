@@ -1,5 +1,5 @@
--- One row a page in one of the languages: the longest text any of its rows gives for it, and what
--- else its rows say of it.
+-- One row for each page in one of the languages: the longest text of its rows, and their other texts
+-- (`said`).
 SELECT
     wit_shard,
     page_url,

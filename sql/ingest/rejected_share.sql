@@ -1,4 +1,4 @@
--- What share of the rows and of the images each of some shards lost.
+-- The share of rejected rows and of rejected images in each of some shards.
 WITH accepted AS (
     SELECT wit_shard, 'row' AS kind, count(*) AS n FROM ingest.wit_rows GROUP BY wit_shard
     UNION ALL

@@ -1,7 +1,8 @@
--- Ingestion: WIT rows as they came, what was refused, and the entries made of what was accepted.
+-- Ingestion: WIT rows, rejected rows and images, and the entries made of accepted ones.
 CREATE SCHEMA IF NOT EXISTS ingest;
 
--- Each shard as it was last read: what its rows were made of, so that the same is not read again.
+-- Each shard as of the last time it was read, with the fingerprint of its content: an unchanged shard is
+-- not read again.
 CREATE TABLE IF NOT EXISTS ingest.shards (
     wit_shard VARCHAR PRIMARY KEY,
     address VARCHAR NOT NULL,
@@ -10,8 +11,8 @@ CREATE TABLE IF NOT EXISTS ingest.shards (
     reasons MAP(VARCHAR, BIGINT) NOT NULL
 );
 
--- One WIT row, its 17 columns typed (METHODS: WIT form). A shard and a line number name one row; no
--- index says so, since keeping one takes as long as writing the rows, and a shard is replaced whole.
+-- One WIT row with its 17 columns typed. Shard and line number are unique; there is no index on them,
+-- because it takes as long as writing the rows, and a shard is replaced as a whole.
 CREATE TABLE IF NOT EXISTS ingest.wit_rows (
     wit_shard VARCHAR NOT NULL,
     line_number BIGINT NOT NULL CHECK (line_number > 0),
@@ -34,7 +35,7 @@ CREATE TABLE IF NOT EXISTS ingest.wit_rows (
     context_section_description VARCHAR
 );
 
--- What ingestion refused, and why: kind 'row' (a line of a shard) or 'image' (a file behind a URL).
+-- Rejected lines of a shard (kind 'row') and files behind a URL (kind 'image'), with the reasons.
 CREATE TABLE IF NOT EXISTS ingest.rejected (
     wit_shard VARCHAR NOT NULL,
     kind VARCHAR NOT NULL CHECK (kind IN ('row', 'image')),
@@ -45,7 +46,7 @@ CREATE TABLE IF NOT EXISTS ingest.rejected (
     PRIMARY KEY (wit_shard, kind, reference)
 );
 
--- One Wikipedia page seen in a shard: the text and the categories that its rows share.
+-- One Wikipedia page of a shard, with the text and the categories that its rows share.
 CREATE TABLE IF NOT EXISTS ingest.pages (
     wit_shard VARCHAR NOT NULL,
     page_id VARCHAR NOT NULL,
@@ -58,7 +59,7 @@ CREATE TABLE IF NOT EXISTS ingest.pages (
     PRIMARY KEY (wit_shard, page_id)
 );
 
--- A page whose text another ingestion found changed: what it was and what it is.
+-- A page whose text a later ingestion found changed, with both texts.
 CREATE TABLE IF NOT EXISTS ingest.changes (
     run_id VARCHAR NOT NULL,
     wit_shard VARCHAR NOT NULL,
@@ -71,8 +72,8 @@ CREATE TABLE IF NOT EXISTS ingest.changes (
     PRIMARY KEY (run_id, wit_shard, page_id)
 );
 
--- One image URL of a shard, its file fetched, checked, measured and stored under its SHA-256. Width,
--- height and aspect are those of the picture as it is shown; what is measured, and how, says
+-- One image URL of a shard; its file is fetched, checked, measured and stored under its SHA-256. Width,
+-- height and aspect are those of the image as displayed; the measurements are defined in
 -- methods/ingest/image_quality.py.
 CREATE TABLE IF NOT EXISTS ingest.images (
     wit_shard VARCHAR NOT NULL,
@@ -100,7 +101,7 @@ CREATE TABLE IF NOT EXISTS ingest.images (
     PRIMARY KEY (wit_shard, image_url)
 );
 
--- One page with one of its images: what a dialogue is woven from (MMDU B.1, Figure 6).
+-- One page with one of its images: the unit that is clustered and discussed in dialogues (MMDU B.1, Figure 6).
 CREATE TABLE IF NOT EXISTS ingest.entries (
     wit_shard VARCHAR NOT NULL,
     entry_id VARCHAR NOT NULL,

@@ -1,2 +1,2 @@
--- A shard as it was last read.
+-- A shard as of the last time it was read.
 SELECT * REPLACE (map_entries(reasons) AS reasons) FROM ingest.shards WHERE wit_shard = $shard;

@@ -196,11 +196,11 @@ def decoded(folder: Path) -> float:
 
 def checked(folder: Path) -> float:
     """Every picture decoded, checked, hashed and measured, one after the other."""
-    from methods.ingest.image_quality import inspect
+    from methods.ingest.image_quality import measure_image
 
     pictures = [path.read_bytes() for path in sorted(folder.iterdir())]
-    inspect(pictures[0], None)
-    return timed(lambda: [inspect(data, None) for data in pictures])
+    measure_image(pictures[0], None)
+    return timed(lambda: [measure_image(data, None) for data in pictures])
 
 
 def taken(folder: Path) -> float:

@@ -1,5 +1,5 @@
-// What the page of the clustering does: draws its two figures, shows a card beside the pointer.
-// Texts come from outside: they are only ever set as text.
+// The behaviour of the clustering's page: plots its two figures, shows a card beside the pointer.
+// Texts are untrusted: they are only set by textContent.
 "use strict";
 {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -45,7 +45,7 @@
     Plotly.newPlot(target, data, layout, {
       responsive: true,
       displaylogo: false,
-      // What is shown here is sent nowhere.
+      // No button that uploads the plot.
       showSendToCloud: false,
       displayModeBar: buttons,
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toImage"],

@@ -1,4 +1,4 @@
--- Pages of the file at `$path`, on their way into `ingest.pages`, that stand there with another text.
+-- Pages in the file at `$path`, which will replace rows of `ingest.pages`, with another text than there.
 SELECT
     $run_id AS run_id,
     n.wit_shard,

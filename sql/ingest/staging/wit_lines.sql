@@ -1,7 +1,6 @@
--- Lines of a WIT shard as rows, where a line is plainly one. `suspect` has every other line, for
--- methods/ingest/wit.py to judge, which is the rule: what is taken here it takes too, with the same values.
--- `lines` has number, text (with its line feed; NULL where the bytes are not UTF-8) and bytes (only
--- there).
+-- The fast path for lines of a WIT shard that are plainly rows. `suspect` has every other line, which
+-- methods/ingest/wit_records.py decides on; it accepts every line that is accepted here, with the same values.
+-- `lines` has number, text (with its line feed; NULL if the bytes are not UTF-8) and bytes (only then).
 WITH pieces AS (
     SELECT number, text, bytes, string_split(text, chr(9)) AS piece FROM lines
 ),
@@ -12,7 +11,7 @@ named AS (
         bytes,
         len(piece) = 17
         AND strlen(text) <= $max_bytes
-        -- Tabs inside quotes, and quotes that are not in pairs, are left to the rule.
+        -- Tabs inside quotes and unpaired quotes make a line suspect.
         AND CASE
             WHEN contains(text, '"') THEN regexp_full_match(text, $plain_quotes) ELSE true
         END AS whole,

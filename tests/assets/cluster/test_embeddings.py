@@ -1,4 +1,4 @@
-"""Embeddings: a text is embedded once, ever; what was written stays; entries find their vectors."""
+"""Embeddings: a text is embedded only once, and what was written stays."""
 
 import hashlib
 import importlib
@@ -16,79 +16,17 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from assets.cluster import embeddings as embeddings_asset
-from assets.cluster.embeddings import entry_vectors
 from assets.common import progress
-from assets.common.tables import rows_to_arrow
 from resources.embedder import Embedder
 from resources.warehouse import Warehouse
+from tests.assets.cluster.embedding import Double, embed, entry, fill, vector_of
 
 module = importlib.import_module("assets.cluster.embeddings")
-
-
-def vector_of(text: str) -> np.ndarray:
-    """A unit vector of eight floats that hangs on the text alone."""
-    raw = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint8)[:8] + 1.0
-    return (raw / np.linalg.norm(raw)).astype(np.float32)
-
-
-class Double(Embedder):
-    """Stands in for a model; `given` is what it was asked for, `before` is called first."""
-
-    def __init__(self, model: str = "double", before: Any = None, **options: Any):
-        super().__init__(model, **options)
-        self.given: list[list[str]] = []
-        self.before = before or (lambda texts: None)
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        self.before(texts)
-        self.given.append(list(texts))
-        return np.stack([vector_of(text) for text in texts])
-
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        return sum(len(text) > 100 for text in texts)
-
-
-def entry(
-    entry_id: str,
-    categories: Sequence[str] = (),
-    caption: str = "",
-    title: str = "Title",
-    **more: Any,
-) -> dict[str, Any]:
-    """A row of ingest.entries."""
-    texts = ("page_id", "page_url", "language", "page_text", "image_id")
-    return {
-        "wit_shard": "a",
-        **dict.fromkeys(texts, "x"),
-        "entry_id": entry_id,
-        "title": title,
-        "categories": list(categories),
-        "caption": caption,
-        "topics": [],
-        **more,
-    }
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
     return Warehouse(tmp_path / "warehouse.duckdb")
-
-
-def fill(warehouse: Warehouse, *rows: dict[str, Any]) -> None:
-    """These entries and no others."""
-    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
-
-
-def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str, Any]:
-    """Materialize; returns what the UI shows."""
-    result = dg.materialize(
-        [embeddings_asset],
-        resources={"warehouse": warehouse, "embedder": embedder},
-        **options,
-    )
-    (event,) = result.get_asset_materialization_events()
-    return {name: each.value for name, each in event.materialization.metadata.items()}
 
 
 def kept(warehouse: Warehouse) -> dict[tuple[str, str], list[float]]:
@@ -341,65 +279,3 @@ def test_a_run_says_how_far_it_is_in_the_log_and_now_and_then_on_the_assets_page
         "6 of 6",
     ]
     assert shown["texts per second"] == 0.2
-
-
-# The vectors of entries
-
-
-def test_entries_find_their_vectors_in_the_order_of_their_ids(warehouse: Warehouse) -> None:
-    fill(
-        warehouse,
-        entry("e3", ["Towers"], "A light."),
-        entry("e1", ["Towers"], "Towers"),
-        entry("e2", [], "A mill.", title="Mill"),
-        entry("e2", [], "A mill.", title="Mill", wit_shard="b"),
-    )
-    embed(warehouse, Double())
-    embed(warehouse, Double("other"))
-
-    found = entry_vectors(warehouse, "double")
-
-    assert found.entry_ids == ["e1", "e2", "e3"]
-    for matrix, texts in (
-        (found.categories, ["Towers", "Mill", "Towers"]),
-        (found.captions, ["Towers", "A mill.", "A light."]),
-    ):
-        assert matrix.dtype == np.float32 and matrix.shape == (3, 8)
-        assert (matrix == np.stack([vector_of(text) for text in texts])).all()
-
-
-def test_an_entry_without_a_vector_says_what_to_run(warehouse: Warehouse) -> None:
-    fill(warehouse, entry("e1", ["Towers"], "A light."))
-    embed(warehouse, Double())
-    fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "A mill."))
-
-    with pytest.raises(
-        dg.Failure, match="^1 entries have no caption vector by double: mat"
-    ) as told:
-        entry_vectors(warehouse, "double")
-
-    assert told.value.description.endswith("materialize cluster/embeddings first.")
-    with pytest.raises(dg.Failure, match="no category vector by double@onnx"):
-        entry_vectors(warehouse, "double@onnx")
-
-
-def test_two_models_under_one_name_are_not_mixed(warehouse: Warehouse) -> None:
-    fill(warehouse, entry("e1", ["Towers"], "A light."))
-    embed(warehouse, Double())
-    longer = {"text_id": hashlib.sha256(b"A mill.").hexdigest(), "vector": [0.0] * 23 + [1.0]}
-    row = {**longer, "model": "double", "text": "A mill."}
-    fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "A mill."))
-    warehouse.replace(
-        "cluster.embeddings",
-        rows_to_arrow("cluster.embeddings", [row]),
-        {"text_id": longer["text_id"], "model": "double"},
-    )
-
-    with pytest.raises(dg.Failure, match="by double have 2 lengths, so two models had this name"):
-        entry_vectors(warehouse, "double")
-
-
-def test_no_entries_have_no_vectors(warehouse: Warehouse) -> None:
-    found = entry_vectors(warehouse, "double")
-
-    assert found.entry_ids == [] and found.categories.shape == found.captions.shape == (0, 0)

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 
-from assets.cluster.cohesion import NearPairsConfig, cohesion, near_pairs
-from assets.cluster.pictures import MapConfig, entry_map, pictures
+from assets.cluster.cohesion import cohesion
+from assets.cluster.map import MapConfig, entry_map
+from assets.cluster.near_pairs import NearPairsConfig, near_pairs
+from assets.cluster.pictures import pictures
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import CAPTIONS, MODEL, clustered_by_hand

@@ -214,9 +214,9 @@ REFUSED = {
     # 0, 1, ..., 15, and 240, 241, ..., 255.
     "night.png": ("too_dark", "The mean grey level is 7.5, below the limit of 20."),
     "snow.png": ("too_bright", "The mean grey level is 247.5, above the limit of 240."),
-    "film.gif": ("animated", "The image has more than one frame, and none may have."),
-    "known.png": ("excluded", f"The image, {MD5}, stands in the list 'lists/coco.md5'."),
-    "trained.png": ("excluded", f"The image, {SHA256}, stands in the list 'train.sha256'."),
+    "film.gif": ("animated", "The image has more than one frame, which is not allowed."),
+    "known.png": ("excluded", f"The image, {MD5}, is on the list 'lists/coco.md5'."),
+    "trained.png": ("excluded", f"The image, {SHA256}, is on the list 'train.sha256'."),
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest.image_check import ImageRejected
-from methods.ingest.image_filters import ImageLimits, parse_exclusions, refuse
+from methods.ingest.image_filters import ImageLimits, parse_exclusions, reject_unwanted
 from methods.ingest.image_quality import ImageFacts
 
 MD5 = hashlib.md5(b"picture").hexdigest()
@@ -33,7 +33,7 @@ FACTS = ImageFacts(
 
 def refused(limits: ImageLimits, facts: ImageFacts = FACTS, excluded=None) -> ImageRejected:
     with pytest.raises(ImageRejected) as caught:
-        refuse(facts, limits, excluded or {})
+        reject_unwanted(facts, limits, excluded or {})
     return caught.value
 
 
@@ -41,7 +41,7 @@ def refused(limits: ImageLimits, facts: ImageFacts = FACTS, excluded=None) -> Im
 
 
 def test_without_limits_every_image_is_wanted():
-    refuse(FACTS, ImageLimits(), {})
+    reject_unwanted(FACTS, ImageLimits(), {})
 
 
 # The shorter side is 200, the longer over the shorter 300 / 200 = 1.5.
@@ -57,7 +57,7 @@ EDGES = [
 
 @pytest.mark.parametrize(("reason", "limit", "kept", "broken"), EDGES)
 def test_a_figure_at_its_limit_passes_and_one_beyond_is_refused(reason, limit, kept, broken):
-    refuse(FACTS, ImageLimits(**{limit: kept}), {})
+    reject_unwanted(FACTS, ImageLimits(**{limit: kept}), {})
     assert refused(ImageLimits(**{limit: broken})).reason == reason
 
 
@@ -70,12 +70,12 @@ def test_the_sides_are_judged_whichever_way_the_picture_stands():
     upright = dataclasses.replace(FACTS, width=200, height=300, aspect=200 / 300)
     assert refused(ImageLimits(max_aspect=1.4), upright).reason == "too_long"
     assert refused(ImageLimits(min_side=201), upright).reason == "too_small"
-    refuse(upright, ImageLimits(max_aspect=1.5, min_side=200), {})
+    reject_unwanted(upright, ImageLimits(max_aspect=1.5, min_side=200), {})
 
 
 def test_moving_pictures_may_be_kept_out():
     assert refused(ImageLimits(animated=False)).reason == "animated"
-    refuse(dataclasses.replace(FACTS, animated=False), ImageLimits(animated=False), {})
+    reject_unwanted(dataclasses.replace(FACTS, animated=False), ImageLimits(animated=False), {})
 
 
 def test_the_detail_tells_the_figure_and_the_limit():
@@ -109,8 +109,8 @@ def test_the_first_reason_is_the_one_that_is_told():
 def test_an_image_of_a_list_is_refused_by_either_digest(digest):
     rejected = refused(ImageLimits(), excluded={digest: "COCO val2017"})
     assert rejected.reason == "excluded"
-    assert rejected.detail == f"The image, {digest}, stands in the list 'COCO val2017'."
-    refuse(FACTS, ImageLimits(), {"0" * 32: "COCO val2017"})
+    assert rejected.detail == f"The image, {digest}, is on the list 'COCO val2017'."
+    reject_unwanted(FACTS, ImageLimits(), {"0" * 32: "COCO val2017"})
 
 
 def test_a_list_without_a_name_excludes_too():

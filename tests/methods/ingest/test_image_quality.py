@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image, ImageFilter
 
 from methods.ingest.image_check import ImageRejected, check
-from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, inspect, laplacian_variance
+from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, laplacian_variance, measure_image
 from methods.ingest.picture import upright_rgb
 from resources import sample_corpus
 
@@ -32,7 +32,7 @@ def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
 
 
 def facts_of(image: Image.Image, format_name: str = "PNG", **options) -> ImageFacts:
-    return inspect(encoded(image, format_name, **options), None)
+    return measure_image(encoded(image, format_name, **options), None)
 
 
 def grey(rows: object) -> Image.Image:
@@ -59,7 +59,7 @@ def bits_apart(one: str, other: str) -> int:
 
 def reason(data: bytes, declared: str | None = None, **limits) -> str:
     with pytest.raises(ImageRejected) as caught:
-        inspect(data, declared, **limits)
+        measure_image(data, declared, **limits)
     assert caught.value.detail.endswith(".")
     return caught.value.reason
 
@@ -95,13 +95,13 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_file_is_named_and_sized(kind):
     data, mime, mode = KINDS[kind]
-    facts = inspect(data, mime)
+    facts = measure_image(data, mime)
     assert facts.image_id == hashlib.sha256(data).hexdigest()
     assert facts.md5 == hashlib.md5(data).hexdigest()
     assert (facts.mime_type, facts.mode, facts.n_bytes) == (mime, mode, len(data))
     assert (facts.width, facts.height, facts.aspect) == (120, 80, 1.5)
     assert not facts.animated and not facts.rotated
-    assert inspect(data, None) == facts
+    assert measure_image(data, None) == facts
 
 
 @pytest.mark.parametrize("format_name", ["GIF", "WEBP", "PNG"])
@@ -122,7 +122,7 @@ def test_a_gif_cut_short_after_its_first_frame_is_still_taken():
     data = encoded(FRAMES[0], "GIF", **MOVING)
     verdicts = set()
     for length in range(len(encoded(FRAMES[0], "GIF")), len(data)):
-        verdicts.add(inspect(data[:length], None).animated)
+        verdicts.add(measure_image(data[:length], None).animated)
     assert verdicts == {True, False}
 
 
@@ -272,7 +272,7 @@ def test_figures_hardly_hang_on_the_format(image):
 def test_copies_of_a_picture_share_its_hash_and_other_pictures_do_not():
     hashes = {}
     for path in CORPUS:
-        hashes[path.name] = inspect(path.read_bytes(), None).phash
+        hashes[path.name] = measure_image(path.read_bytes(), None).phash
         image = upright_rgb(Image.open(path))
         for format_name, scale in (("JPEG", 1), ("WEBP", 1), ("PNG", 0.6), ("JPEG", 2)):
             size = round(image.width * scale), round(image.height * scale)
@@ -287,7 +287,7 @@ def test_the_hash_is_imagehash_s_of_the_upright_picture():
 
     for path in CORPUS:
         expected = str(imagehash.phash(upright_rgb(Image.open(path))))
-        assert bits_apart(inspect(path.read_bytes(), None).phash, expected) <= 4, path.name
+        assert bits_apart(measure_image(path.read_bytes(), None).phash, expected) <= 4, path.name
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def test_whatever_the_damage_the_verdict_is_that_of_the_check(data, place, junk,
     at = int(place * len(data))
     damaged = (data[:at] + junk + data[at + len(junk) :])[: int(len(data) * kept)]
     verdicts = []
-    for judge in (check, inspect):
+    for judge in (check, measure_image):
         try:
             judge(damaged, None)
             verdicts.append("taken")

@@ -159,7 +159,7 @@ def test_what_is_no_hash(phash):
 
 @pytest.mark.parametrize("max_distance", [-1, 65])
 def test_what_is_no_distance(max_distance):
-    with pytest.raises(ValueError, match="out of 0 to 64"):
+    with pytest.raises(ValueError, match="outside 0 to 64"):
         near_duplicates(["a"], [0], max_distance)
 
 

@@ -7,7 +7,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from methods.ingest.picture import on_white, size_as_shown, turn_of, upright_rgb
+from methods.ingest.picture import on_white, size_as_shown, upright_rgb, upright_transpose
 
 RED, GREEN, BLUE, YELLOW = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0)
 
@@ -84,19 +84,21 @@ def test_a_picture_is_turned_as_its_exif_says(format_name, orientation):
     for found, expected in zip(corners(shown), AS_SHOWN[orientation], strict=True):
         assert found == pytest.approx(expected, abs=6)
     assert size_as_shown(image) == shown.size == ((16, 24) if orientation > 4 else (24, 16))
-    assert (turn_of(image) is None) == (orientation == 1)
+    assert (upright_transpose(image) is None) == (orientation == 1)
 
 
 def test_xmp_may_say_it_instead():
     xmp = b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/>'
-    assert turn_of(reopened(four_corners(), "JPEG", xmp=xmp)) is Image.Transpose.ROTATE_270
+    assert (
+        upright_transpose(reopened(four_corners(), "JPEG", xmp=xmp)) is Image.Transpose.ROTATE_270
+    )
 
 
 def test_a_picture_that_was_turned_is_not_turned_again():
     exif = Image.Exif()
     exif[0x0112] = 6
     shown = upright_rgb(reopened(four_corners(), exif=exif))
-    assert turn_of(shown) is None
+    assert upright_transpose(shown) is None
     assert corners(upright_rgb(shown)) == AS_SHOWN[6]
 
 
@@ -105,7 +107,7 @@ def test_a_picture_that_was_turned_is_not_turned_again():
 def test_an_orientation_that_does_not_exist_turns_nothing(format_name, orientation):
     exif = Image.Exif()
     exif[0x0112] = orientation
-    assert turn_of(reopened(four_corners(), format_name, exif=exif)) is None
+    assert upright_transpose(reopened(four_corners(), format_name, exif=exif)) is None
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
@@ -113,7 +115,7 @@ def test_an_orientation_that_does_not_exist_turns_nothing(format_name, orientati
 @pytest.mark.parametrize("format_name", ["JPEG", "PNG", "WEBP"])
 def test_broken_exif_turns_nothing_and_breaks_nothing(format_name, exif):
     image = reopened(four_corners(), format_name, exif=exif)
-    assert turn_of(image) is None
+    assert upright_transpose(image) is None
     assert upright_rgb(image).size == size_as_shown(image) == (24, 16)
 
 

@@ -1,80 +1,28 @@
-"""The WIT row form: what lines become, and that every line is part of one row or is one rejection."""
-
-import csv
-import io
-from dataclasses import replace
+"""WIT rows: types, reasons to reject a row, the header, captions."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.ingest import wit
 from methods.ingest.wit import (
-    COLUMNS,
+    BLANK,
     MAX_LINE_BYTES,
-    MAX_LINES,
     Rejection,
     WitRow,
     caption,
-    parse_records,
     require_header,
     typed_row,
 )
-
-HEADER = "\t".join(COLUMNS).encode() + b"\n"
-GOOD = {
-    "language": "en",
-    "page_url": "https://en.wikipedia.org/wiki/NGC_6960",
-    "image_url": "https://upload.example.org/wit/dso_n6960.png",
-    "page_title": "NGC 6960",
-    "section_title": "",
-    "hierarchical_section_title": "NGC 6960",
-    "caption_reference_description": "Western Veil",
-    "caption_attribution_description": "English: Supernova remnant. Credit: J. A. M.",
-    "caption_alt_text_description": "A glowing arc",
-    "mime_type": "image/png",
-    "original_height": "458",
-    "original_width": "460",
-    "is_main_image": "true",
-    "attribution_passes_lang_id": "false",
-    "page_changed_recently": "",
-    "context_page_description": "A nebula.",
-    "context_section_description": "",
-}
-
-
-def record(**changes: str) -> bytes:
-    """A row as the csv writer makes it: one line, or several if a text has line feeds."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    writer.writerow({**GOOD, **changes}.values())
-    return buffer.getvalue().encode()
-
-
-def numbered(content: bytes) -> list[tuple[int, bytes]]:
-    """The lines of a shard after its header, with their numbers."""
-    lines = content.split(b"\n")
-    return list(enumerate([line + b"\n" for line in lines[:-1]] + [lines[-1]] * bool(lines[-1]), 2))
-
-
-def parse(*parts: bytes) -> list[WitRow | Rejection]:
-    return list(parse_records(numbered(b"".join(parts))))
-
-
-def row(**changes: str) -> WitRow:
-    [parsed] = parse(record(**changes))
-    assert isinstance(parsed, WitRow), parsed
-    return parsed
-
-
-def rejection(raw: bytes) -> Rejection:
-    """The rejection of the line `raw`, which costs neither the row before it nor the one after."""
-    before, rejected, after = parse(record(), raw, record())
-    assert before == row() and after == replace(row(), line_number=4)
-    assert isinstance(rejected, Rejection) and rejected.line_number == 3
-    assert rejected.detail.endswith(".")
-    return rejected
-
+from tests.methods.ingest.wit_lines import (
+    FREE,
+    GOOD,
+    HEADER,
+    parse,
+    record,
+    rejection,
+    row,
+    texts,
+)
 
 # One line
 
@@ -195,179 +143,6 @@ def test_a_long_field_is_a_row():
     assert len(parsed.context_page_description) == 200_001
 
 
-# Several lines
-
-
-@pytest.mark.parametrize(
-    "text", ["one\ntwo", "one\ntwo\nthree\n", '\n"said"\n\tand done', "\n" * (MAX_LINES - 1)]
-)
-@pytest.mark.parametrize("column", ["page_title", "context_section_description"])
-def test_a_record_goes_on_inside_quotes(column, text):
-    filled = "." + text
-    first, after = parse(record(**{column: filled}), record())
-    assert getattr(first, column) == filled and first.line_number == 2
-    assert after == replace(row(), line_number=3 + text.count("\n"))
-
-
-def test_several_fields_of_a_record_may_go_on():
-    texts = {"section_title": "a\nb", "page_title": "c\nd", "context_section_description": "e\nf"}
-    assert row(**texts) == replace(row(), **texts)
-
-
-def test_windows_line_ends_inside_a_record_become_line_feeds():
-    content = record(section_title="a\nb\n\nc", context_section_description="last")
-    [parsed] = parse(content.replace(b"\n", b"\r\n"))
-    assert parsed.section_title == "a\nb\n\nc" and parsed.context_section_description == "last"
-
-
-def test_the_last_field_ends_alike_in_one_line_and_in_several():
-    """One carriage return belongs to the line end, a second does not."""
-    one, several = parse(
-        record(context_section_description="x\r\r"),
-        record(section_title="a\nb", context_section_description="x\r\r"),
-    )
-    assert one.context_section_description == several.context_section_description == "x\r"
-
-
-@pytest.mark.parametrize("n_after", [1, 2, 3])
-def test_a_stray_quote_costs_its_own_line_and_no_good_row(n_after):
-    stray = record().replace(b"A nebula.", b'"A nebula.')
-    first, *rows = parse(stray, record() * n_after)
-    assert isinstance(first, Rejection) and first.reason == "quote_unbalanced"
-    assert rows == [replace(row(), line_number=3 + number) for number in range(n_after)]
-
-
-def test_a_stray_quote_before_a_record_of_several_lines_costs_its_own_line_only():
-    stray = record().replace(b"A nebula.", b'"A nebula.')
-    first, second = parse(stray, record(section_title="a\nb\nc"))
-    assert isinstance(first, Rejection)
-    assert second == replace(row(), line_number=3, section_title="a\nb\nc")
-
-
-def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
-    stray = record().replace(b"A nebula.", b'"A nebula.')
-    assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]
-
-
-def test_a_following_line_that_is_a_row_by_itself_is_never_swallowed():
-    """Even where it stands inside the quotes of a whole record."""
-    inside = record(page_title="Inside")
-    content = record(section_title="a\n@\nb").replace(b"@\n", inside)
-    first, second, third = parse(content)
-    assert isinstance(first, Rejection) and isinstance(third, Rejection)
-    assert second == replace(row(), line_number=3, page_title="Inside")
-
-
-def test_a_field_over_too_many_lines_is_refused_line_by_line():
-    last = MAX_LINES + 3
-    *refused, after = parse(record(section_title="." + "\n" * MAX_LINES), record())
-    assert [item.line_number for item in refused] == list(range(2, last))
-    assert {type(item) for item in refused} == {Rejection}
-    assert after == replace(row(), line_number=last)
-
-
-def test_a_record_of_too_many_bytes_is_refused_line_by_line():
-    half = "x" * (MAX_LINE_BYTES // 2)
-    first, second, after = parse(record(section_title=f"{half}\n{half}"), record())
-    assert isinstance(first, Rejection) and isinstance(second, Rejection)
-    assert after == replace(row(), line_number=4)
-
-
-def test_a_record_that_is_no_row_when_whole_is_refused_line_by_line():
-    first, second = parse(record(section_title="a\nb", original_height="tall"))
-    assert (first.reason, first.line_number) == ("quote_unbalanced", 2)
-    assert (second.reason, second.line_number) == ("quote_unbalanced", 3)
-
-
-def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
-    """Others have been taken out from between them."""
-    [(_, first), (_, second)] = numbered(record(section_title="a\nb"))
-    assert [type(item) for item in parse_records([(2, first), (3, second)])] == [WitRow]
-    assert [type(item) for item in parse_records([(2, first), (4, second)])] == [Rejection] * 2
-
-
-@given(st.lists(st.sampled_from([b'"', b'x"y', b'""', b"", b'\t"', b'"\t', b"x"])))
-def test_no_line_is_read_more_than_four_times(lines):
-    """By itself, as one that follows, as a record's last, as its first: stray quotes cost no more."""
-    n_bytes = 0
-    fields = wit._fields
-
-    def counted(line: bytes) -> list[str]:
-        nonlocal n_bytes
-        n_bytes += len(line)
-        return fields(line)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wit, "_fields", counted)
-        content = b"".join(line + b"\n" for line in lines * 40)
-        assert len(parse(content)) == 40 * len(lines)
-    assert n_bytes <= 4 * len(content)
-
-
-# Laws
-
-raw_lines = st.one_of(
-    st.binary().map(lambda raw: raw.replace(b"\n", b"")),
-    st.lists(st.sampled_from([b'"', b"\t", b"a", b"\r", b"\x00", b"\xff"])).map(b"".join),
-    st.sampled_from(record(section_title="a\nb\nc", page_title="d\n").split(b"\n")),
-    st.sampled_from([record()[:-1], record().replace(b"A neb", b'"A neb')[:-1]]),
-)
-
-
-@given(st.lists(raw_lines, max_size=12))
-def test_every_line_is_part_of_one_row_or_is_one_rejection(lines):
-    content = b"".join(line + b"\n" for line in lines)
-    items = parse(content)
-    starts = [item.line_number for item in items]
-    assert starts == sorted(set(starts)) and starts[:1] == [2] * bool(lines)
-    ends = [*starts[1:], len(lines) + 2]
-    for item, start, end in zip(items, starts, ends, strict=bool(items)):
-        of_item = list(enumerate([line + b"\n" for line in lines[start - 2 : end - 2]], start))
-        if isinstance(item, Rejection):
-            assert end == start + 1
-        else:
-            assert list(parse_records(of_item)) == [item]
-
-
-@given(st.lists(raw_lines, max_size=12))
-def test_what_is_a_row_by_itself_is_that_row_whatever_stands_around_it(lines):
-    items = set(parse(b"".join(line + b"\n" for line in lines)))
-    for number, line in enumerate(lines, 2):
-        [alone] = parse_records([(number, line + b"\n")])
-        assert isinstance(alone, Rejection) or alone in items
-
-
-texts = st.lists(
-    st.one_of(
-        st.sampled_from(['"', '""', "\n", "\t", "\r", "\r\n", " ", "a"]),
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
-    ),
-    max_size=8,
-).map("".join)
-FREE = ("section_title", "caption_reference_description", "context_section_description")
-some_texts = st.fixed_dictionaries({name: texts for name in FREE})
-
-
-@given(st.lists(some_texts, max_size=6))
-def test_rows_come_back_as_csv_wrote_them(rows):
-    """But for line ends: CR LF inside a text is read as LF, and at the end of a line is none of it.
-
-    No text here has a line that is a row by itself, and none goes beyond the limits.
-    """
-    for texts_of_row in rows:
-        last = FREE[-1]
-        texts_of_row[last] = texts_of_row[last].rstrip("\r")
-    items = parse(*(record(**texts_of_row) for texts_of_row in rows))
-    expected = []
-    number = 2
-    for texts_of_row in rows:
-        read = {name: text.replace("\r\n", "\n") for name, text in texts_of_row.items()}
-        filled = {name: text if text.strip(wit.BLANK) else None for name, text in read.items()}
-        expected.append(replace(row(), line_number=number, **filled))
-        number += 1 + sum(text.count("\n") for text in texts_of_row.values())
-    assert items == expected
-
-
 # The header
 
 
@@ -416,7 +191,7 @@ def test_a_value_that_no_line_could_hold_is_refused():
 def test_a_text_typed_elsewhere_is_kept_as_it_is(read):
     parsed = typed_row(2, GOOD | read)
     for name, text in read.items():
-        assert getattr(parsed, name) == (text if text.strip(wit.BLANK) else None)
+        assert getattr(parsed, name) == (text if text.strip(BLANK) else None)
 
 
 # Captions

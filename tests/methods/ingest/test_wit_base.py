@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest.wit import Rejection, WitRow
-from methods.ingest.wit_base import COLUMNS_READ, rows_of
+from methods.ingest.wit_base import COLUMNS_READ, rows_of_record
 
 OWL = {
     "language": "en",
@@ -50,13 +50,13 @@ def record(features: object, **changes: object) -> dict[str, object]:
 
 
 def only(features: object, **changes: object) -> WitRow | Rejection:
-    [item] = rows_of(record(features, **changes), count(1))
+    [item] = rows_of_record(record(features, **changes), count(1))
     return item
 
 
 @pytest.mark.parametrize("features", [lists(OWL, EULE), [OWL, EULE]], ids=["lists", "mappings"])
 def test_each_page_of_an_image_is_a_row_with_the_image_s_own_values(features):
-    owl, eule = rows_of(record(features), count(5))
+    owl, eule = rows_of_record(record(features), count(5))
     assert (owl.line_number, owl.language, owl.page_title) == (5, "en", "Owl")
     assert (eule.line_number, eule.language, eule.page_title) == (6, "de", "Eulen")
     for row in (owl, eule):
@@ -113,28 +113,30 @@ def test_lists_of_unequal_length_are_one_rejection():
 
 
 def test_a_page_that_is_no_row_costs_no_other_of_the_image():
-    first, second, third = rows_of(record([OWL, EULE | {"page_url": "none"}, EULE]), count(1))
+    first, second, third = rows_of_record(
+        record([OWL, EULE | {"page_url": "none"}, EULE]), count(1)
+    )
     assert isinstance(first, WitRow) and isinstance(third, WitRow)
     assert isinstance(second, Rejection)
     assert (second.line_number, second.reason) == (2, "bad_url")
 
 
 def test_a_page_of_nothing_is_one_rejection():
-    rejected, row = rows_of(record([None, OWL]), count(1))
+    rejected, row = rows_of_record(record([None, OWL]), count(1))
     assert isinstance(rejected, Rejection) and rejected.reason == "missing_required"
     assert isinstance(row, WitRow) and row.line_number == 2
 
 
 def test_an_image_without_an_address_costs_all_its_pages():
-    items = list(rows_of(record([OWL, EULE], image_url=None), count(1)))
+    items = list(rows_of_record(record([OWL, EULE], image_url=None), count(1)))
     assert [item.reason for item in items] == ["missing_required"] * 2
 
 
 @given(st.lists(st.sampled_from([OWL, EULE, OWL | {"language": ""}]), max_size=5))
 def test_both_forms_of_the_pages_say_the_same_and_use_a_number_each(pages):
     numbers = count(1)
-    items = list(rows_of(record(lists(*pages)), numbers))
-    assert items == list(rows_of(record(pages), count(1)))
+    items = list(rows_of_record(record(lists(*pages)), numbers))
+    assert items == list(rows_of_record(record(pages), count(1)))
     assert next(numbers) == len(items) + 1 == max(1, len(pages)) + 1
 
 

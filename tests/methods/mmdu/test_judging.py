@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.judging import DIMENSIONS, LONGEST, OVERALL, Grades, parse_grades
+from methods.mmdu.judging import (
+    DIMENSIONS,
+    MAX_DICTIONARY_CHARACTERS,
+    OVERALL,
+    Grades,
+    parse_grades,
+)
 from methods.prompts.parsing import ParseError
 
 SCORES = dict(zip(DIMENSIONS, [7, 6, 8, 9, 5, 4, 7], strict=True))
@@ -146,7 +152,7 @@ def test_an_expression_is_no_score(written):
         "{[1], 2}",
         "{'a\x00': 1}",
         reply(Richness="-" * 200_000 + "7"),
-        reply(Richness="-" * (LONGEST - 300) + "7"),
+        reply(Richness="-" * (MAX_DICTIONARY_CHARACTERS - 300) + "7"),
         reply(Richness="(" * 200_000),
         reply(Richness="1" * 5000),
         reply(Richness="0x" + "f" * 5000),
@@ -161,8 +167,8 @@ def test_whatever_breaks_a_parser_is_only_an_unreadable_dictionary(text):
 
 def test_a_dictionary_as_long_as_allowed_is_read_and_a_longer_one_is_not():
     short = repr(SCORES)[:-1] + ", 'Note': '"
-    full = short + "x" * (LONGEST - len(short) - 2) + "'}"
-    assert len(full) == LONGEST and parse_grades(full).scores == SCORES
+    full = short + "x" * (MAX_DICTIONARY_CHARACTERS - len(short) - 2) + "'}"
+    assert len(full) == MAX_DICTIONARY_CHARACTERS and parse_grades(full).scores == SCORES
     assert reason_of(full.replace("'Note': '", "'Note': 'x")) == "no_dictionary"
 
 

@@ -39,7 +39,9 @@ def test_only_the_exact_token_is_a_place():
     ("text", "images"), [("<ImageHere>", []), ("none", ["a"]), ("<ImageHere>", ["a", "b"])]
 )
 def test_an_image_without_a_place_or_a_place_without_an_image_is_an_error(text, images):
-    with pytest.raises(ValueError, match=f"{text.count(IMAGE_HERE)} places.* {len(images)} images"):
+    with pytest.raises(
+        ValueError, match=f"{text.count(IMAGE_HERE)} placeholders.* {len(images)} images"
+    ):
         interleave(text, images)
 
 

@@ -113,4 +113,7 @@ def test_editing_the_words_renames_them_and_nothing_else_does():
     assert (
         with_words(("Send the whole reply", "Please send it all")).REPAIR_VERSION != REPAIR_VERSION
     )
-    assert with_words(("The conversation with", "The talk with")).REPAIR_VERSION == REPAIR_VERSION
+    assert (
+        with_words(("The conversation, the reply", "The talk, the reply")).REPAIR_VERSION
+        == REPAIR_VERSION
+    )

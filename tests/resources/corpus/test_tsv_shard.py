@@ -1,4 +1,4 @@
-"""A WIT shard as a file of lines: SQL and `methods/ingest/wit.py` agree on each; none is lost."""
+"""A WIT shard as a file of lines: SQL and `wit_records.py` agree on each line; no line is lost."""
 
 import gzip
 import io
@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from methods.ingest import wit
-from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES, Rejection, parse_records
+from methods.ingest import wit_records
+from methods.ingest.wit import COLUMNS, MAX_LINE_BYTES, Rejection
+from methods.ingest.wit_records import parse_records
 from resources.corpus import lines as cutting
 from resources.corpus import tsv
 from resources.corpus.settings import CorpusError
@@ -245,7 +246,7 @@ def test_it_does_not_matter_where_a_block_ends_or_that_lines_are_long(
     body = body[: data.draw(st.integers(0, len(body)) | st.just(len(body)))]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "BLOCK_BYTES", block_bytes)
-        for module in (cutting, tsv, wit):
+        for module in (cutting, tsv, wit_records):
             patch.setattr(module, "MAX_LINE_BYTES", 1000)
         assert_alike(tmp_path_factory.mktemp("blocks"), body)
 

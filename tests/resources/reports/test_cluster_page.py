@@ -16,7 +16,7 @@ from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
 from resources.reports import fonts
 from resources.reports import word_cloud as words
-from resources.reports.cluster_layers import ALONE, OTHERS, Point, layers, size_bars
+from resources.reports.cluster_layers import NO_GROUP, OTHERS, Point, layers, size_bars
 from resources.reports.cluster_page import Clustering, map_figure, render_page
 from resources.reports.cluster_plots import map_png, sizes_png
 from resources.reports.figures import PALETTE
@@ -89,7 +89,7 @@ def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two() -
     ]
     made = layers([*points, point(**LONER)])
     assert [layer.name for layer in made[:2]] == ["Group 13", "Group 12"]
-    assert [layer.colour for layer in made] == [*PALETTE, OTHERS, ALONE]
+    assert [layer.colour for layer in made] == [*PALETTE, OTHERS, NO_GROUP]
     assert [(layer.name, len(layer.numbers)) for layer in made[-2:]] == [
         ("2 smaller groups", 3),
         ("in no group", 1),
@@ -118,7 +118,7 @@ def test_the_map_has_every_point_once_where_it_lies_under_its_groups_name() -> N
         for trace in data
         for i, number in enumerate(trace.get("customdata", []))
     }
-    assert placed == {i: (i, -i, PALETTE[0] if i < 3 else ALONE) for i in range(4)}
+    assert placed == {i: (i, -i, PALETTE[0] if i < 3 else NO_GROUP) for i in range(4)}
     assert [trace["name"] for trace in data if "name" in trace] == ["in no group (1)", "Owls (3)"]
 
 
@@ -209,8 +209,8 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(
     assert made.n_thumbnails == 1
     found = re.search(r'id="thumbnails">(.*?)</script>', made.html)
     assert found and [bool(each) for each in json.loads(found[1])] == [True, False]
-    assert "The first 2 have their picture" in made.html
-    assert "3 of 5 entries are drawn" in made.html
+    assert "Only the first 2 have a thumbnail" in made.html
+    assert "3 of 5 entries are shown" in made.html
 
 
 def test_a_page_of_nothing_says_so(store: ImageStore) -> None:

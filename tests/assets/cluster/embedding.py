@@ -1,0 +1,73 @@
+"""Shared by the tests of embeddings: a double of the embedder, entries by hand, one materialization."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+import numpy as np
+
+from assets.cluster import embeddings as embeddings_asset
+from assets.common.tables import rows_to_arrow
+from resources.embedder import Embedder
+from resources.warehouse import Warehouse
+
+
+def vector_of(text: str) -> np.ndarray:
+    """A unit vector of eight floats that hangs on the text alone."""
+    raw = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint8)[:8] + 1.0
+    return (raw / np.linalg.norm(raw)).astype(np.float32)
+
+
+class Double(Embedder):
+    """Stands in for a model; `given` is what it was asked for, `before` is called first."""
+
+    def __init__(self, model: str = "double", before: Any = None, **options: Any):
+        super().__init__(model, **options)
+        self.given: list[list[str]] = []
+        self.before = before or (lambda texts: None)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.before(texts)
+        self.given.append(list(texts))
+        return np.stack([vector_of(text) for text in texts])
+
+    def count_truncated(self, texts: Sequence[str]) -> int:
+        return sum(len(text) > 100 for text in texts)
+
+
+def entry(
+    entry_id: str,
+    categories: Sequence[str] = (),
+    caption: str = "",
+    title: str = "Title",
+    **more: Any,
+) -> dict[str, Any]:
+    """A row of ingest.entries."""
+    texts = ("page_id", "page_url", "language", "page_text", "image_id")
+    return {
+        "wit_shard": "a",
+        **dict.fromkeys(texts, "x"),
+        "entry_id": entry_id,
+        "title": title,
+        "categories": list(categories),
+        "caption": caption,
+        "topics": [],
+        **more,
+    }
+
+
+def fill(warehouse: Warehouse, *rows: dict[str, Any]) -> None:
+    """These entries and no others."""
+    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
+
+
+def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str, Any]:
+    """Materialize; returns what the UI shows."""
+    result = dg.materialize(
+        [embeddings_asset],
+        resources={"warehouse": warehouse, "embedder": embedder},
+        **options,
+    )
+    (event,) = result.get_asset_materialization_events()
+    return {name: each.value for name, each in event.materialization.metadata.items()}

@@ -38,7 +38,6 @@ HANDLED_IN_CODE = {
     "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
     "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
-    "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
 }
 """Every other public exception, and what handles it before a person could see it."""

@@ -62,7 +62,7 @@ def test_what_version_1_kept_is_there_whole_and_found(path):
 
     assert list(ledger) == in_order(calls)
     assert ledger.find([calls[3].key]) == {calls[3].key: calls[3].completion(cached=True)}
-    assert query(path, "PRAGMA user_version") == [(2,)]
+    assert query(path, "PRAGMA user_version") == [(3,)]
     assert query(path, "SELECT count(*), sum(cost_usd) FROM accounts") == [
         (700, pytest.approx(700 * 0.0025))
     ]

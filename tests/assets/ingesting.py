@@ -91,7 +91,7 @@ def _run(
         return world.definitions.resolve_job_def(job).execute_in_process(
             instance=world.instance,
             run_config={**SHOW_PROGRESS, "ops": dict(config or {})},
-            asset_selection=[dg.AssetKey(["ingest", asset]) for asset in assets] or None,
+            asset_selection=[dg.AssetKey([job, asset]) for asset in assets] or None,
             raise_on_error=False,
             **partition,
         )

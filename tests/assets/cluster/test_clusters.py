@@ -313,10 +313,10 @@ def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
     lines = [
         entry.user_message
         for entry in world.instance.all_logs(run.run_id)
-        if "of the neighbours of" in entry.user_message
+        if "sampled entries" in entry.user_message
     ]
     # The pass over categories, then one for each group it found.
-    assert len(lines) > 1 and lines[0].startswith("clusters: 100.00% of the neighbours of ")
+    assert len(lines) > 1 and lines[0].startswith("clusters: recall 100.00% on ")
     # Every community is the successor of the one it was, so it keeps the name.
     assert {title: row["cluster_id"] for title, row in places(world).items()} == exact
 

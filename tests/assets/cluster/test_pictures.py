@@ -59,7 +59,7 @@ def test_entries_that_have_gone_since_are_a_sentence(warehouse: Warehouse) -> No
     clustered_by_hand(warehouse)
     rows = warehouse.sql("SELECT * FROM ingest.entries WHERE entry_id <> 'a2'")
     warehouse.replace("ingest.entries", rows)
-    with pytest.raises(dg.Failure, match="materialize the job cluster"):
+    with pytest.raises(dg.Failure, match="run the job cluster"):
         cohesion(warehouse=warehouse, embedder=BY_HAND)
 
 

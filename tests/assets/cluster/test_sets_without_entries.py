@@ -8,6 +8,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import mini_corpus
 from tests.assets.world import World, copy_of, made, sentence
 
+REVIEW = {f"review/{asset}" for asset in ("queue", "approved", "agreement", "effort")}
+
 
 @pytest.fixture
 def changed(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
@@ -32,7 +34,7 @@ def test_generating_and_releasing_stop_with_a_sentence_until_the_sets_are_sample
     changed: World,
 ) -> None:
     for run in (changed.generate(), changed.release()):
-        assert not run.success and made(run) <= {"review/queue", "review/approved"}
+        assert not run.success and made(run) <= REVIEW
         said = sentence(run)
         assert "image sets have entries whose pages were changed or removed" in said
         assert said.endswith("run the job cluster, then run this again.")

@@ -25,6 +25,7 @@ from methods.errors import UserError
 PACKAGES = (methods, resources, assets, review, dagster_project)
 HANDLED_IN_CODE = {
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
+    "methods.ingest.wit.RowError": "becomes a row of ingest.rejected",
     "methods.prompts.front_matter.FrontMatterError": "becomes a PromptError",
     "methods.prompts.parsing.ParseError": "the model is asked again",
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -83,11 +82,10 @@ def test_many_entries_give_the_wanted_shares(n_sets):
         assert made.total() == n_sets
 
 
-def test_a_hundred_thousand_entries_in_one_cluster_take_seconds():
+def test_a_hundred_thousand_entries_in_one_cluster_are_used_up():
+    """Anything quadratic in the entries would not end within the limit of a test."""
     members = [Member(f"e{i}", f"i{i}", f"p{i}") for i in range(100_000)]
-    started = time.monotonic()
     sampled = sample_sets([Cluster("c", members, unit_vectors(100_000, 32))], spec(LIKE_MMDU))
-    assert time.monotonic() - started < 30
     assert sum(sizes_of(sampled)) >= 99_999
 
 

@@ -183,7 +183,7 @@ def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(instance, r
     result, found = find(instance, ray.address, vectors)
 
     assert result.success and found == threshold_communities(vectors, TAU)
-    (said,) = lines(instance, result)
+    *_, said = lines(instance, result)  # On a busy machine there are lines before it.
     assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
     assert 1 <= n_done <= 6 and left(loom_home) == []
 
@@ -234,7 +234,7 @@ def test_the_asset_fills_its_table_with_the_same_rows(ray, make_world, tmp_path,
     result, on_workers = rows(runner="ray")
     _, here = rows(recluster=True)
 
-    (said,) = lines(world.instance, result)
+    *_, said = lines(world.instance, result)
     assert re.match(r"(\d)/\1 blocks, \d pairs, [12] workers$", said)
     assert on_workers == here and {row["group_how"] for row in here} == {"seed", "no neighbour"}
     assert left(world.home) == []
@@ -304,7 +304,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypat
     result, _ = find(instance, "http://127.0.0.1:8265", clumps(2, 2))
 
     assert sentence(result) == (
-        "Clustering on Ray needs packages that are not there: "
+        "Clustering on Ray needs packages that are not installed: "
         'run `pip install "vlm-loom[ray]"`, or set runner to local.'
     )
 

@@ -8,7 +8,7 @@ from resources.home import REPO_ROOT
 from tests.resources.broken_inputs import GUIDE, SECTIONS, WORDS, guide
 
 REASON = re.compile(
-    r'(?:ImageRejected|_Refused|_at_least|_at_most|_refused)\(\s*(?:record, numbers, )?"(\w+)"'
+    r'(?:ImageRejected|_Refused|_at_least|_at_most|_refused|RowError)\(\s*(?:record, numbers, )?"(\w+)"'
 )
 """How a reason is given in the code."""
 OF_WIKIPEDIA = {"missing_page", "invalid_page", "missing_file", "invalid_file"}

@@ -12,6 +12,7 @@ import dagster as dg
 from assets.common.partitions import models
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
+from dagster_project.interrupts import handlers_kept
 from dagster_project.jobs import OF_A_MODEL
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
@@ -63,13 +64,14 @@ def _run(
     ]
     for name, partition, assets in runs:
         print(f"== {name}{f' {partition}' if partition else ''}", flush=True)
-        result = definitions.resolve_job_def(name).execute_in_process(
-            instance=instance,
-            partition_key=partition,
-            asset_selection=assets,
-            run_config=SHOW_PROGRESS,
-            raise_on_error=False,
-        )
+        with handlers_kept():
+            result = definitions.resolve_job_def(name).execute_in_process(
+                instance=instance,
+                partition_key=partition,
+                asset_selection=assets,
+                run_config=SHOW_PROGRESS,
+                raise_on_error=False,
+            )
         if not result.success:
             return f"{name} {partition or ''}".strip()
     return None

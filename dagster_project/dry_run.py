@@ -15,6 +15,7 @@ import dagster as dg
 
 from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
+from dagster_project.interrupts import handlers_kept
 from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher
@@ -100,14 +101,15 @@ def _run_all(gateway: DryGateway) -> str | None:
         instance.add_dynamic_partitions(str(models.name), gateway.profile.evaluate)
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
         for job, partition, tags, assets in _runs(gateway):
-            result = definitions.resolve_job_def(job).execute_in_process(
-                instance=instance,
-                partition_key=partition,
-                asset_selection=assets,
-                tags=tags,
-                run_config=SHOW_PROGRESS,
-                raise_on_error=False,
-            )
+            with handlers_kept():
+                result = definitions.resolve_job_def(job).execute_in_process(
+                    instance=instance,
+                    partition_key=partition,
+                    asset_selection=assets,
+                    tags=tags,
+                    run_config=SHOW_PROGRESS,
+                    raise_on_error=False,
+                )
             if not result.success:
                 return f"{job} {partition or ''}".strip()
     return None

@@ -7,6 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from dagster_project.interrupts import handlers_kept
 from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, mini_corpus
@@ -15,6 +16,13 @@ from tests.assets.review.desk import Desk
 from tests.assets.world import World, copy_of
 
 MakeWorld = Callable[..., World]
+
+
+@pytest.fixture(autouse=True)
+def signal_handlers() -> Iterator[None]:
+    """A run in process leaves the handlers of signals as they were, however a test starts it."""
+    with handlers_kept():
+        yield
 
 
 @pytest.fixture(scope="session")

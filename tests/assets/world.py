@@ -20,6 +20,7 @@ import yaml
 
 from assets.common.partitions import buckets, models, wit_shards
 from dagster_project.definitions import build_defs
+from dagster_project.interrupts import handlers_kept
 from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from resources.embedder import Embedder
@@ -120,7 +121,7 @@ class World:
     @contextmanager
     def environment(self) -> Iterator[None]:
         """The environment of a run on this world, without the caller's own settings."""
-        with pytest.MonkeyPatch.context() as patch:
+        with handlers_kept(), pytest.MonkeyPatch.context() as patch:
             for name in [name for name in os.environ if name.startswith(SETTINGS)]:
                 patch.delenv(name)
             patch.setenv("LOOM_HOME", str(self.home))

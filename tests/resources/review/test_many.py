@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -26,9 +26,10 @@ def test_processes_get_each_place_once(tmp_path, annotators):
     with_rules(tmp_path, f"default: {{annotators: {annotators}}}").update_queue(queue(150))
     path, item_ids = tmp_path / "review.sqlite", [f"item-{number}" for number in range(150)]
 
-    with multiprocessing.get_context("spawn").Pool(len(PEOPLE)) as pool:
-        calls = [(path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
-        given = pool.starmap(lock_all, calls, chunksize=1)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(len(PEOPLE), spawn) as pool:
+        asking = [pool.submit(lock_all, path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
+        given = [each.result() for each in asking]
 
     holders = Counter(item_id for each in given for item_id in each)
     assert holders == dict.fromkeys(item_ids, annotators)

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import sqlite3
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
@@ -137,8 +138,8 @@ def test_processes_that_arrive_and_write_at_once_lose_nothing(tmp_path):
     decisions = [decision(number) for number in range(4 * 25)]
     parts = [(path, decisions[start::4]) for start in range(4)]
 
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        counts = pool.starmap(append_one_by_one, parts, chunksize=1)
+    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
+        counts = list(pool.map(append_one_by_one, *zip(*parts, strict=True)))
 
     assert counts == [[(1, 0)] * 25] * 4
     stored = ReviewStore(path).decisions()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["tests.plugins.leaks", "tests.plugins.order"]
+
 CHROMIUM = shutil.which("chromium")
 
 

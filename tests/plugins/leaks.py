@@ -1,0 +1,173 @@
+"""Fails a test that leaves something behind: threads, child processes, sockets, files, signal handlers.
+
+What belongs here: what a process holds before and after each test, and who it belongs to. What a
+fixture of a wider scope makes is its own until it ends; then it must be gone. What a test leaves makes
+every later test of the worker run under other conditions, and a test that fails for it names nobody.
+"""
+
+import gc
+import signal
+import threading
+import time
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 5.0
+"""Seconds that a thread, a process or a connection may take to end after its test."""
+ENDS_BY_ITSELF = ("thread", "process", "socket", "listening socket")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1)
+LIBRARIES = (
+    # One a process, made when it is first needed, kept until the process ends.
+    "multiprocessing.resource_tracker",
+    "multiprocessing.forkserver",
+    # Threads that a library keeps for all its callers.
+    "tqdm",
+    "TMonitor",
+)
+"""Names, or parts of names, of what libraries keep for as long as the process lives."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """One thing that this process holds; `key` tells it from others of its kind."""
+
+    kind: str
+    key: object
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def held() -> set[Held]:
+    """What this process holds now."""
+    found = {*_threads(), *_children(), *_files(), *_handlers()}
+    return {each for each in found if not any(name in each.name for name in LIBRARIES)}
+
+
+def _threads() -> Iterable[Held]:
+    return (Held("thread", thread.ident, thread.name) for thread in threading.enumerate())
+
+
+def _children() -> Iterable[Held]:
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            pids = (task / "children").read_text().split()
+        except OSError:
+            continue  # The thread has ended.
+        for pid in pids:
+            try:
+                command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+            except OSError:
+                continue
+            yield Held("process", pid, f"{pid} ({command[:120] or 'ended, not waited for'})")
+
+
+def _files() -> Iterable[Held]:
+    listening: set[str] | None = None
+    # multiprocessing starts its tracker when it first needs it, and keeps it and its pipe.
+    tracker = resource_tracker._resource_tracker._fd
+    for descriptor in Path("/proc/self/fd").iterdir():
+        if int(descriptor.name) == tracker:
+            continue
+        try:
+            target = str(descriptor.readlink())
+        except OSError:
+            continue  # The descriptor that the folder itself was listed by.
+        if target.startswith("socket:["):
+            if listening is None:
+                listening = _listening()
+            kind = "listening socket" if target[8:-1] in listening else "socket"
+            yield Held(kind, target, target)
+        elif not target.startswith(("/dev/", "/proc/", "anon_inode:")):
+            yield Held("open file", (descriptor.name, target), target)
+
+
+def _listening() -> set[str]:
+    """Inodes of the sockets that listen."""
+    found = set()
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        if table.exists():
+            for line in table.read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == "0A":
+                    found.add(fields[9])
+    return found
+
+
+def _handlers() -> Iterable[Held]:
+    for number in SIGNALS:
+        handler = signal.getsignal(number)
+        name = f"of {number.name}: {getattr(handler, '__qualname__', handler)}"
+        yield Held("signal handler", (number, handler), name)
+    for blocked in signal.pthread_sigmask(signal.SIG_BLOCK, []):
+        yield Held("blocked signal", blocked, signal.Signals(blocked).name)
+
+
+class Leaks:
+    """Compares what is held before and after each test and each fixture."""
+
+    def __init__(self) -> None:
+        self._before: set[Held] = set()
+        self._of_fixtures: dict[object, set[Held]] = {}
+
+    def _left(self, before: set[Held]) -> set[Held]:
+        """What is held now and was not before, once it has had its time to end."""
+        owned = before.union(*self._of_fixtures.values())
+        end = time.monotonic() + PATIENCE
+        left = held() - owned
+        if left:
+            gc.collect()
+            left = held() - owned
+        while any(each.kind in ENDS_BY_ITSELF for each in left) and time.monotonic() < end:
+            time.sleep(0.02)
+            left = held() - owned
+        return left
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        self._before = held()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        yield
+        # What fixtures gave to the test would be let go after this hook only.
+        getattr(item, "funcargs", {}).clear()
+        left = self._left(self._before)
+        if left:
+            pytest.fail(f"{item.name} leaves {_listed(left)}.", pytrace=False)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object]
+    ) -> Generator[None, object, object]:
+        if fixturedef.scope == "function":
+            return (yield)
+        before = held()
+        try:
+            return (yield)
+        finally:
+            self._of_fixtures[fixturedef] = held() - before
+
+    @pytest.hookimpl
+    def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[object]) -> None:
+        made = self._of_fixtures.pop(fixturedef, set())
+        end = time.monotonic() + PATIENCE
+        while (left := made & held()) and time.monotonic() < end:
+            gc.collect()
+            time.sleep(0.02)
+        if left:
+            pytest.fail(f"The fixture {fixturedef.argname} leaves {_listed(left)}.", pytrace=False)
+
+
+def _listed(left: set[Held]) -> str:
+    return ", ".join(sorted(map(str, left)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Leaks(), "leaks")

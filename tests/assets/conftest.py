@@ -1,5 +1,6 @@
 """Worlds for the assets' tests: an empty one, and copies of one that was built once."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,9 +12,11 @@ from dagster_project.interrupts import handlers_kept
 from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, mini_corpus
-from tests.assets.proxy import GarblingProxy
 from tests.assets.review.desk import Desk
 from tests.assets.world import World, copy_of
+from tests.doubles.garbling_proxy import ProxyServer
+from tests.doubles.serving import serving
+from tests.shared import once_for_all_workers
 
 MakeWorld = Callable[..., World]
 
@@ -41,13 +44,13 @@ def offline() -> Iterator[str]:
 def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
     """Makes worlds: `make_world(root, corpus)`, with a proxy and an instance of their own."""
     with ExitStack() as stack:
+        server = stack.enter_context(serving(ProxyServer(offline)))
 
         def make(
             root: Path, corpus: Corpus, instance: dg.DagsterInstance | None = None, **settings: str
         ) -> World:
-            proxy = stack.enter_context(GarblingProxy(offline))
             own = stack.enter_context(instance or dg.DagsterInstance.ephemeral())
-            return World(root, corpus, proxy, embedder, own, settings)
+            return World(root, corpus, server.proxy(), embedder, own, settings)
 
         yield make
 
@@ -55,11 +58,17 @@ def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
 @pytest.fixture(scope="session")
 def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
     """The mini corpus, ingested and clustered. Not to be changed: tests go on from copies."""
+
+    def build(root: Path) -> None:
+        world = make_world(root, mini_corpus(root / "corpus"))
+        assert world.ingest().success
+        assert world.cluster().success
+
     root = tmp_path_factory.mktemp("clustered")
-    world = make_world(root, mini_corpus(root / "corpus"))
-    assert world.ingest().success
-    assert world.cluster().success
-    return world
+    built = once_for_all_workers(tmp_path_factory, "clustered", build)
+    copy_of(built, root)
+    shutil.copytree(built / "corpus", root / "corpus")
+    return make_world(root, Corpus(root / "corpus"))
 
 
 @pytest.fixture(scope="session")
@@ -67,12 +76,16 @@ def released(
     clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> World:
     """The same, generated and released, with no people required. Not to be changed either."""
+
+    def build(root: Path) -> None:
+        copy_of(clustered.root, root)
+        world = make_world(root, clustered.corpus)
+        assert world.generate().success
+        assert world.release().success
+
     root = tmp_path_factory.mktemp("released")
-    copy_of(clustered.root, root)
-    world = make_world(root, clustered.corpus)
-    assert world.generate().success
-    assert world.release().success
-    return world
+    copy_of(once_for_all_workers(tmp_path_factory, "released", build), root)
+    return make_world(root, clustered.corpus)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from tests.assets.corpus import Corpus
-from tests.assets.proxy import GarblingProxy
+from tests.doubles.garbling_proxy import GarblingProxy
 
 Row = dict[str, Any]
 Result = dg.ExecuteInProcessResult

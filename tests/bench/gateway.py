@@ -113,7 +113,7 @@ def ask_threads(url: str, n: int) -> None:
 def serve(low_ms: float, high_ms: float) -> None:
     """The stand-in, until its standard input is closed; a line there is answered with when each
     request since the last one arrived."""
-    from tests.resources.llm.openai_double import Api
+    from tests.doubles.openai_api import Api
 
     arrivals: list[float] = []
 

@@ -18,13 +18,13 @@ import string
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from resources.home import REPO_ROOT
+from tests.doubles.serving import serving
 
 FEW, MANY = 200_000, 1_000_000
 WARMING = "warming.tsv.gz"
@@ -252,9 +252,9 @@ def serve(folder: str) -> None:
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"http://127.0.0.1:{server.server_port}", flush=True)
-    sys.stdin.read()
+    with serving(server):
+        print(f"http://127.0.0.1:{server.server_port}", flush=True)
+        sys.stdin.read()
 
 
 PICTURES: dict[str, Callable[[Path], float]] = {

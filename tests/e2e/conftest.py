@@ -16,15 +16,20 @@ import pytest
 
 from resources.home import REPO_ROOT
 from tests.e2e.running import Run, demo, environment
+from tests.shared import once_for_all_workers
 
 
 @pytest.fixture(scope="session")
 def main_job(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The main job on the embedded defaults, from an empty home."""
-    home = tmp_path_factory.mktemp("main") / "home"
-    done = demo(home)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return Run(home, done.stdout)
+
+    def build(root: Path) -> None:
+        done = demo(root / "home")
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        (root / "printed.txt").write_text(done.stdout)
+
+    built = once_for_all_workers(tmp_path_factory, "main", build)
+    return Run(built / "home", (built / "printed.txt").read_text())
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Progress, ProgressReport, Usage
 from resources.offline.process import OfflineServer
-from tests.resources.llm.openai_double import Api, serving
+from tests.doubles.openai_api import Api, serving
 
 
 class Clock:

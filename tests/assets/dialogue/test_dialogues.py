@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.assets.conftest import MakeWorld
-from tests.assets.proxy import Asked, When
 from tests.assets.world import (
     ANY_LOSS_IN_GENERATION,
     Result,
@@ -19,6 +18,7 @@ from tests.assets.world import (
     made,
     metadata,
 )
+from tests.doubles.garbling_proxy import Asked, When
 
 
 @dataclass

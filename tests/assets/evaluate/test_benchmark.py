@@ -8,7 +8,6 @@ import pytest
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
-from tests.assets.proxy import Asked, When
 from tests.assets.world import (
     ANY_LOSS_IN_EVALUATION,
     Result,
@@ -21,6 +20,7 @@ from tests.assets.world import (
     metadata,
     sentence,
 )
+from tests.doubles.garbling_proxy import Asked, When
 
 OUT_OF_LUCK = "the model is out of luck today"
 N_TURNS = 6

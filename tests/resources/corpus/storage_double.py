@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tests.resources.serving import serving
+from tests.doubles.serving import serving
 
 PIECE = 1 << 16
 

@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from PIL import Image
 
-from tests.resources.serving import serving
+from tests.doubles.serving import serving
 
 
 def picture(number: int = 0) -> bytes:

@@ -4,7 +4,6 @@ import asyncio
 import base64
 import email.utils
 import io
-import json
 import logging
 import os
 import signal
@@ -15,7 +14,6 @@ import textwrap
 import threading
 import time
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx2
 import openai
@@ -33,6 +31,7 @@ from resources.llm.model_calls import AuthError
 from resources.llm.registry import ModelSpec, RegistryError, load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.offline.process import OfflineServer
+from tests.doubles.openai_api import scripted
 
 SPEC = ModelSpec(name="careful", provider="openai", model="offline-careful")
 KEY = "sk-secret-4f9a1c7e2b8d"
@@ -515,55 +514,10 @@ def test_a_missing_key_or_profile_is_told_before_anything_is_asked(
 # What goes over the wire, and what a stranger may send back
 
 
-class Stranger(ThreadingHTTPServer):
-    """A real HTTP server that keeps what it is sent and answers with whatever it was given."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            self.server.received.append(json.loads(body))
-            self.server.keys.append(self.headers["Authorization"])
-            status, kind, data = self.server.reply
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_):
-            pass
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), self.Handler)
-        self.received, self.keys = [], []
-        self.answers(content="Fine.")
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def replies(self, data: bytes, status: int = 200, kind: str = "application/json") -> None:
-        self.reply = (status, kind, data)
-
-    def refuses(self, message: str, status: int, **fields) -> None:
-        self.replies(json.dumps({"error": {"message": message, **fields}}).encode(), status)
-
-    def answers(self, finish_reason: str | None = "stop", **message) -> None:
-        choice = {"index": 0, "finish_reason": finish_reason}
-        choice["message"] = {"role": "assistant", **message}
-        tokens = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
-        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
-        self.replies(json.dumps({**body, "choices": [choice], "usage": tokens}).encode())
-
-
 @pytest.fixture
 def stranger():
-    with Stranger() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
+    with scripted() as api:
+        yield api
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion
 from resources.offline.process import OfflineServer
-from tests.resources.llm.faulty_api import ANSWERED, FaultyApi, Weather
-from tests.resources.llm.openai_double import Api, answer_to, serving
+from tests.doubles.faulty_api import ANSWERED, FaultyApi, Weather
+from tests.doubles.openai_api import Api, answer_to, serving
 
 # A dollar a token, and the stand-in counts characters: 12 asked, and 12 + 18 answered are $42. At most
 # a call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.

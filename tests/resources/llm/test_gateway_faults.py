@@ -24,7 +24,7 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServer
-from tests.resources.llm.faulty_api import (
+from tests.doubles.faulty_api import (
     ABANDONED,
     ANSWERED,
     DELIVERED,
@@ -38,7 +38,7 @@ from tests.resources.llm.faulty_api import (
     Weather,
     milliseconds,
 )
-from tests.resources.llm.openai_double import answer_to
+from tests.doubles.openai_api import answer_to
 
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}

@@ -6,7 +6,6 @@ what; after each kill the ledger's files are read from a copy, so that the next 
 exactly as the kill left them.
 """
 
-import asyncio
 import json
 import os
 import random
@@ -15,10 +14,10 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +31,7 @@ from resources.llm.ledger import Call, Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.offline.process import OfflineServer
-from tests.resources.llm.openai_double import Api, answer_to
+from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
 
 N = 300
 CONCURRENCY = 16
@@ -96,11 +95,9 @@ class Recorder:
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
         self._trigger: tuple[str, int, Callable[[], None]] | None = None
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        listening = Api((4, 8), self._heard).listen()
-        self.url = asyncio.run_coroutine_threadsafe(listening, self._loop).result(10)
+        self._ending = ExitStack()
+        self._loop = self._ending.enter_context(serving_loop())
+        self.url = self._ending.enter_context(serving(Api((4, 8), self._heard), self._loop))
 
     def after(self, asker: str, n_requests: int, delay: float, do: Callable[[], None]) -> None:
         """Do it `delay` seconds after the asker's request number `n_requests`, 0 being right now."""
@@ -112,9 +109,7 @@ class Recorder:
         return [text for name, text in self.sent if name == asker]
 
     def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
+        self._ending.close()
 
     def _heard(self, asker: str, text: str) -> None:
         self.sent.append((asker, text))

@@ -18,7 +18,7 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServer
-from tests.resources.llm.openai_double import Api, answer_to, serving
+from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.test_request_locks import start, together
 
 MODELS = """

@@ -1,10 +1,7 @@
 """A reply that cannot be read is asked for again, twice at most, and each asking is kept."""
 
-import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,6 +16,7 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.offline.process import OfflineServer
+from tests.doubles.openai_api import ScriptedApi, scripted
 
 MODELS = """
 profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
@@ -29,52 +27,21 @@ REQUEST = ChatRequest(
 )
 
 
-class Writer(ThreadingHTTPServer):
-    """A server that gives the replies it was told to, one after another, and keeps what it is sent."""
-
-    class Handler(BaseHTTPRequestHandler):
-        server: "Writer"
-
-        def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.server.received.append(sent)
-            reply = self.server.replies[
-                min(len(self.server.received), len(self.server.replies)) - 1
-            ]
-            choice = {"index": 0, "message": {"content": reply}, "finish_reason": "stop"}
-            usage = {"prompt_tokens": 10, "completion_tokens": 5}
-            data = json.dumps({"choices": [choice], "usage": usage}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), self.Handler)
-        self.received: list[dict] = []
-        self.replies = ["Q1: Why?\nQ2: How?"]
-
-
 @pytest.fixture
-def writer() -> Iterator[Writer]:
-    with Writer() as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield server
-        server.shutdown()
+def writer() -> Iterator[ScriptedApi]:
+    with scripted() as api:
+        api.says("Q1: Why?\nQ2: How?")
+        yield api
 
 
 Ask = Callable[..., ParsedReply[list[str]]]
 
 
 @pytest.fixture
-def ask(tmp_path: Path, writer: Writer) -> Ask:
+def ask(tmp_path: Path, writer: ScriptedApi) -> Ask:
     def asked(structured: bool = False, request: ChatRequest = REQUEST) -> ParsedReply[list[str]]:
         models = tmp_path / "models.yaml"
-        url = f"http://127.0.0.1:{writer.server_address[1]}/v1"
-        models.write_text(MODELS.format(url=url, structured=str(structured).lower()))
+        models.write_text(MODELS.format(url=writer.url, structured=str(structured).lower()))
         gateway = Gateway(
             load_registry(models),
             "p",
@@ -109,7 +76,7 @@ def test_a_reply_that_can_be_read_is_asked_for_once(ask, writer, tmp_path):
 
 
 def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, writer, tmp_path):
-    writer.replies = ["Q1: Why?", "Q1: Why?\nQ2: How?"]
+    writer.says("Q1: Why?", "Q1: Why?\nQ2: How?")
 
     reply = ask()
 
@@ -128,7 +95,7 @@ def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, 
 
 
 def test_after_two_repair_turns_it_is_lost_and_all_three_calls_are_kept(ask, writer, tmp_path):
-    writer.replies = ["no", "no again", "never"]
+    writer.says("no", "no again", "never")
 
     reply = ask()
 
@@ -141,7 +108,7 @@ def test_after_two_repair_turns_it_is_lost_and_all_three_calls_are_kept(ask, wri
 
 
 def test_what_was_repaired_once_is_never_asked_again(ask, writer):
-    writer.replies = ["no", "Q1: Why?\nQ2: How?"]
+    writer.says("no", "Q1: Why?\nQ2: How?")
     first = ask()
 
     again = ask()
@@ -150,7 +117,7 @@ def test_what_was_repaired_once_is_never_asked_again(ask, writer):
 
 
 def test_a_call_that_fails_is_not_repaired(ask, writer):
-    writer.replies = [None]
+    writer.says(None)
 
     reply = ask()
 
@@ -159,7 +126,7 @@ def test_a_call_that_fails_is_not_repaired(ask, writer):
 
 
 def test_an_endpoint_that_can_is_held_to_the_schema_and_its_json_is_read(ask, writer):
-    writer.replies = ['{"Q1": "Why?\\nQ7: a trap", "Q2": "How?"}']
+    writer.says('{"Q1": "Why?\\nQ7: a trap", "Q2": "How?"}')
 
     reply = ask(structured=True)
 
@@ -210,7 +177,7 @@ def test_an_answer_to_the_superseded_version_is_not_paid_for_again(ask, writer, 
 
 
 def test_a_reply_to_it_that_cannot_be_read_is_repaired_in_its_own_conversation(ask, writer):
-    writer.replies = ["no", "Q1: Why?\nQ2: How?"]
+    writer.says("no", "Q1: Why?\nQ2: How?")
     before = ask(request=BEFORE)
 
     now = ask(request=NOW)

@@ -13,11 +13,13 @@ import re
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from methods.wikimedia import THUMBNAIL_WIDTHS
+from tests.doubles.serving import serving
 from tests.resources.wikipedia.mediawiki_content import Content, File, Limits, Page, Use
 from tests.resources.wikipedia.mediawiki_faults import Answering, Fault
 from tests.resources.wikipedia.mediawiki_query import QueryError, answer
@@ -75,16 +77,12 @@ class MediaWiki:
         self._server.wiki = self
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         self.content.upload = f"{self.address}/upload"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}
-        )
-        self._thread.start()
+        self._serving = ExitStack()
+        self._serving.enter_context(serving(self._server))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._serving.close()
 
     @property
     def api(self) -> str:

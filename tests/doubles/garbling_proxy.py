@@ -92,37 +92,14 @@ class _Rule:
 
 
 class GarblingProxy:
-    """Forwards to the server at `upstream` (a base URL that ends in /v1); a context manager."""
+    """Forwards to the offline server, except where a rule says otherwise; made by `ProxyServer`."""
 
-    def __init__(self, upstream: str) -> None:
+    def __init__(self, base_url: str, client: httpx.Client) -> None:
+        self.base_url = base_url
         self.requests: list[Asked] = []
         self._rules: list[_Rule] = []
         self._lock = threading.Lock()
-        self._client = httpx.Client(base_url=upstream, trust_env=False, timeout=60)
-        proxy = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            # Headers and body in two packets would wait for one another (Nagle), 40 ms a call.
-            wbufsize = -1
-            disable_nagle_algorithm = True
-
-            def do_POST(self) -> None:
-                sent = self.rfile.read(int(self.headers["Content-Length"]))
-                asked = Asked(json.loads(sent), self.headers.get("Authorization", ""))
-                status, reply = proxy._answer(asked)
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(reply)))
-                self.end_headers()
-                self.wfile.write(reply)
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self._client = client
 
     def rewrite(self, when: When, reply: Callable[[str], str] | str) -> None:
         """Give the requests `when` picks another reply: this text, or the true one made over."""
@@ -144,7 +121,8 @@ class GarblingProxy:
     def asked(self, task: str) -> list[Asked]:
         return [request for request in self.requests if request.task == task]
 
-    def _answer(self, asked: Asked) -> tuple[int, bytes]:
+    def answer(self, asked: Asked) -> tuple[int, bytes]:
+        """Status and body of the reply to a request."""
         with self._lock:
             self.requests.append(asked)
         rule = next((rule for rule in self._rules if rule.when(asked)), None)
@@ -165,11 +143,46 @@ class GarblingProxy:
             choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
         return 200, json.dumps(body).encode()
 
-    def __enter__(self) -> "GarblingProxy":
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
 
-    def __exit__(self, *error: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+class ProxyServer(ThreadingHTTPServer):
+    """One server for any number of proxies; each has a path of its own."""
+
+    daemon_threads = True
+
+    def __init__(self, upstream: str) -> None:
+        """`upstream` is the offline server's base URL, which ends in /v1."""
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self._client = httpx.Client(base_url=upstream, trust_env=False, timeout=60)
+        self.proxies: dict[str, GarblingProxy] = {}
+
+    def proxy(self) -> GarblingProxy:
+        """Another proxy, with no rules."""
+        name = str(len(self.proxies))
+        base_url = f"http://127.0.0.1:{self.server_port}/{name}/v1"
+        self.proxies[name] = GarblingProxy(base_url, self._client)
+        return self.proxies[name]
+
+    def server_close(self) -> None:
+        super().server_close()
         self._client.close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ProxyServer
+    protocol_version = "HTTP/1.1"
+    # Headers and body in two packets would wait for one another (Nagle), 40 ms a call.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        asked = Asked(json.loads(sent), self.headers.get("Authorization", ""))
+        status, reply = self.server.proxies[self.path.split("/")[1]].answer(asked)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, *args: object) -> None:
+        pass

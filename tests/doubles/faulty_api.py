@@ -23,7 +23,7 @@ from email.utils import formatdate
 from itertools import count
 
 from resources.home import REPO_ROOT
-from tests.resources.llm.openai_double import Api, answer_to
+from tests.doubles.openai_api import Api, completion_by_rule, http_reply
 
 # In thousandths of all attempts where three in ten fail. Those that a caller waits long for are few.
 MIX = {
@@ -130,7 +130,7 @@ class FaultyApi:
         command = [
             sys.executable,
             "-m",
-            "tests.resources.llm.faulty_api",
+            "tests.doubles.faulty_api",
             json.dumps(asdict(weather)),
         ]
         self._process = subprocess.Popen(
@@ -150,16 +150,16 @@ class FaultyApi:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._process.communicate(timeout=10)  # it ends with its standard input
+        self._process.communicate()  # it ends with its standard input
 
 
 class _Faulty(Api):
     def __init__(self, weather: Weather):
-        super().__init__((0, 0))
+        super().__init__()
         self._weather = weather
         self.ends: dict[str, list[str]] = {}
 
-    def reply(self, head: str, body: bytes, transport: asyncio.Transport) -> None:
+    def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
         content = json.loads(body)["messages"][-1]["content"]
         if not isinstance(content, str):
             content = "".join(part.get("text", "") for part in content)
@@ -179,13 +179,13 @@ class _Faulty(Api):
         if end == "silence":
             return
         if end in ("reset", "reset in body"):
-            whole = _completion(text)
+            whole = completion_by_rule(text)
             if end == "reset in body":
-                transport.write(_http(200, whole[: len(whole) // 2], length=len(whole)))
+                transport.write(http_reply(200, whole[: len(whole) // 2], length=len(whole)))
             # Not in the same breath, or what was sent would never be seen.
             asyncio.get_running_loop().call_later(0.003, _reset, transport)
         elif end == "trickle":
-            transport.write(_http(200, b"", length=1_000_000))
+            transport.write(http_reply(200, b"", length=1_000_000))
             _trickle(transport)
         else:
             transport.write(self._whole(end, text, rng))
@@ -197,53 +197,28 @@ class _Faulty(Api):
         date = f"Retry-After: {formatdate(time.time() + rng.choice([-9, 1]), usegmt=True)}"
         page, html = b"<html><h1>Our gateway is having a nap.</h1></html>", "text/html"
         replies = {
-            ANSWERED: lambda: _http(200, _completion(text)),
-            FILTERED: lambda: _http(200, _completion(text, "content_filter")),
-            REJECTED: lambda: _http(400, _error("This cannot be asked.")),
-            "429": lambda: _http(429, _error("Too many.")),
-            "429 seconds": lambda: _http(429, _error("Too many."), seconds),
-            "429 date": lambda: _http(429, _error("Too many."), date),
-            "500": lambda: _http(500, _error("It broke.")),
-            "502 html": lambda: _http(502, page, kind=html),
-            "503 seconds": lambda: _http(503, _error("Overloaded."), seconds),
-            "408": lambda: _http(408, _error("You were slow.")),
-            "truncated": lambda: _http(200, _completion(text)[:-40]),
-            "html": lambda: _http(200, page, kind=html),
-            "no choices": lambda: _http(200, _completion(text, choices=0)),
-            "not utf-8": lambda: _http(200, _completion(text).replace(b"assistant", b"assist\xe9")),
+            ANSWERED: lambda: http_reply(200, completion_by_rule(text)),
+            FILTERED: lambda: http_reply(200, completion_by_rule(text, "content_filter")),
+            REJECTED: lambda: http_reply(400, _error("This cannot be asked.")),
+            "429": lambda: http_reply(429, _error("Too many.")),
+            "429 seconds": lambda: http_reply(429, _error("Too many."), seconds),
+            "429 date": lambda: http_reply(429, _error("Too many."), date),
+            "500": lambda: http_reply(500, _error("It broke.")),
+            "502 html": lambda: http_reply(502, page, kind=html),
+            "503 seconds": lambda: http_reply(503, _error("Overloaded."), seconds),
+            "408": lambda: http_reply(408, _error("You were slow.")),
+            "truncated": lambda: http_reply(200, completion_by_rule(text)[:-40]),
+            "html": lambda: http_reply(200, page, kind=html),
+            "no choices": lambda: http_reply(200, completion_by_rule(text, choices=0)),
+            "not utf-8": lambda: http_reply(
+                200, completion_by_rule(text).replace(b"assistant", b"assist\xe9")
+            ),
         }
         return replies[end]()
 
 
-def _completion(text: str, finish: str = "stop", choices: int = 1) -> bytes:
-    answer = answer_to(text)
-    message = {"role": "assistant", "content": answer}
-    used = {"prompt_tokens": len(text), "completion_tokens": len(answer)}
-    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "faulty"}
-    choice = {"index": 0, "message": message, "finish_reason": finish}
-    used["total_tokens"] = sum(used.values())
-    return json.dumps({**body, "choices": [choice] * choices, "usage": used}).encode()
-
-
 def _error(message: str) -> bytes:
     return json.dumps({"error": {"message": message, "type": "bad_day", "code": None}}).encode()
-
-
-def _http(
-    status: int,
-    body: bytes,
-    *headers: str,
-    kind: str = "application/json",
-    length: int | None = None,
-) -> bytes:
-    length = len(body) if length is None else length
-    lines = [
-        f"HTTP/1.1 {status} So It Is",
-        f"Content-Type: {kind}",
-        f"Content-Length: {length}",
-        *headers,
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 def _reset(transport: asyncio.Transport) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["tests.plugins.leaks", "tests.plugins.order"]
+pytest_plugins = ["tests.plugins.golden", "tests.plugins.leaks", "tests.plugins.order"]
 
 CHROMIUM = shutil.which("chromium")
 

@@ -1,0 +1,47 @@
+"""The shipped models.yaml: every name leads to an entry, every entry to something that can be asked."""
+
+import pytest
+
+from resources.home import REPO_ROOT
+from resources.llm.registry import ModelSpec, load_registry
+from resources.offline.completion import MODELS
+
+REGISTRY = load_registry(REPO_ROOT / "models.yaml")
+ENTRIES = REGISTRY.models.values()
+
+
+@pytest.mark.parametrize("name", REGISTRY.profiles)
+def test_every_model_of_a_profile_has_an_entry(name: str) -> None:
+    profile = REGISTRY.profile(name)
+    assert profile.evaluate and len(set(profile.evaluate)) == len(profile.evaluate)
+
+
+def test_every_entry_is_in_a_profile() -> None:
+    named = {
+        model
+        for profile in REGISTRY.profiles.values()
+        for model in (profile.writer, profile.judge, *profile.evaluate)
+    }
+    assert named == REGISTRY.models.keys()
+
+
+def test_the_offline_entries_are_the_models_that_the_offline_server_has() -> None:
+    entries = {entry.model for entry in ENTRIES if entry.provider == "offline"}
+    assert entries == set(MODELS)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_what_an_entry_costs_is_never_less_than_nothing(entry: ModelSpec) -> None:
+    assert entry.cost(0, 0) == 0
+    assert entry.cost(1000, 1000) >= entry.cost(1000, 1000, via="batch") >= 0
+    # Who has a key has a price: a call that costs nothing would pass every budget.
+    assert (entry.api_key_env is None) == (entry.cost(1, 1) == 0)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_an_entry_without_a_key_asks_for_none(
+    entry: ModelSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if entry.api_key_env:
+        monkeypatch.setenv(entry.api_key_env, "sk-of-the-test")
+    assert entry.api_key() == ("sk-of-the-test" if entry.api_key_env else "not-needed")

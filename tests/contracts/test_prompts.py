@@ -1,0 +1,45 @@
+"""Prompts: every file is loaded by some code, and every name that code loads has its file."""
+
+import ast
+from collections.abc import Iterator
+
+from resources.home import REPO_ROOT
+from resources.prompts import prompt
+
+CODE = ("assets", "dagster_project", "methods", "resources", "review")
+
+
+def loaded() -> Iterator[str]:
+    """The names in calls of `prompt("...")`, and in attributes such as `judge_prompt = "..."`."""
+    for folder in CODE:
+        for path in (REPO_ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                match node:
+                    case ast.Call(func=ast.Name(id="prompt"), args=[ast.Constant(value=str(name))]):
+                        yield name
+                    case (
+                        ast.Assign(
+                            targets=[ast.Name(id=target)], value=ast.Constant(value=str(name))
+                        )
+                        | ast.AnnAssign(
+                            target=ast.Name(id=target), value=ast.Constant(value=str(name))
+                        )
+                    ) if target.endswith("_prompt"):
+                        yield name
+
+
+def files() -> set[str]:
+    return {
+        f"{path.parent.parent.name}/{path.stem}"
+        for path in (REPO_ROOT / "methods").glob("*/prompts/*.md")
+    }
+
+
+def test_every_prompt_is_loaded_and_every_name_has_its_file() -> None:
+    assert set(loaded()) == files()
+
+
+def test_every_prompt_divides_into_system_and_user() -> None:
+    for name in files():
+        system, user = prompt(name).source.split("\n=== user ===\n")
+        assert system.strip() and user.strip()

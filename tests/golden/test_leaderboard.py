@@ -1,0 +1,48 @@
+"""Golden file of the leaderboard: the order and the columns of a few fixed scores."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+from assets.common.tables import rows_to_arrow
+from resources.warehouse import Warehouse
+
+
+def score(model: str, dimension: str, aggregation: str, value: float | None) -> dict[str, object]:
+    interval = (None, None) if value is None else (value - 0.5, value + 0.5)
+    return {
+        "benchmark": "mmdu",
+        "release_id": "r1",
+        "model": model,
+        "judge": "judge",
+        "provider": "offline",
+        "dimension": dimension,
+        "aggregation": aggregation,
+        "value": value,
+        "ci_low": interval[0],
+        "ci_high": interval[1],
+        "n_items": 2,
+        "n_turns": 4,
+        "n_judged": 0 if value is None else 3,
+        "n_failed": 1,
+        "n_refused": 3 if value is None else 0,
+    }
+
+
+def test_its_rows_are_what_they_were(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    rows = [
+        score(model, dimension, aggregation, None if model == "refuser" else value + bonus)
+        for model, bonus in (("careless", 0.0), ("careful", 2.25), ("refuser", 0.0))
+        for dimension, value in (("Richness", 4.0), ("Overall Score", 5.5))
+        for aggregation in ("micro", "macro")
+    ]
+    warehouse.replace("evaluate.scores", rows_to_arrow("evaluate.scores", rows))
+
+    found = warehouse.read("evaluate/leaderboard")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(found.column_names)
+    writer.writerows(row.values() for row in found.to_pylist())
+    golden("leaderboard.csv", text.getvalue())

@@ -32,8 +32,9 @@ class ReviewStore:
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
-        self._file = ReviewFile(self.path)
+        # First of all: who refuses the rules must not have opened the file.
         rules = read_rules(self.path.with_name(RULES_FILE))
+        self._file = ReviewFile(self.path)
         if rules != item_status.current_rules(self._file.connection):
             with self._file.transaction() as connection:
                 item_status.set_rules(connection, rules)

@@ -4,7 +4,7 @@ import pytest
 
 from resources.home import REPO_ROOT
 from resources.llm.registry import ModelSpec, load_registry
-from resources.offline.completion import MODELS
+from resources.offline.chat_completion import MODELS
 
 REGISTRY = load_registry(REPO_ROOT / "models.yaml")
 ENTRIES = REGISTRY.models.values()

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from resources.home import REPO_ROOT
+from resources.offline.tasks import _TASKS as TASKS
 from resources.prompts import prompt
 
 CODE = ("assets", "dagster_project", "methods", "resources", "review")
@@ -39,7 +40,5 @@ def test_every_prompt_is_loaded_and_every_name_has_its_file() -> None:
     assert set(loaded()) == files()
 
 
-def test_every_prompt_divides_into_system_and_user() -> None:
-    for name in files():
-        system, user = prompt(name).source.split("\n=== user ===\n")
-        assert system.strip() and user.strip()
+def test_every_prompt_names_a_task_of_the_offline_server_and_every_task_has_its_prompt() -> None:
+    assert {prompt(name).task for name in files()} == TASKS.keys()

@@ -1,16 +1,13 @@
-"""Golden files of a release of two dialogues: MMDU JSON, card, attribution."""
+"""Golden files of a release of two dialogues: MMDU JSON, card, attribution, tables."""
 
 from collections.abc import Callable
 from pathlib import Path
 
-from methods.mmdu.export import mmdu_record
 from resources.images.store import ImageStore
-from resources.reports.release_folder import image_name, write_release
+from resources.reports.release_folder import write_release
 
-TURNS = [
-    ("Image1: <ImageHere>, Image2: <ImageHere>. Compare them.", "<image-1> is “älter”."),
-    ("And <image-2>?", "Newer."),
-]
+CARD = {"release_id": "r1", "name": "mmdu", "kind": "benchmark", "n_items": 2}
+FIRST = "Image1: <ImageHere>, Image2: <ImageHere>. Compare them."
 
 
 def pixel(colour: bytes) -> bytes:
@@ -18,33 +15,36 @@ def pixel(colour: bytes) -> bytes:
     return b"GIF89a\1\0\1\0\x80\0\0" + colour + b"\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
 
 
+def image(item_id: str, position: int, image_id: str, **more: object) -> dict[str, object]:
+    return {
+        "item_id": item_id,
+        "position": position,
+        "image_id": image_id,
+        "title": f"File {position}",
+        "page_url": f"https://en.wikipedia.org/wiki/{position}",
+        "attribution": "=Somebody, 2020",
+        "licence": "CC BY-SA 4.0",
+        "licence_url": None,
+        "artist": "Ünal",
+        **more,
+    }
+
+
 def test_its_files_are_what_they_were(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     store = ImageStore(tmp_path / "images")
-    ids = [store.put(pixel(colour)).image_id for colour in (b"\xff\0\0", b"\0\0\xff")]
-    paths = [image_name(store, image_id) for image_id in ids]
-    records = [mmdu_record("d1", paths, TURNS), mmdu_record("d2", paths[:1], TURNS[1:])]
-    images = [
-        {
-            "image_id": image_id,
-            "title": f"File {number}",
-            "page_url": f"https://en.wikipedia.org/wiki/{number}",
-            "attribution": "=Somebody, 2020",
-            "licence": "CC BY-SA 4.0",
-            "licence_url": None,
-            "artist": "Ünal",
-        }
-        for number, image_id in enumerate(ids, start=1)
-    ]
-
-    exported = write_release(
-        tmp_path / "releases", "r1", records, images, {"release_id": "r1", "n_items": 2}, store
-    )
-
-    assert {Path(each.path).name for each in exported} == {
-        "dialogues.json",
-        "card.json",
-        "attribution.csv",
+    red, blue = (store.put(pixel(colour)).image_id for colour in (b"\xff\0\0", b"\0\0\xff"))
+    turns = [("d1", 1, FIRST, "<image-1> is “älter”."), ("d1", 2, "And <image-2>?", "Newer.")]
+    turns.append(("d2", 1, "<ImageHere> Which?", "A red one."))
+    rows = {
+        "items": [{"item_id": "d1", "ordinal": 1}, {"item_id": "d2", "ordinal": 2}],
+        "turns": [{"item_id": i, "turn": n, "question": said} for i, n, said, _ in turns],
+        "references": [{"item_id": i, "turn": n, "reference": said} for i, n, _, said in turns],
+        "images": [image("d1", 1, red), image("d1", 2, blue), image("d2", 1, red)],
     }
+
+    exported = write_release(tmp_path / "releases", CARD, rows, store)
+
+    assert len(exported) == 4
     for each in exported:
         path = tmp_path / "releases" / each.path
         golden(f"release/{path.name}", path.read_text())

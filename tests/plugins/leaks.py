@@ -17,16 +17,17 @@ from pathlib import Path
 import pytest
 
 PATIENCE = 5.0
-"""Seconds that a thread, a process or a connection may take to end after its test."""
-ENDS_BY_ITSELF = ("thread", "process", "socket", "listening socket")
+"""Seconds that a thread, a process or a server may take to end after its test."""
+ENDS_BY_ITSELF = ("thread", "process", "listening socket")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1)
 LIBRARIES = (
     # One a process, made when it is first needed, kept until the process ends.
     "multiprocessing.resource_tracker",
     "multiprocessing.forkserver",
-    # Threads that a library keeps for all its callers.
-    "tqdm",
-    "TMonitor",
+    # A thread for all progress bars.
+    "tqdm_monitor",
+    # Files of its own that a library keeps open: matplotlib's fonts.
+    "/site-packages/",
 )
 """Names, or parts of names, of what libraries keep for as long as the process lives."""
 
@@ -81,8 +82,9 @@ def _files() -> Iterable[Held]:
         if target.startswith("socket:["):
             if listening is None:
                 listening = _listening()
-            kind = "listening socket" if target[8:-1] in listening else "socket"
-            yield Held(kind, target, target)
+            # Connections come and go with the pools of clients; what listens is a server.
+            if target[8:-1] in listening:
+                yield Held("listening socket", target, target)
         elif not target.startswith(("/dev/", "/proc/", "anon_inode:")):
             yield Held("open file", (descriptor.name, target), target)
 

@@ -54,7 +54,8 @@ def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     copy_of(clustered.root, tmp_path)
     # On disk, so that what Dagster keeps of a run can be searched.
     (tmp_path / "dagster").mkdir()
-    instance = dg.DagsterInstance.local_temp(str(tmp_path / "dagster"))
+    quiet = {"telemetry": {"enabled": False}}
+    instance = dg.DagsterInstance.local_temp(str(tmp_path / "dagster"), overrides=quiet)
     made_world = make_world(tmp_path, clustered.corpus, instance)
     with_key(made_world)
     return made_world

@@ -15,8 +15,8 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui review sample-corpus offline-server test test-label-studio check \
-	bench-gateway bench-ingest bench-cluster bench-review \
+.PHONY: help setup demo dry-run ui review sample-corpus offline-server test test-all test-orders \
+	test-load golden test-label-studio check bench-gateway bench-ingest bench-cluster bench-review \
 	bench-upgrade lock backup restore import-release clean
 
 help: ## This list
@@ -56,8 +56,24 @@ check: setup ## Lint, types, import direction
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: check ## All checks and tests
-	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+# A file's tests stay in one worker; files begin in the order of tests/durations.json, slow ones first.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test: check ## All checks, and the tests that are not slow (under 5 minutes on 2 cores)
+	@$(PYTEST) -m "not slow"
+
+test-all: check ## All checks and all tests, as CI runs them
+	@$(PYTEST)
+
+test-orders: setup ## The fast tests in three random orders (SEEDS="1 2 3")
+	@set -e; for seed in $(or $(SEEDS),$$RANDOM $$RANDOM $$RANDOM); do \
+	  $(PYTEST) -m "not slow" --random-order --random-order-seed=$$seed; done
+
+test-load: setup ## The fast tests while three busy processes a core run beside them
+	@$(BIN)/python -m tests.busy 3 $(PYTEST) -m "not slow"
+
+golden: setup ## Write the golden files anew, to be read in the diff
+	@$(BIN)/python -m pytest tests/golden --regenerate-golden
 
 test-label-studio: setup ## Forms and round trips on a real Label Studio, in an environment of its own (about 6 minutes)
 	@$(BIN)/python -m tests.label_studio

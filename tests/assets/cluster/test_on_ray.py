@@ -27,6 +27,7 @@ from tests.assets.local_ray import LocalRay, free_ports, local_ray
 from tests.assets.world import Result, Row, sentence
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Function `PipesMessageReader.expected_writer_count`"),
     pytest.mark.filterwarnings("ignore:AssetExecutionContext:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),

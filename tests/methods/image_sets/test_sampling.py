@@ -82,6 +82,7 @@ def test_many_entries_give_the_wanted_shares(n_sets):
         assert made.total() == n_sets
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_entries_in_one_cluster_are_used_up():
     """Anything quadratic in the entries would not end within the limit of a test."""
     members = [Member(f"e{i}", f"i{i}", f"p{i}") for i in range(100_000)]

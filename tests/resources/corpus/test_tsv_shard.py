@@ -391,6 +391,7 @@ def measured(folder: Path, n_megabytes: int) -> tuple[str, int]:
     return found, int(grown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "found"),
     [

@@ -171,9 +171,8 @@ def test_nobody_at_home():
     """A port that nothing listens on; a dead host is not tried again."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    start = time.monotonic()
-    assert reason(fetch(f"http://127.0.0.1:{port}/a.png", backoff=5)) == "unreachable"
-    assert time.monotonic() - start < 4
+    # Whoever tried again would wait longer than this test may take.
+    assert reason(fetch(f"http://127.0.0.1:{port}/a.png", backoff=600)) == "unreachable"
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ class Floor:
             self.holders[place].remove(person)
 
 
+@pytest.mark.slow
 def test_twenty_threads_on_five_thousand_items(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}")
     store.update_queue(queue(ITEMS))

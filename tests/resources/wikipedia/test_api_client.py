@@ -138,9 +138,9 @@ def test_the_longest_wait_of_its_own_is_a_minute(wiki, tmp_path, monkeypatch):
     assert api_client.MAX_BACKOFF == 60.0
     monkeypatch.setattr(api_client, "MAX_BACKOFF", 0.01)
     wiki.fail(faults.html(), times=7)
-    start = time.monotonic()
-    asking(wiki, tmp_path, backoff=10).pages("birds", "en", ["Bird 1"])
-    assert time.monotonic() - start < 5
+    # Its own waits would be longer than this test may take.
+    asking(wiki, tmp_path, backoff=600).pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) >= 8
 
 
 @pytest.mark.parametrize(

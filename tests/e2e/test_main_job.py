@@ -199,6 +199,7 @@ def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -
         history.append(row["answer"])
 
 
+@pytest.mark.slow
 def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
     ids = """
         SELECT set_id FROM cluster.image_sets UNION ALL SELECT question_id FROM dialogue.questions
@@ -216,6 +217,7 @@ def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
     assert "cache hits" in again.stdout
 
 
+@pytest.mark.slow
 def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     copied: Run, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_the_asset_graph_and_an_assets_preview_with_thumbnails(
     assert thumbnails.first.evaluate("image => image.naturalWidth") > 16
 
 
+@pytest.mark.slow
 def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(
     ui: tuple[Run, str],
 ) -> None:
@@ -122,6 +123,7 @@ def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_tw
     assert len(run.ledger) == known
 
 
+@pytest.mark.slow
 def test_backfills_of_shards_buckets_and_models_succeed_side_by_side(ui: tuple[Run, str]) -> None:
     run, address = ui
     tables = ["ingest.entries", "dialogue.dialogues", "evaluate.scores", "evaluate.judgments"]

@@ -11,7 +11,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.cluster import require_whole_sets
-from assets.common.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
+from assets.common.tables import preview, report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions
 from assets.ingest import entries
 from assets.review import approved
@@ -23,12 +23,19 @@ NAMES = {"benchmark": "mmdu", "instruction": "mmdu-instruct"}
 TABLES = ("releases", "items", "turns", "references", "images")
 """Tables that hold every release there ever was."""
 
+GENERATED = dg.AssetSelection.assets(questions.key, answers.key, entries.key)
+WHEN_APPROVED = (
+    dg.AutomationCondition.eager()
+    & dg.AutomationCondition.all_deps_blocking_checks_passed().ignore(GENERATED)
+)
+"""Follow approvals. What they were generated from has passed its checks before anybody decided."""
+
 
 @table_asset(
     "release.releases",
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
     deps=[approved, questions, answers, entries],
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_APPROVED,
 )
 def releases(
     context: dg.AssetExecutionContext,

@@ -84,6 +84,10 @@ class Accounts:
         self._hasher = hasher
         self._file = ReviewFile(path)
 
+    def close(self) -> None:
+        """Close this thread's connection; the next call opens another."""
+        self._file.close()
+
     def add(self, name: str, role: str, password: str | None = None) -> Account:
         """Add an account; without a password it signs in by link. Raises AccountError."""
         try:

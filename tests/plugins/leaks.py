@@ -18,7 +18,6 @@ import pytest
 
 PATIENCE = 5.0
 """Seconds that a thread, a process or a server may take to end after its test."""
-ENDS_BY_ITSELF = ("thread", "process", "listening socket")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1)
 LIBRARIES = (
     # One a process, made when it is first needed, kept until the process ends.
@@ -85,7 +84,8 @@ def _files() -> Iterable[Held]:
             # Connections come and go with the pools of clients; what listens is a server.
             if target[8:-1] in listening:
                 yield Held("listening socket", target, target)
-        elif not target.startswith(("/dev/", "/proc/", "anon_inode:")):
+        # A pipe's other end is a process, and those are looked for by themselves.
+        elif not target.startswith(("/dev/", "/proc/", "anon_inode:", "pipe:")):
             yield Held("open file", (descriptor.name, target), target)
 
 
@@ -121,13 +121,10 @@ class Leaks:
         """What is held now and was not before, once it has had its time to end."""
         owned = before.union(*self._of_fixtures.values())
         end = time.monotonic() + PATIENCE
-        left = held() - owned
-        if left:
+        # A thread's files are closed when it has ended and is collected.
+        while (left := held() - owned) and time.monotonic() < end:
             gc.collect()
-            left = held() - owned
-        while any(each.kind in ENDS_BY_ITSELF for each in left) and time.monotonic() < end:
             time.sleep(0.02)
-            left = held() - owned
         return left
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

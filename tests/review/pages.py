@@ -69,6 +69,9 @@ def serving(site: Site) -> Iterator[Site]:
         server.should_exit = True
         server.force_exit = True
         thread.join(10)
+        # Playwright keeps the frames of a test, and with them what the test has open.
+        site.store.close()
+        site.accounts.close()
 
 
 def picture(site: Site, colour: str) -> str:

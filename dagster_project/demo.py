@@ -98,7 +98,9 @@ def _show(warehouse: Warehouse, seconds: float) -> None:
     for report in warehouse.read("evaluate/report_paths").to_pylist():
         print(f"Report:   {report['path']}")
     print(f"Releases: {home.releases_path()}")
-    print("UI:       make ui, then http://127.0.0.1:3000")
+    folder = home.home()
+    of_home = "" if folder == home.REPO_ROOT / "data" else f" LOOM_HOME={folder}"
+    print(f"UI:       make ui{of_home}, then http://127.0.0.1:3000")
 
 
 if __name__ == "__main__":

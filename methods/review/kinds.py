@@ -207,6 +207,8 @@ def _check_score(edited: Content, original: Content) -> None:
     lowest, highest = original["lowest"], original["highest"]
     if not isinstance(scores, dict) or scores.keys() != set(dimensions):
         raise ValueError(f"edits need scores, one for each of {', '.join(dimensions)}.")
+    if missing := [dimension for dimension in dimensions if scores[dimension] is None]:
+        raise ValueError(f"every dimension needs a score; none was given for {', '.join(missing)}.")
     # In Python True is an int; here it is no score.
     if not all(type(score) is int and lowest <= score <= highest for score in scores.values()):
         raise ValueError(f"every score of the edits is a whole number from {lowest} to {highest}.")

@@ -12,7 +12,7 @@ from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.commands.files import read_queue
-from review.commands.serve import HOST, add_port, serve
+from review.commands.serve import HOST, add_port, port_is_free, serve
 from review.samples import samples
 
 PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"))
@@ -28,6 +28,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _demo(arguments: argparse.Namespace) -> int:
     if not warehouse_path().exists():
         print("There is nothing to review yet: run `make demo` first.", file=sys.stderr)
+        return 2
+    # New links replace earlier ones, which people may be about to use.
+    if not port_is_free(arguments.port):
         return 2
     queue = read_queue()
     store, accounts = ReviewStore(review_path()), Accounts(review_path())

@@ -41,15 +41,25 @@ def serve(store: ReviewStore, accounts: Accounts, port: int) -> int:
 
     from review.app import create_app
 
+    if not port_is_free(port):
+        return 2
+    print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
+    app = create_app(store, accounts, ImageStore(images_path()))
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+    return 0
+
+
+def port_is_free(port: int) -> bool:
+    """Whether the server can listen on `port`; if not, a sentence on standard error says so."""
     with socket.socket() as probe:
         # Bind as the server will, so that closing connections of an earlier one do not count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
         except OSError:
-            print(f"Port {port} is in use: choose another one with --port.", file=sys.stderr)
-            return 2
-    print(f"Review on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
-    app = create_app(store, accounts, ImageStore(images_path()))
-    uvicorn.run(app, host=HOST, port=port, log_level="warning")
-    return 0
+            print(
+                f"Port {port} is in use: choose another one (make review PORT=8091, or --port).",
+                file=sys.stderr,
+            )
+            return False
+    return True

@@ -102,7 +102,7 @@ BAD = [
     ("score", {"scores": {"Accuracy": 0, "Richness": 5}}, "whole number from 1 to 10"),
     ("score", {"scores": {"Accuracy": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
     ("score", {"scores": {"Accuracy": True, "Richness": 5}}, "whole number from 1 to 10"),
-    ("score", {"scores": {"Accuracy": None, "Richness": 5}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Accuracy": None, "Richness": 5}}, "none was given for Accuracy"),
 ]
 
 

@@ -103,7 +103,7 @@ def ok(body: bytes = PICTURE, *, after: float = 0.0, mime: str = "image/png") ->
     """A picture, after so many seconds."""
 
     def answer(exchange: Exchange) -> None:
-        time.sleep(after)
+        exchange.server.closing.wait(after)
         exchange.send(body, Content_Type=mime)
 
     return answer
@@ -203,7 +203,7 @@ class UploadDouble(ThreadingHTTPServer):
         self.log: list[Asked] = []
         self.most: Counter[str] = Counter()
         self.connections = 0
-        self.hung_up = threading.Event()
+        self.hung_up, self.closing = threading.Event(), threading.Event()
         self._now: Counter[str] = Counter()
         self._answers: dict[str, list[Answer]] = {}
         self._lock = threading.Lock()
@@ -222,6 +222,11 @@ class UploadDouble(ThreadingHTTPServer):
     def agents(self) -> set[str]:
         """Every User-Agent that asked."""
         return {asked.agent for asked in self.log}
+
+    def server_close(self) -> None:
+        """Close, and keep nobody's answer back any longer."""
+        self.closing.set()
+        super().server_close()
 
     def count_connection(self, change: int) -> None:
         """A connection was opened (1) or closed (-1)."""

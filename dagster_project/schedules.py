@@ -100,7 +100,7 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
         return dg.SkipReason("No model was asked anything yet.")
     try:
         with closing(Ledger(ledger_path())) as ledger:
-            n_calls = ledger.count_accounts()
+            n_calls = ledger.count_paid_calls()
     except UserError as error:
         return dg.SkipReason(str(error))
     last = context.instance.get_latest_materialization_event(dg.AssetKey(["ledger", "calls"]))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from assets.common.tables import preview, report, table_asset
 from resources.llm.ledger import Ledger
-from resources.llm.ledger.export import read_accounts
+from resources.llm.ledger.export import read_paid_calls
 from resources.warehouse import Warehouse, arrow_schema
 
 N_SHOWN = 20
@@ -20,7 +20,7 @@ def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:
     """Every model call that was paid for, answered or lost: the ledger as it stands, without texts."""
-    rows = read_accounts(ledger, arrow_schema("ledger.calls"))
+    rows = read_paid_calls(ledger, arrow_schema("ledger.calls"))
     warehouse.replace("ledger.calls", rows)
     totals = warehouse.read("ledger/totals").to_pylist()
     most_expensive = warehouse.read("ledger/most_expensive", {"n_rows": N_SHOWN})

@@ -26,7 +26,7 @@ class QA:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ComposedTurn:
     """One turn of a dialogue; `image_positions` are the images that enter with its question."""
 
     question_id: str
@@ -55,7 +55,7 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
 class Dialogue:
     """A composed dialogue; `positions` are the set positions of its images, in order of entry."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[ComposedTurn, ...]
     positions: tuple[int, ...]
 
 
@@ -83,7 +83,7 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
         numbers = {1: number_of[qa.position]} if qa.position else number_of
         places = tuple(number_of[position] for position in new)
         turns.append(
-            Turn(
+            ComposedTurn(
                 qa.question_id,
                 place_images(renumber(qa.question, numbers), places),
                 renumber(qa.answer, numbers),

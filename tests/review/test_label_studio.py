@@ -144,7 +144,10 @@ class TestAnnotations:
         item = item_of("score")
         form = {"verdict": "edit", "scores.Creativity": "7"}
 
-        assert "none was given for Richness" in pulled(item, store, annotated(item, images, form)).problems[0]
+        assert (
+            "none was given for Richness"
+            in pulled(item, store, annotated(item, images, form)).problems[0]
+        )
 
     def test_a_skip_counts_unless_the_task_was_done_after_all(self, images, store):
         item = item_of("rewrite")

@@ -1,7 +1,7 @@
-"""The ledger's accounts in bulk: what every call and charge cost, as Arrow.
+"""The ledger's paid calls in bulk: what every call and charge cost, as Arrow.
 
 What belongs here: reading them without holding them twice, a few hundred thousand at a time. What they
-say is the view `accounts` in `schema.sql`.
+say is the view `paid_calls` in `schema.sql`.
 """
 
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ ROWS_AT_ONCE = 2000
 """As Python objects a row weighs five times what it does in Arrow."""
 
 
-def read_accounts(ledger: Ledger, schema: "pa.Schema") -> "pa.Table":
-    """Every account in the columns and types of `schema`: answered calls as committed, then charges."""
+def read_paid_calls(ledger: Ledger, schema: "pa.Schema") -> "pa.Table":
+    """Every paid call in the columns and types of `schema`: answered calls, then charges."""
     import pyarrow as pa
 
     batches = []
-    for rows in ledger.accounts(schema.names, ROWS_AT_ONCE):
+    for rows in ledger.paid_calls(schema.names, ROWS_AT_ONCE):
         arrays = [
             _array(values, field.type)
             for values, field in zip(zip(*rows, strict=True), schema, strict=True)

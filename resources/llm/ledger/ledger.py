@@ -71,21 +71,21 @@ class Ledger:
         """US dollars that these runs have paid, for answers and for none."""
         marks = ",".join("?" * len(runs))
         found = self._file.connection.execute(
-            f"SELECT coalesce(sum(cost_usd), 0) FROM accounts WHERE run IN ({marks})", runs
+            f"SELECT coalesce(sum(cost_usd), 0) FROM paid_calls WHERE run IN ({marks})", runs
         )
         return float(found.fetchone()[0])
 
-    def accounts(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
-        """What every call and charge cost, `n_rows` at a time: `columns` of the view `accounts` in
+    def paid_calls(self, columns: Sequence[str], n_rows: int) -> Iterator[list[tuple[object, ...]]]:
+        """What every call and charge cost, `n_rows` at a time: `columns` of the view `paid_calls` in
         `schema.sql`, answered calls as they were committed, then charges."""
         names = ", ".join(f'"{name}"' for name in columns)
-        cursor = self._file.connection.execute(f"SELECT {names} FROM accounts")
+        cursor = self._file.connection.execute(f"SELECT {names} FROM paid_calls")
         while rows := cursor.fetchmany(n_rows):
             yield rows
 
-    def count_accounts(self) -> int:
+    def count_paid_calls(self) -> int:
         """How many calls and charges there are."""
-        found = self._file.connection.execute("SELECT count(*) FROM accounts")
+        found = self._file.connection.execute("SELECT count(*) FROM paid_calls")
         return int(found.fetchone()[0])
 
     def __len__(self) -> int:

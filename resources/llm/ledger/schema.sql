@@ -71,8 +71,8 @@ CREATE TABLE IF NOT EXISTS batch_waits (
     PRIMARY KEY (run, batch)
 ) WITHOUT ROWID;
 
--- Everything that cost something, without what was said.
-CREATE VIEW IF NOT EXISTS accounts AS
+-- Every call that was paid for, answered or lost, without its texts.
+CREATE VIEW IF NOT EXISTS paid_calls AS
 SELECT
     key, 'answered' AS status, provider, model, prompt_version, stage, run, via, finish_reason,
     prompt_tokens, completion_tokens, cost_usd, seconds, attempts, created_at

@@ -362,14 +362,14 @@ def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> N
     mirror.fill()
     # The ledger would not let this happen; its file may be damaged all the same.
     with closing(sqlite3.connect(mirror.ledger.path)) as connection, connection:
-        connection.execute("DROP VIEW accounts")
+        connection.execute("DROP VIEW paid_calls")
         both = (
             "SELECT key, 'answered' AS status, provider, model, prompt_version, stage, run, via, "
         )
         both += "finish_reason, prompt_tokens, completion_tokens, cost_usd, {} AS seconds, {} AS "
         both += "attempts, created_at FROM {}"
         connection.execute(
-            f"CREATE VIEW accounts AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
+            f"CREATE VIEW paid_calls AS {both.format('seconds', 'attempts', 'calls')} UNION ALL "
             f"{both.format(0, 1, 'charges')}"
         )
 

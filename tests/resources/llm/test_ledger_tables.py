@@ -52,7 +52,9 @@ def test_what_was_charged_twice_is_there_twice(path):
     ledger.add([charge(1, cost_usd=0.5)])
 
     assert ledger.charges() == [charge(1), charge(1), charge(1, cost_usd=0.5)]
-    assert query(path, "SELECT status, sum(cost_usd) FROM accounts GROUP BY 1") == [("lost", 0.505)]
+    assert query(path, "SELECT status, sum(cost_usd) FROM paid_calls GROUP BY 1") == [
+        ("lost", 0.505)
+    ]
 
 
 def test_a_request_that_was_charged_for_nothing_may_be_answered_yet(path):

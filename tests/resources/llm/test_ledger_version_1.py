@@ -62,8 +62,8 @@ def test_what_version_1_kept_is_there_whole_and_found(path):
 
     assert list(ledger) == in_order(calls)
     assert ledger.find([calls[3].key]) == {calls[3].key: calls[3].completion(cached=True)}
-    assert query(path, "PRAGMA user_version") == [(3,)]
-    assert query(path, "SELECT count(*), sum(cost_usd) FROM accounts") == [
+    assert query(path, "PRAGMA user_version") == [(4,)]
+    assert query(path, "SELECT count(*), sum(cost_usd) FROM paid_calls") == [
         (700, pytest.approx(700 * 0.0025))
     ]
     assert query(path, "SELECT name FROM sqlite_master WHERE name = 'calls_1'") == []

@@ -102,14 +102,15 @@ lock: ## Resolve dependencies anew into requirements.lock
 	   | sed -E 's/^(torch==[0-9.]+)[+@ ].*/\1/'; } > requirements.lock
 	@rm -rf $(VENV)-lock
 
+# What a path has in it is the shell's to see as it is: make hands its command line on as variables.
 backup: setup ## Copy the home while it is in use (TO=folder; backups/<time> beside the home)
-	@$(BIN)/python -m dagster_project.home backup $(if $(TO),--to "$(TO)")
+	@$(BIN)/python -m dagster_project.home backup $(if $(TO),--to="$$TO")
 
 restore: setup ## Make a backup the home (FROM=folder; OVERWRITE=yes puts an earlier home aside)
-	@$(BIN)/python -m dagster_project.home restore --from "$(FROM)" $(if $(filter yes,$(OVERWRITE)),--overwrite)
+	@$(BIN)/python -m dagster_project.home restore --from="$$FROM" $(if $(OVERWRITE),--overwrite="$$OVERWRITE")
 
 import-release: setup ## Read a release's folder back into the tables (FROM=folder)
 	@$(BIN)/python -m dagster_project.home import-release --from "$(FROM)"
 
 clean: setup ## Remove what can be made again: reports, downloads, caches (ALL=yes: the whole home)
-	@$(BIN)/python -m dagster_project.home clean $(if $(filter yes,$(ALL)),--all)
+	@$(BIN)/python -m dagster_project.home clean $(if $(ALL),--all="$$ALL")

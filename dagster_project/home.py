@@ -39,16 +39,16 @@ def _parser() -> argparse.ArgumentParser:
     backup.set_defaults(command=_backup)
 
     again = commands.add_parser("restore", help="make a backup the home")
-    again.add_argument("--from", dest="source", type=Path, required=True)
-    again.add_argument("--overwrite", action="store_true", help="put an earlier home aside")
+    again.add_argument("--from", dest="source")
+    again.add_argument("--overwrite", nargs="?", const="yes", help="put an earlier home aside")
     again.set_defaults(command=_restore)
 
     release = commands.add_parser("import-release", help="read a release's folder into the tables")
-    release.add_argument("--from", dest="source", type=Path, required=True)
+    release.add_argument("--from", dest="source")
     release.set_defaults(command=_import_release)
 
     cleaning = commands.add_parser("clean", help="remove what can be made again")
-    cleaning.add_argument("--all", action="store_true", help="remove the whole home")
+    cleaning.add_argument("--all", nargs="?", const="yes", help="remove the whole home")
     cleaning.set_defaults(command=_clean)
     return parser
 
@@ -63,28 +63,42 @@ def _backup(arguments: argparse.Namespace) -> None:
 
 def _restore(arguments: argparse.Namespace) -> None:
     folder = home.home()
-    earlier = restore(arguments.source.resolve(), folder, overwrite=arguments.overwrite)
-    print(f"Restored {folder} from {arguments.source}")
+    source = _source(arguments)
+    earlier = restore(source, folder, overwrite=_said("OVERWRITE", arguments.overwrite))
+    print(f"Restored {folder} from {source}")
     if earlier:
         print(f"The earlier home is {earlier}: remove it when you do not need it.")
 
 
 def _import_release(arguments: argparse.Namespace) -> None:
+    source = _source(arguments)
     warehouse, images = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
-    release_id = import_release(arguments.source.resolve(), home.releases_path(), warehouse, images)
+    release_id = import_release(source, home.releases_path(), warehouse, images)
     in_force = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
     state = "in force" if release_id in in_force else "not in force: another of its name is"
     print(f"Release {release_id} is in {home.home()}, {state}.")
 
 
 def _clean(arguments: argparse.Namespace) -> None:
-    removed, kept = clean(home.home(), everything=arguments.all)
-    print(f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}")
+    removed, kept = clean(home.home(), everything=_said("ALL", arguments.all))
+    print(f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}.")
     if kept:
-        print(
-            f"Kept: {', '.join(kept)} (ALL=yes removes these, too; what models answered and people"
-        )
-        print("decided is in them and cannot be made again)")
+        print(f"Kept, as it cannot be made again: {', '.join(kept)} (ALL=yes removes it, too).")
+
+
+def _source(arguments: argparse.Namespace) -> Path:
+    if not arguments.source:
+        raise UserError("There is nothing to read from: say FROM=folder.")
+    return Path(arguments.source).resolve()
+
+
+def _said(setting: str, value: str | None) -> bool:
+    """Whether a setting of make says yes, which it need not have. Raises UserError."""
+    if value is None:
+        return False
+    if value.lower() not in ("yes", "true", "1"):
+        raise UserError(f"{setting}={value} is not understood: say {setting}=yes, or leave it out.")
+    return True
 
 
 if __name__ == "__main__":

@@ -7,21 +7,26 @@ What refers to something is copied before it: Dagster's events refer to tables, 
 decisions, images and releases. All of these only grow, so what is copied later has all of that.
 """
 
-import json
+import hashlib
 import os
+import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
-from uuid import uuid4
+from pathlib import Path, PurePosixPath
+from typing import Annotated
 
-from filelock import FileLock
+from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
 from resources import home
-from resources.home_cleaning import REMADE
+from resources.home_cleaning import BESIDE, REMADE
+from resources.home_in_use import require_unused
 from resources.sqlite_file import copy_sqlite
 from resources.warehouse import Warehouse
+from resources.whole_folder import drafted
 
 MANIFEST = "backup.json"
 FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)
@@ -36,8 +41,27 @@ ORDER = (
 )
 """What refers to what comes after it; what is not named refers to nothing and comes last."""
 _SQLITE = b"SQLite format 3\x00"
-_BESIDE = (".lock", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
-"""Endings of files that belong to a running process."""
+_IMAGE_ID = re.compile(r"[0-9a-f]{64}")
+
+
+def _inside(name: str) -> str:
+    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        raise ValueError("outside the backup")
+    return name
+
+
+class BackedUpFile(BaseModel):
+    """What a file of a backup is known by."""
+
+    n_bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What is in a backup: its files by their names relative to it."""
+
+    made_at: datetime
+    files: dict[Annotated[str, AfterValidator(_inside)], BackedUpFile] = Field(min_length=1)
 
 
 class BackupError(UserError):
@@ -55,79 +79,87 @@ def back_up(source: Path, target: Path) -> int:
         raise BackupError(
             f"{target} is inside the home {source}: give a folder outside (TO=folder)."
         )
-    _require_absent(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(target.parent / ".backup.lock"):
-        # One at a time, so that whatever stands here unfinished was left by a killed one.
-        for left in target.parent.glob(".*.partial"):
-            shutil.rmtree(left)
-        draft = target.parent / f".{target.name}.partial"
-        try:
-            draft.mkdir()
-            sizes = {}
-            for each in _files(source):
-                try:
-                    sizes[each.as_posix()] = _copy(source, draft, each)
-                except FileNotFoundError:
-                    if (source / each).exists():
-                        raise
-            made = {"made_at": datetime.now(UTC).isoformat(timespec="seconds"), "files": sizes}
-            (draft / MANIFEST).write_text(json.dumps(made))
-            # A name that is there after a power cut must not stand for files that are not.
-            os.sync()
-            draft.rename(target)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
-    return len(sizes)
+    failed = f"{source} was not backed up to {target}"
+    with _in_one_sentence(failed), drafted(target, "backing-up") as draft:
+        _require_absent(target)
+        files = {}
+        for each in _files(source):
+            try:
+                files[each.as_posix()] = _copy(source, draft, each)
+            except FileNotFoundError:
+                if (source / each).exists():
+                    raise
+        manifest = Manifest(made_at=datetime.now(UTC), files=files)
+        (draft / MANIFEST).write_text(manifest.model_dump_json())
+        # A name that is there after a power cut must not stand for files that are not.
+        os.sync()
+    return len(files)
 
 
 def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:
     """Make `target` the home that was backed up; with `overwrite` the earlier home is kept beside it.
 
-    Returns where the earlier home is, None where there was none. Raises BackupError.
+    Returns where the earlier home is, None where there was none. Raises BackupError, and HomeInUse if
+    processes work on the earlier home.
     """
-    files = _manifest(backup)
-    occupied = target.exists() and any(target.iterdir())
-    if occupied and not overwrite:
-        raise BackupError(
-            f"{target} has a home already: say OVERWRITE=yes to put it aside, or set LOOM_HOME to a "
-            "folder that is not there."
-        )
-    draft = target.with_name(f".{target.name}.restoring-{uuid4().hex}")
-    try:
-        for name in files:
-            _copy(backup, draft, Path(name))
-        os.sync()
-        earlier = None
-        if occupied:
-            earlier = target.with_name(f"{target.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}")
-            _require_absent(earlier)
-            target.rename(earlier)
-        draft.rename(target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+    failed = f"{target} was not restored from {backup}"
+    with _in_one_sentence(failed):
+        files = _manifest(backup).files
+        with drafted(target, "restoring") as draft:
+            occupied = target.exists() and any(target.iterdir())
+            if occupied and not overwrite:
+                raise BackupError(
+                    f"{target} has a home already: say OVERWRITE=yes to put it aside, or set "
+                    "LOOM_HOME to a folder that is not there."
+                )
+            if occupied:
+                require_unused(target)
+            for name, file in files.items():
+                _put_back(backup, draft, Path(name), file.sha256)
+            os.sync()
+            earlier = None
+            if occupied:
+                earlier = target.with_name(
+                    f"{target.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+                )
+                _require_absent(earlier)
+                target.rename(earlier)
     return earlier
 
 
-def _manifest(backup: Path) -> list[str]:
-    """Names of the backup's files, all of which are there. Raises BackupError."""
+@contextmanager
+def _in_one_sentence(failed: str) -> Iterator[None]:
+    """Say what could not be read or written as every error of this module is said."""
+    import duckdb
+
     try:
-        files: dict[str, int] = json.loads((backup / MANIFEST).read_text())["files"]
-    except (OSError, ValueError, KeyError):
+        yield
+    except (OSError, sqlite3.Error, duckdb.Error) as error:
+        reason = str(error).splitlines()[0]
+        raise BackupError(f"{failed} ({reason}): put this right and run it again.") from error
+
+
+def _manifest(backup: Path) -> Manifest:
+    """The backup's list of files, all of which are there in their size. Raises BackupError."""
+    try:
+        manifest = Manifest.model_validate_json((backup / MANIFEST).read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
         raise BackupError(
             f"{backup} is no whole backup, as it has no {MANIFEST}: give a folder that make backup "
             "made (FROM=folder)."
         ) from None
-    for name, n_bytes in files.items():
+    except ValueError:
+        raise BackupError(
+            f"{backup / MANIFEST} does not list the files of a backup: take another backup."
+        ) from None
+    for name, file in manifest.files.items():
         path = backup / name
-        if not path.is_file() or path.stat().st_size != n_bytes:
+        if not path.is_file() or path.stat().st_size != file.n_bytes:
             raise BackupError(
                 f"{backup} is not as it was made, as {name} is missing or of another size: take "
                 "another backup."
             )
-    return list(files)
+    return manifest
 
 
 def _require_absent(folder: Path) -> None:
@@ -152,7 +184,7 @@ def _files(source: Path) -> Iterator[Path]:
 
 def _belongs(path: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.parts)
-    return not hidden and not path.name.endswith(_BESIDE)
+    return not hidden and not path.name.endswith(BESIDE)
 
 
 def _place(path: Path) -> tuple[int, bool, str]:
@@ -160,19 +192,68 @@ def _place(path: Path) -> tuple[int, bool, str]:
     return len(path.parts), path.name != "index.db", path.as_posix()
 
 
-def _copy(source: Path, target: Path, path: Path) -> int:
-    """Copy one file as it is at one moment; its size."""
+def _copy(source: Path, target: Path, path: Path) -> BackedUpFile:
+    """Copy one file as it is at one moment."""
     here, there = source / path, target / path
     there.parent.mkdir(parents=True, exist_ok=True)
+    sha256 = None
     if path == Path(home.warehouse_path().name):
-        Warehouse(here).copy_to(there)
+        _copy_warehouse(here, there)
     elif home.images_path().name in path.parts[:-1]:
         _link(here, there)
+        # An image has its hash in its name: it is read when it is restored.
+        sha256 = path.stem if _IMAGE_ID.fullmatch(path.stem) else None
     elif _is_sqlite(here):
-        copy_sqlite(here, there)
+        _copy_sqlite(here, there)
     else:
         shutil.copyfile(here, there)
-    return there.stat().st_size
+    return BackedUpFile(n_bytes=there.stat().st_size, sha256=sha256 or _sha256(there))
+
+
+def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:
+    """Copy one file of a backup, which nobody writes. Raises BackupError if it has changed."""
+    here, there = backup / path, target / path
+    there.parent.mkdir(parents=True, exist_ok=True)
+    if home.images_path().name in path.parts[:-1]:
+        _link(here, there)
+    else:
+        shutil.copyfile(here, there)
+    if _sha256(there) != sha256:
+        raise BackupError(f"{here} has not the bytes that were backed up: take another backup.")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _copy_warehouse(here: Path, there: Path) -> None:
+    if _can_change(here):
+        Warehouse(here).copy_to(there)
+        return
+    import duckdb
+
+    # Where the lock's file cannot be written, DuckDB's own lock keeps writers away.
+    with duckdb.connect(str(here), read_only=True):
+        for end in (".wal", ""):
+            with suppress(FileNotFoundError):
+                shutil.copyfile(f"{here}{end}", f"{there}{end}")
+    # Opening takes in what stands in the log.
+    duckdb.connect(str(there)).close()
+
+
+def _copy_sqlite(here: Path, there: Path) -> None:
+    try:
+        copy_sqlite(here, there)
+    except sqlite3.OperationalError:
+        # SQLite wants to write beside a file in WAL mode; without a log the file is all there is.
+        if _can_change(here) or any(Path(f"{here}{end}").exists() for end in ("-wal", "-journal")):
+            raise
+        shutil.copyfile(here, there)
+
+
+def _can_change(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def _link(here: Path, there: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from dagster_project import demo, dry_run, home, ui
-from resources.home_cleaning import clean
+from resources.home import REPO_ROOT
+from resources.home_cleaning import CleaningError, clean
 from resources.images.store import ImageStore
 from resources.reports.release_folder import write_release
 from resources.reports.release_import import RELEASE_TABLES
@@ -77,11 +78,58 @@ def test_make_hands_its_settings_on(folder: Path, tmp_path: Path) -> None:
         text=True,
         env={**os.environ, "PYTHON": sys.executable},
     ).stdout
-    assert '-m dagster_project.home backup --to "/a b"' in shown
-    assert '-m dagster_project.home restore --from "/c" --overwrite' in shown
-    assert "-m dagster_project.home clean --all" in shown
+    assert '-m dagster_project.home backup --to="$TO"' in shown
+    assert '-m dagster_project.home restore --from="$FROM" --overwrite="$OVERWRITE"' in shown
+    assert '-m dagster_project.home clean --all="$ALL"' in shown
     plain = subprocess.run(["make", "-n", "clean"], capture_output=True, text=True).stdout
     assert "dagster_project.home clean" in plain and "--all" not in plain
+
+
+@pytest.mark.parametrize("name", ['say "so"', "it's $HOME `x`", "-dash"])
+def test_a_folder_may_have_any_name(
+    name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The targets' own recipes, with this test's Python in the place of the virtual environment's."""
+    monkeypatch.chdir(REPO_ROOT)
+    to = str(tmp_path / "kept" / name)
+    escaped = to.replace("$", "$$")
+    make = ["make", "--old-file=setup", f"BIN={Path(sys.executable).parent}"]
+    subprocess.run([*make, "backup", f"TO={escaped}"], check=True, capture_output=True)
+    assert "backup.json" in names(Path(to))
+    settings = [f"FROM={escaped}", "OVERWRITE=Yes"]
+    subprocess.run([*make, "restore", *settings], check=True, capture_output=True)
+
+
+def test_a_restore_needs_to_be_told_from_where(folder: Path, capsys) -> None:
+    for arguments in (["restore"], ["restore", "--from="]):
+        assert home.main(arguments) == 2
+        assert capsys.readouterr().err == "There is nothing to read from: say FROM=folder.\n"
+
+
+@pytest.mark.parametrize("word", ["yes", "YES", "1", "true", "True"])
+def test_several_words_say_yes(word: str, folder: Path, tmp_path: Path) -> None:
+    assert home.main(["backup", "--to", str(tmp_path / "backup")]) == 0
+    assert home.main(["restore", f"--from={tmp_path / 'backup'}", f"--overwrite={word}"]) == 0
+    assert home.main(["clean", f"--all={word}"]) == 0
+    assert list(folder.iterdir()) == []
+
+
+def test_another_word_is_refused(folder: Path, tmp_path: Path, capsys) -> None:
+    assert home.main(["clean", "--all=all"]) == 2
+    said = "ALL=all is not understood: say ALL=yes, or leave it out.\n"
+    assert capsys.readouterr().err == said
+    assert home.main(["restore", f"--from={tmp_path}", "--overwrite=no"]) == 2
+    assert capsys.readouterr().err.startswith("OVERWRITE=no is not understood: say OVERWRITE=yes")
+    assert "warehouse.duckdb" in names(folder)
+
+
+@pytest.mark.parametrize("to", ["/proc/no/such", "/dev/null/x"])
+def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(
+    to: str, folder: Path, capsys
+) -> None:
+    assert home.main(["backup", f"--to={to}"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{folder} was not backed up to {to} (") and said.count("\n") == 1
 
 
 # --- Importing -----------------------------------------------------------------------------------
@@ -115,6 +163,8 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
     for name in ("reports", "staging", "downloads", "wikipedia", "ray", "dagster"):
         (folder / name).mkdir()
         (folder / name / "file").write_text("x")
+    for name in ("ledger.sqlite.lock", "ledger.sqlite.flights", "ledger.sqlite-wal"):
+        (folder / name).touch()
     kept = {
         "dagster", "image_index.sqlite", "images", "ledger.sqlite", "releases", "review.sqlite",
         "review.yaml", "warehouse.duckdb",
@@ -122,16 +172,102 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
 
     assert home.main(["clean"]) == 0
 
-    assert names(folder) == kept
+    assert names(folder) == kept | {"ledger.sqlite.flights", "ledger.sqlite-wal"}
     said = capsys.readouterr().out
-    assert f"Removed from {folder}: downloads, ray, reports, staging, wikipedia\n" in said
-    assert f"Kept: {', '.join(sorted(kept))} (ALL=yes removes these, too" in said
+    assert said == (
+        f"Removed from {folder}: downloads, ray, reports, staging, wikipedia.\n"
+        f"Kept, as it cannot be made again: {', '.join(sorted(kept))} (ALL=yes removes it, too).\n"
+    )
 
 
 def test_everything_goes_when_told_so(folder: Path) -> None:
     assert home.main(["clean", "--all"]) == 0
     assert list(folder.iterdir()) == []
-    assert clean(folder / "not there") == ([], [])
+    assert clean(folder) == clean(folder / "not there") == ([], [])
+
+
+@pytest.mark.parametrize("arguments", [["clean"], ["clean", "--all"]])
+def test_a_folder_that_is_no_home_is_not_cleaned(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "downloads").mkdir()
+    (tmp_path / "thesis.tex").write_text("years")
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+
+    assert home.main(arguments) == 2
+
+    assert capsys.readouterr().err == (
+        f"{tmp_path} is no home, as it has none of warehouse.duckdb, ledger.sqlite, review.sqlite, "
+        "dagster: set LOOM_HOME to your home.\n"
+    )
+    assert names(tmp_path) == {"downloads", "thesis.tex"}
+
+
+def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if something in it has the name of a home's part."""
+    monkeypatch.setattr("shutil.rmtree", lambda *_: pytest.fail("something was removed"))
+    monkeypatch.setattr("pathlib.Path.unlink", lambda *_: pytest.fail("something was removed"))
+    monkeypatch.setenv("HOME", str(folder))
+    for each in (folder, REPO_ROOT, REPO_ROOT.parent, Path("/")):
+        with pytest.raises(CleaningError, match="is not cleaned, as the project or your own files"):
+            clean(each, everything=True)
+
+
+@pytest.mark.parametrize("name", ["warehouse.duckdb", "ledger.sqlite", "review.sqlite", "dagster"])
+def test_any_of_a_homes_parts_makes_it_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / "ray").mkdir()
+    assert clean(tmp_path) == (["ray"], [name])
+
+
+def test_a_cleaning_that_was_killed_can_be_done_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "ray").mkdir()
+    (folder / "dagster").mkdir()
+    gone = []
+
+    def dying(path: Path) -> None:
+        if path.name in ("dagster", "warehouse.duckdb"):
+            raise KeyboardInterrupt
+        gone.append(path.name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", dying)
+        patch.setattr("pathlib.Path.unlink", dying)
+        with pytest.raises(KeyboardInterrupt):
+            clean(folder, everything=True)
+
+    assert {"images", "ray", "releases", "review.yaml"} <= set(gone)
+    assert "dagster" in clean(folder, everything=True)[0]
+
+
+def test_a_home_in_use_is_neither_removed_nor_put_aside(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    backup = str(tmp_path / "backup")
+    assert home.main(["backup", "--to", backup]) == 0
+    before = names(folder)
+    wait = "import sys; file = open(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", wait, str(folder / "review.yaml")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as user:
+        assert user.stdout is not None
+        user.stdout.readline()
+        for arguments in (["clean", "--all"], ["restore", "--from", backup, "--overwrite"]):
+            assert home.main(arguments) == 2
+            said = capsys.readouterr().err
+            assert said.count("\n") == 1
+            assert said.startswith(
+                f"{folder} is in use. Stop what runs on it (process {user.pid}: python"
+            )
+            assert "-c import sys; file = open(" in said
+        assert names(folder) == before
+        user.communicate()
+
+    assert home.main(["restore", "--from", backup, "--overwrite"]) == 0
+    assert home.main(["clean", "--all"]) == 0
 
 
 # --- A home from the future ----------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Backups: whole or not there, of one state though others write, and a home again when restored."""
 
+import ctypes
+import hashlib
 import json
 import multiprocessing
 import os
@@ -10,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from resources import home_backup
@@ -208,7 +211,7 @@ def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home: Path, tmp_pat
 def _back_up_and_die(source: Path, target: Path, n: int) -> None:
     copied, copy = 0, home_backup._copy
 
-    def dying(*arguments: Any) -> int:
+    def dying(*arguments: Any) -> home_backup.BackedUpFile:
         nonlocal copied
         copied += 1
         if copied == n:
@@ -220,16 +223,16 @@ def _back_up_and_die(source: Path, target: Path, n: int) -> None:
 
 
 def _restore_and_die(source: Path, target: Path, n: int) -> None:
-    copied, copy = 0, home_backup._copy
+    copied, put_back = 0, home_backup._put_back
 
-    def dying(*arguments: Any) -> int:
+    def dying(*arguments: Any) -> None:
         nonlocal copied
         copied += 1
         if copied == n:
             os.kill(os.getpid(), signal.SIGKILL)
-        return copy(*arguments)
+        put_back(*arguments)
 
-    home_backup._copy = dying
+    home_backup._put_back = dying
     restore(source, target)
 
 
@@ -253,7 +256,7 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(
         restore(left, tmp_path / "again")
 
     back_up(home, target)
-    assert [path.name for path in target.parent.iterdir() if path.is_dir()] == ["today"]
+    assert [path.name for path in target.parent.iterdir()] == ["today"]
     restore(target, tmp_path / "again")
     assert content(tmp_path / "again") == content(home)
 
@@ -262,9 +265,154 @@ def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home: Path, tmp_p
     back_up(home, tmp_path / "backup")
     killed(_restore_and_die, tmp_path / "backup", tmp_path / "again", 20)
     assert not (tmp_path / "again").exists()
+    assert list(tmp_path.glob(".again.restoring-*"))
 
     restore(tmp_path / "backup", tmp_path / "again")
     assert content(tmp_path / "again") == content(home)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_what_another_program_has_beside_a_backup_stays(home: Path, tmp_path: Path) -> None:
+    """A file that has a draft's name, folders that have nearly one, and a link."""
+    others = tmp_path / "backups"
+    for name in (".song.partial", ".mail.backing-up", f"mail.backing-up-{'0' * 32}"):
+        (others / name).mkdir(parents=True)
+    (others / ".video.partial").write_text("on its way")
+    (others / f".file.backing-up-{'0' * 32}").write_text("not ours")
+    (others / f".link.backing-up-{'0' * 32}").symlink_to(home)
+    before = {each.name for each in others.iterdir()}
+
+    back_up(home, others / "today")
+
+    assert {each.name for each in others.iterdir()} == before | {"today"}
+
+
+# --- Two at once ---------------------------------------------------------------------------------
+
+
+def _slowly(work: Any, arguments: Any, outcomes: Any) -> None:
+    """Do it, with time enough for another to come at each file."""
+    for name in ("_copy", "_put_back"):
+        step = getattr(home_backup, name)
+
+        def slow(*given: Any, step: Any = step) -> Any:
+            time.sleep(0.01)
+            return step(*given)
+
+        setattr(home_backup, name, slow)
+    try:
+        work(*arguments)
+        outcomes.put("done")
+    except BackupError as error:
+        outcomes.put(str(error))
+
+
+def two_at_once(work: Any, *arguments: Any) -> list[str]:
+    """What became of each, in the order of the alphabet."""
+    spawn = multiprocessing.get_context("spawn")
+    outcomes = spawn.Queue()
+    both = [spawn.Process(target=_slowly, args=(work, arguments, outcomes)) for _ in range(2)]
+    for each in both:
+        each.start()
+    found = sorted(outcomes.get(timeout=120) for _ in both)
+    for each in both:
+        each.join()
+    return found
+
+
+def test_of_two_backups_at_once_to_one_folder_one_is_made(home: Path, tmp_path: Path) -> None:
+    target = tmp_path / "backups" / "today"
+    refused, done = two_at_once(back_up, home, target)
+
+    assert done == "done"
+    assert refused == f"{target} is there already: give a folder that is not."
+    restore(target, tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+    assert [each.name for each in target.parent.iterdir()] == ["today"]
+
+
+def test_of_two_restores_at_once_to_a_new_home_one_is_made(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "backup")
+    refused, done = two_at_once(restore, tmp_path / "backup", tmp_path / "again")
+
+    assert done == "done"
+    assert refused.startswith(f"{tmp_path / 'again'} has a home already: say OVERWRITE=yes")
+    assert content(tmp_path / "again") == content(home)
+    assert not list(tmp_path.glob(".*"))
+
+
+# --- A home that can only be read ----------------------------------------------------------------
+
+
+def _back_up_as_a_reader(source: Path, target: Path, log: Path) -> None:
+    if os.geteuid() == 0:
+        # Root writes where nobody may, unless it gives that power up (version 3 of the call).
+        header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+        assert ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)()) == 0
+    try:
+        back_up(source, target)
+    except BackupError as error:
+        log.write_text(str(error))
+
+
+def back_up_as_a_reader(home: Path, target: Path) -> str:
+    """Back up a home in which nothing can be written; what went wrong."""
+    log = target.with_suffix(".log")
+    folders = [home, *(each for each in home.rglob("*") if each.is_dir())]
+    for each in home.rglob("*"):
+        each.chmod(0o555 if each.is_dir() else 0o444)
+    home.chmod(0o555)
+    child = multiprocessing.get_context("spawn").Process(
+        target=_back_up_as_a_reader, args=(home, target, log)
+    )
+    try:
+        child.start()
+        child.join(120)
+    finally:
+        for each in folders:
+            each.chmod(0o755)
+    assert child.exitcode == 0
+    return log.read_text() if log.exists() else ""
+
+
+def test_a_home_that_can_only_be_read_is_backed_up(home: Path, tmp_path: Path) -> None:
+    Ledger(home / "ledger.sqlite").close()
+    Warehouse(home / "warehouse.duckdb").check()
+    for left in (*home.glob("*-wal"), *home.glob("*-shm"), *home.glob("*.lock")):
+        left.unlink()
+    dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
+    for left in (*home.glob("*-wal"), *home.glob("*-shm")):
+        left.unlink()
+
+    assert back_up_as_a_reader(home, tmp_path / "backup") == ""
+
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert {each.name: dump(each) for each in (tmp_path / "again").glob("*.sqlite")} == dumps
+    assert content(tmp_path / "again") == content(home)
+    assert Warehouse(tmp_path / "again" / "warehouse.duckdb").count("release.releases") == 4
+
+
+def test_what_stands_in_logs_of_a_home_that_can_only_be_read_is_in_the_backup(
+    home: Path, tmp_path: Path
+) -> None:
+    ledger = Ledger(home / "ledger.sqlite")
+    ledger.add([call(7)])
+    killed(_write_and_die, home / "warehouse.duckdb")
+    assert (home / "ledger.sqlite-wal").stat().st_size > 0
+    assert (home / "warehouse.duckdb.wal").stat().st_size > 0
+
+    assert back_up_as_a_reader(home, tmp_path / "backup") == ""
+
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert Ledger(tmp_path / "again" / "ledger.sqlite").find([call(7).key])
+    rows = Warehouse(tmp_path / "again" / "warehouse.duckdb").sql("SELECT n FROM main.late")
+    assert rows.column("n").to_pylist() == [1]
+
+
+def _write_and_die(path: Path) -> None:
+    connection = duckdb.connect(str(path))
+    connection.execute("CREATE TABLE main.late AS SELECT 1 AS n")
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -309,6 +457,59 @@ def test_a_backup_that_was_damaged_is_refused(home: Path, tmp_path: Path, harm: 
     assert not (tmp_path / "again").exists()
 
 
+@pytest.mark.parametrize(
+    "file", ["ledger.sqlite", "warehouse.duckdb", "review.yaml", "reports/mmdu.html", "an image"]
+)
+def test_a_backup_whose_bytes_were_changed_is_refused(
+    home: Path, tmp_path: Path, file: str
+) -> None:
+    if file == "an image":
+        file = next(p for p in home.rglob("images/*/*")).relative_to(home).as_posix()
+    back_up(home, tmp_path / "backup")
+    path = tmp_path / "backup" / file
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+    with pytest.raises(BackupError) as refused:
+        restore(tmp_path / "backup", tmp_path / "again")
+
+    assert str(refused.value) == (
+        f"{path} has not the bytes that were backed up: take another backup."
+    )
+    assert not (tmp_path / "again").exists() and not list(tmp_path.glob(".*"))
+
+
+def test_a_backup_has_the_hash_of_each_file(home: Path, tmp_path: Path) -> None:
+    """Also of a file among the images that has no hash for its name."""
+    (home / "images" / "00").mkdir(exist_ok=True)
+    (home / "images" / "00" / "note.txt").write_text("by hand")
+    back_up(home, tmp_path / "backup")
+
+    files = json.loads((tmp_path / "backup" / MANIFEST).read_text())["files"]
+    for name, file in files.items():
+        data = (tmp_path / "backup" / name).read_bytes()
+        assert file == {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", '{"files": {}}', '{"made_at": "2026-01-01T00:00:00Z", "files": {}}', "\xff",
+        '{"made_at": "2026-01-01T00:00:00Z", "files": {"../x": {"n_bytes": 1, "sha256": ""}}}',
+        '{"made_at": "2026-01-01T00:00:00Z", "files": {"/x": {"n_bytes": 1, "sha256": ""}}}',
+    ],
+)  # fmt: skip
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / MANIFEST).write_bytes(text.encode("latin-1"))
+    with pytest.raises(BackupError) as refused:
+        restore(tmp_path / "backup", tmp_path / "again")
+    assert str(refused.value) == (
+        f"{tmp_path / 'backup' / MANIFEST} does not list the files of a backup: take another backup."
+    )
+
+
 def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_HOME"):
         back_up(tmp_path / "nowhere", tmp_path / "backup")
@@ -319,16 +520,29 @@ def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: 
         back_up(home, tmp_path / "there")
 
 
-def test_a_failure_leaves_nothing_behind(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        sqlite3.OperationalError("database or disk is full"),
+        duckdb.IOException("Could not write:\nNo space left on device"),
+    ],
+)
+def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise error
 
+    target = tmp_path / "backups" / "today"
     monkeypatch.setattr(home_backup, "copy_sqlite", full)
-    with pytest.raises(OSError, match="No space left"):
-        back_up(home, tmp_path / "backups" / "today")
-    assert [each for each in (tmp_path / "backups").iterdir() if each.is_dir()] == []
+    with pytest.raises(BackupError) as refused:
+        back_up(home, target)
+    assert str(refused.value) == (
+        f"{home} was not backed up to {target} ({str(error).splitlines()[0]}): put this right and "
+        "run it again."
+    )
+    assert list(target.parent.iterdir()) == []
 
 
 def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ import dagster as dg
 
 from assets.common.partitions import models
 from dagster_project.definitions import build_defs
-from dagster_project.instance import open_instance
+from dagster_project.instance import open_instance, prepare_dagster_home
 from dagster_project.interrupts import handlers_kept
 from dagster_project.jobs import OF_A_MODEL
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from methods.errors import UserError
 from resources import home
-from resources.stores import bring_home_up_to_date
+from resources.stores import bring_home_up_to_date, usable_home
 from resources.warehouse import Warehouse
 
 
@@ -26,7 +26,9 @@ def main() -> int:
     """Run the main job; 0 when everything succeeded, 1 when a run failed, 2 for a wrong setting."""
     try:
         bring_home_up_to_date()
-        gateway = make_gateway("demo")
+        with usable_home():
+            prepare_dagster_home()
+            gateway = make_gateway("demo")
         corpus_folder().shards()
         image_fetcher()
     except UserError as error:

@@ -10,7 +10,7 @@ import sys
 from dagster_project.instance import prepare_dagster_home
 from methods.errors import UserError
 from resources.home import REPO_ROOT
-from resources.stores import bring_home_up_to_date
+from resources.stores import bring_home_up_to_date, usable_home
 
 HOST = "127.0.0.1"
 
@@ -19,10 +19,11 @@ def main() -> None:
     """Become `dagster dev` on loopback (port from `PORT`, 3000 by default)."""
     try:
         bring_home_up_to_date()
+        with usable_home():
+            prepare_dagster_home()
     except UserError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    prepare_dagster_home()
     os.chdir(REPO_ROOT)
     # `dagster dev` ends its children by SIGINT, which a background job of a shell would ignore.
     signal.signal(signal.SIGINT, signal.default_int_handler)

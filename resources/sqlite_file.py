@@ -14,18 +14,29 @@ from typing import ClassVar
 
 from filelock import FileLock
 
-from resources.migrations import current_version, missing_steps
+from resources.migrations import Migration, StoreError, current_version, missing_steps
 
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+_DAMAGED = (
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_ERROR,
+)
+"""Result codes that say that the file is not what the store has made."""
+_DECLARATIONS = """
+SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+ORDER BY type <> 'table', rowid
+"""
 
 
 class SqliteFile:
     """Connections to one file, one for each thread, opened when first used.
 
     Opening it brings the file to the current version (`resources/migrations.py`). Raises StoreError
-    when a later version made it. Each step is one transaction with the number of its version, which
-    stands in SQLite's `user_version`.
+    when a later version made it, or when it is no such file. Each step is one transaction with the
+    number of its version, which stands in SQLite's `user_version`.
     """
 
     SCHEMA: ClassVar[tuple[Path, ...]]
@@ -40,8 +51,27 @@ class SqliteFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Turning WAL on does not wait for other connections as a transaction does, so the first
         # processes to arrive take turns.
-        with FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT), self.alone() as connection:
+        lock = FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT)
+        with _explained(self.path), lock, self.alone() as connection:
             self._bring_up_to_date(connection)
+
+    @classmethod
+    def require_upgradable(cls, path: Path) -> None:
+        """Raise StoreError unless the file can be brought to this version; its rows stay as they are.
+
+        The steps that it lacks are run on tables like its own, in memory and without rows.
+        """
+        with (
+            _explained(path),
+            closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection,
+            closing(sqlite3.connect(":memory:", isolation_level=None)) as like_it,
+        ):
+            connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT * 1000:.0f}")
+            _, _, steps = cls._versions(connection, path)
+            for (declared,) in connection.execute(_DECLARATIONS).fetchall():
+                like_it.execute(declared)
+            for step in steps:
+                _run(like_it, [step.text()], step.version)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -75,7 +105,8 @@ class SqliteFile:
             self._threads.connection.close()
             del self._threads.connection, self._threads.process
 
-    def unnumbered_version(self, tables: set[str]) -> int:
+    @classmethod
+    def unnumbered_version(cls, tables: set[str]) -> int:
         """The version of a file with these tables that has no number; 0 for a file to be made.
 
         Files had no numbers before there were migrations.
@@ -91,19 +122,29 @@ class SqliteFile:
         return connection
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        folder = self.SCHEMA[0].with_name("migrations")
-        numbered: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        version = numbered or self.unnumbered_version(_tables(connection))
-        steps = missing_steps(folder, self.path, version)
+        numbered, version, steps = self._versions(connection, self.path)
         connection.execute("PRAGMA journal_mode = WAL")
         if version == 0:
             schema = [path.read_text(encoding="utf-8") for path in self.SCHEMA]
-            _run(connection, schema, current_version(folder))
+            _run(connection, schema, current_version(self._migrations()))
             return
         for step in steps:
             _run(connection, [step.text()], step.version)
         if not (numbered or steps):
             _run(connection, [], version)
+
+    @classmethod
+    def _migrations(cls) -> Path:
+        return cls.SCHEMA[0].with_name("migrations")
+
+    @classmethod
+    def _versions(
+        cls, connection: sqlite3.Connection, path: Path
+    ) -> tuple[int, int, list[Migration]]:
+        """The file's number, its version, and the steps that it lacks; none for a new file."""
+        numbered: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        version = numbered or cls.unnumbered_version(_tables(connection))
+        return numbered, version, missing_steps(cls._migrations(), path, version) if version else []
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
@@ -124,6 +165,24 @@ def statements(text: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Raise StoreError, one sentence, for what SQLite says of the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The lowest byte is the result code, the others say more of it.
+        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+        advice = (
+            "restore a backup (make restore), or move it away to begin without it"
+            if damaged
+            else "put that right, and start again"
+        )
+        raise StoreError(
+            f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
+        ) from error
 
 
 def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -> None:

@@ -1,11 +1,16 @@
 """The stores of a home, opened together when a command starts.
 
-What belongs here: that every file is of this version before work begins, instead of amid it.
+What belongs here: that every file is of this version before work begins, instead of amid it, and that
+a home which cannot be used is one sentence.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from resources import home
-from resources.images.index import ImageIndex
-from resources.llm.ledger import Ledger
+from resources.images.index import IndexFile
+from resources.llm.ledger.file import LedgerFile
+from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.warehouse import Warehouse
 
@@ -13,13 +18,36 @@ from resources.warehouse import Warehouse
 def bring_home_up_to_date() -> None:
     """Bring every store that the home has to this version; raises StoreError for one that cannot be.
 
-    Those that are not there yet are made when they are first used.
+    All are looked at before any is changed: an upgrade that is refused leaves the home to the version
+    that made it. Those that are not there yet are made when they are first used.
     """
-    if home.ledger_path().exists():
-        Ledger(home.ledger_path()).close()
-    if home.review_path().exists():
-        ReviewFile(home.review_path()).close()
-    if home.image_index_path().exists():
-        ImageIndex(home.image_index_path()).close()
-    if home.warehouse_path().exists():
-        Warehouse(home.warehouse_path()).check()
+    if home.home().exists() and not home.home().is_dir():
+        raise StoreError(f"The home {home.home()} is a file: set LOOM_HOME to a folder.")
+    kinds = {
+        home.ledger_path(): LedgerFile,
+        home.review_path(): ReviewFile,
+        home.image_index_path(): IndexFile,
+    }
+    with usable_home():
+        files = {path: kind for path, kind in kinds.items() if path.exists()}
+        warehouses = [Warehouse(path) for path in [home.warehouse_path()] if path.exists()]
+        for path, kind in files.items():
+            kind.require_upgradable(path)
+        for warehouse in warehouses:
+            warehouse.require_upgradable()
+        for path, kind in files.items():
+            kind(path).close()
+        for warehouse in warehouses:
+            warehouse.check()
+
+
+@contextmanager
+def usable_home() -> Iterator[None]:
+    """Raise StoreError, one sentence, for what the operating system refuses in the home."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
+            "or set LOOM_HOME to one."
+        ) from error

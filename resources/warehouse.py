@@ -9,7 +9,7 @@ in `sql/`), what any table means, and the version of a file (`warehouse_schema.p
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +25,7 @@ from resources.warehouse_schema import (
     columns_of,
     declared_columns,
     sql_text,
+    upgrade_steps,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ LOCK_TIMEOUT = 1800.0
 millions of rows takes a minute, and several of them may be waiting."""
 OPEN_TIMEOUT = 10.0
 """Seconds to wait for who opened the file without our lock: a person at the DuckDB prompt."""
+_LOCKED = "Could not set lock on file"
+_DENIED = "Cannot open file"
+_CORRUPT = "Corrupt database file"
+"""DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
 BULK_MEMORY = "400MB"
 """What DuckDB may hold while it takes in files."""
 
@@ -84,6 +89,11 @@ class Warehouse:
         """Bring the file to this version now, not at the first use. Raises WarehouseError."""
         with self._connection():
             pass
+
+    def require_upgradable(self) -> None:
+        """Raise WarehouseError unless the file can be brought to this version; it is not changed."""
+        with self._locked(), closing(self._connect()) as connection, self._explained():
+            upgrade_steps(connection, self.path)
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
@@ -153,11 +163,19 @@ class Warehouse:
 
     @contextmanager
     def _connection(self) -> Iterator["duckdb.DuckDBPyConnection"]:
+        import duckdb
+
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._locked():
             connection = self._open()
             try:
                 yield connection
+            except duckdb.Error as error:
+                reason = str(error).splitlines()[0]
+                # A file that was cut short is noticed where it is read.
+                if self._names_damage(reason):
+                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                raise
             finally:
                 connection.close()
 
@@ -182,33 +200,58 @@ class Warehouse:
                 # It would be drawn into the run's log.
                 connection.execute("SET enable_progress_bar = false")
                 return connection
-            except duckdb.IOException as error:
+            except duckdb.Error as error:
+                reason = str(error).splitlines()[0]
+                if _LOCKED not in reason:
+                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
                 if time.monotonic() > deadline:
                     raise WarehouseError(
-                        f"{self.path} cannot be opened; close what else has it open ({error})."
+                        f"{self.path} cannot be opened; close what else has it open ({reason})."
                     ) from error
                 time.sleep(0.2)
 
     def _open(self) -> "duckdb.DuckDBPyConnection":
-        import duckdb
-
         connection = self._connect()
         try:
             # Once a process: no other version of the code writes the file while this one runs.
             if not self._ready:
-                bring_up_to_date(connection, self.path)
+                with self._explained():
+                    bring_up_to_date(connection, self.path)
                 self._ready = True
-        except BaseException as error:
+        except BaseException:
             connection.close()
-            if isinstance(error, duckdb.Error):
-                reason = str(error).splitlines()[0]
-                raise WarehouseError(
-                    f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, "
-                    "and open it with the version of vlm-loom that made it, or restore a backup "
-                    "(make restore)."
-                ) from error
             raise
         return connection
+
+    def _names_damage(self, reason: str) -> bool:
+        return f'from file "{self.path}"' in reason or _CORRUPT in reason
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise WarehouseError for what DuckDB refuses while the file's version is looked at."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            if self._names_damage(reason):
+                raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+            raise WarehouseError(
+                f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, "
+                "and open it with the version of vlm-loom that made it, or restore a backup "
+                "(make restore)."
+            ) from error
+
+
+def _advice(reason: str) -> str:
+    """What to do about a file that DuckDB does not open, whoever else has it open."""
+    if _DENIED in reason:
+        return f"cannot be opened ({reason}): make it a file that you may read and write."
+    return (
+        f"is no DuckDB file, or a damaged one ({reason}): restore a backup (make restore), or move it "
+        "away to begin with empty tables."
+    )
 
 
 def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:

@@ -8,13 +8,19 @@ compared with. Each migration is one transaction with its number; views are made
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resources.home import REPO_ROOT
-from resources.migrations import StoreError, current_version, migrations, missing_steps
+from resources.migrations import (
+    Migration,
+    StoreError,
+    current_version,
+    migrations,
+    missing_steps,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,8 +30,10 @@ SQL_ROOT = REPO_ROOT / "sql"
 STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger")
 MIGRATIONS = SQL_ROOT / "migrations"
 
-Columns = dict[str, list[tuple[str, str, bool]]]
-"""Table or view -> [(column, type, nullable)]."""
+Column = tuple[str, str, bool]
+"""(name, type, nullable)."""
+Columns = dict[str, list[Column]]
+"""Table or view -> its columns."""
 
 
 class WarehouseError(StoreError):
@@ -91,17 +99,11 @@ def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> Non
     A file without tables gets them as `sql/` declares them, an older one by the migrations it lacks,
     each whole or not at all.
     """
-    version, compared_with = _read_version(connection)
+    # Before anything is changed: what has another form could be opened by no version afterwards.
+    version, compared_with, steps = upgrade_steps(connection, path)
     if version is None:
         _transaction(connection, path, [schema_ddl()], current_version(MIGRATIONS), finish=True)
         return
-    try:
-        steps = missing_steps(MIGRATIONS, path, version)
-    except StoreError as error:
-        raise WarehouseError(str(error)) from None
-    if steps:
-        # Before anything is changed: what has another form could be opened by no version afterwards.
-        _require_form(connection, _columns_at(version), path, version)
     for step in steps:
         _transaction(connection, path, [step.text()], step.version, finish=step is steps[-1])
     # What is declared may have changed without a migration: views, or a step that somebody forgot.
@@ -109,12 +111,34 @@ def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> Non
         _transaction(connection, path, [], version, finish=True)
 
 
+def upgrade_steps(
+    connection: "duckdb.DuckDBPyConnection", path: Path
+) -> tuple[int | None, str, list[Migration]]:
+    """Version of the open file, the declarations it was compared with, the migrations that it lacks.
+
+    A file without tables has no version and lacks none. Raises WarehouseError when they would not
+    bring it to this version. The file is not changed.
+    """
+    version, compared_with = _read_version(connection, path)
+    if version is None:
+        return None, "", []
+    try:
+        steps = missing_steps(MIGRATIONS, path, version)
+    except StoreError as error:
+        raise WarehouseError(str(error)) from None
+    if steps or compared_with != _declared():
+        _require_form(connection, _columns_at(version), path, version)
+    if steps:
+        _require_no_obstacle(connection, path, version, steps)
+    return version, compared_with, steps
+
+
 @cache
 def _declared() -> str:
     return hashlib.sha256((schema_ddl() + views_ddl()).encode()).hexdigest()
 
 
-def _read_version(connection: "duckdb.DuckDBPyConnection") -> tuple[int | None, str]:
+def _read_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> tuple[int | None, str]:
     """The version of the file, None for one to be made, and the declarations it was compared with."""
     columns = connection.execute(sql_text("version_columns")).fetchall()
     if not columns:
@@ -123,7 +147,13 @@ def _read_version(connection: "duckdb.DuckDBPyConnection") -> tuple[int | None, 
         # The first release wrote a hash of sql/ there. Files that it opened with fewer tables than it
         # declared get those from the first migration.
         return 0, ""
-    ((version, compared_with),) = connection.execute(sql_text("version_read")).fetchall()
+    rows = connection.execute(sql_text("version_read")).fetchall()
+    if len(rows) != 1:
+        raise WarehouseError(
+            f"{path} does not say its version, as main.schema_version has {len(rows)} rows instead of "
+            "one: restore a backup (make restore)."
+        )
+    version, compared_with = rows[0]
     return version, compared_with
 
 
@@ -155,9 +185,57 @@ def _columns_at(version: int) -> Columns:
     import duckdb
 
     with duckdb.connect() as connection:
-        for step in migrations(MIGRATIONS)[: max(version, 1)]:
-            connection.execute(step.text())
+        _make_like(connection, version)
         return columns_of(connection)
+
+
+def _make_like(connection: "duckdb.DuckDBPyConnection", version: int) -> None:
+    """Give an empty database the tables of a file of an earlier version."""
+    for step in migrations(MIGRATIONS)[: max(version, 1)]:
+        connection.execute(step.text())
+
+
+def _require_no_obstacle(
+    connection: "duckdb.DuckDBPyConnection", path: Path, version: int, steps: Iterable[Migration]
+) -> None:
+    """Raise WarehouseError when something that a person made is in the way of the steps.
+
+    They are run in memory, on empty tables like those of the file with the indexes that people made.
+    """
+    import duckdb
+
+    found = columns_of(connection)
+    with duckdb.connect() as like_it:
+        _make_like(like_it, version)
+        before = columns_of(like_it)
+        indexes = [
+            row
+            for row in connection.execute(sql_text("indexes"), {"stages": list(STAGES)}).fetchall()
+            if row[1] in before
+        ]
+        for _, _, declared in indexes:
+            like_it.execute(declared)
+        try:
+            for step in steps:
+                like_it.execute(step.text())
+        except duckdb.DependencyException as error:
+            names = " and ".join(
+                f"the index {name} on {table}"
+                for name, table, _ in indexes
+                if f'"{table.partition(".")[2]}"' in str(error)
+            )
+            if not names:
+                raise
+            raise WarehouseError(
+                f"{path} cannot be brought to this version while it has {names}: drop it (DROP INDEX), "
+                "start again, and make it anew afterwards if you need it."
+            ) from error
+        taken = sorted((columns_of(like_it).keys() - before.keys()) & found.keys())
+    if taken:
+        raise WarehouseError(
+            f"{path} cannot be brought to this version while it has a table or view of yours named "
+            f"{' and '.join(taken)}: rename it, and start again."
+        )
 
 
 def _require_form(
@@ -169,12 +247,31 @@ def _require_form(
     """
     found = columns_of(connection)
     wrong = [
-        name
+        difference
         for name, columns in wanted.items()
-        if sorted(columns) != sorted(found.get(name, columns if version == 0 else ()))
+        for difference in _differences(
+            name, columns, found.get(name, columns if version == 0 else None)
+        )
     ]
     if wrong:
+        made_by = f"version {version}" if version else "the first release"
         raise WarehouseError(
-            f"{path} has version {version}, but not its form of {', '.join(wrong)}: keep the file, and "
+            f"{path} is a file of {made_by}, but {', '.join(wrong)}: keep the file, and "
             "open it with the version of vlm-loom that made it, or restore a backup (make restore)."
         )
+
+
+def _differences(table: str, wanted: list[Column], found: list[Column] | None) -> Iterator[str]:
+    """What is wrong with a table, in words."""
+    if found is None:
+        yield f"the table {table} is missing"
+        return
+    kinds = {name: f"{kind}{'' if nullable else ' NOT NULL'}" for name, kind, nullable in wanted}
+    others = {name: f"{kind}{'' if nullable else ' NOT NULL'}" for name, kind, nullable in found}
+    for name in sorted(kinds.keys() - others.keys()):
+        yield f"{table} lacks the column {name}"
+    for name in sorted(others.keys() - kinds.keys()):
+        yield f"{table} has the unexpected column {name}"
+    for name in sorted(kinds.keys() & others.keys()):
+        if kinds[name] != others[name]:
+            yield f"the column {name} of {table} is {others[name]} instead of {kinds[name]}"

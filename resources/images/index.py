@@ -36,7 +36,8 @@ class IndexFile(SqliteFile):
 
     SCHEMA = (Path(__file__).with_name("index.sql"),)
 
-    def unnumbered_version(self, tables: set[str]) -> int:
+    @classmethod
+    def unnumbered_version(cls, tables: set[str]) -> int:
         """Version 1 wrote no number at first."""
         return 1 if "fetched" in tables else 0
 

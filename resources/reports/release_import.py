@@ -8,11 +8,13 @@ import hashlib
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
 from methods.release import ReviewPolicy, id_of_release
+from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
 from resources.reports.release_folder import TABLES, exported_files
 from resources.warehouse import Warehouse, Write, arrow_schema
@@ -28,26 +30,34 @@ class ReleaseFolderError(UserError):
 def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageStore) -> str:
     """Put the release in `folder` into the tables, the images and the releases under `root`; its id.
 
-    It is in force if no other release of its name is. Doing it twice is doing it once. Raises
-    ReleaseFolderError, and changes nothing, when the folder is not as it was written.
+    It is in force if no other release of its name is. Doing it twice is doing it once; a file of the
+    release that was changed under `root` is as it was written again. Raises ReleaseFolderError, and
+    changes nothing, when the folder is not as it was written.
     """
+    import pyarrow as pa
+
     tables = _read(folder)
     (card,) = tables["releases"]
     rows = {name: tables[name] for name in RELEASE_TABLES}
-    _require_unchanged(folder, tables["files"], card, rows)
-    # What the tables name comes before them.
-    for path in sorted((folder / "images").iterdir()):
-        store.put(path.read_bytes())
-    _copy_once(folder, root / card["release_id"])
+    images = _require_unchanged(folder, tables["files"], card, rows)
     release_id: str = card["release_id"]
     where = {"release_id": release_id}
-    files = exported_files(root / release_id)
     made: dict[str, list[dict[str, Any]]] = {
         "releases": [card],
         **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
-        "exports": [{**where, **file._asdict()} for file in files],
     }
-    writes = [_write(name, each, where) for name, each in made.items()]
+    try:
+        writes = [_write(name, each, where) for name, each in made.items()]
+    except pa.ArrowException:
+        raise _changed(folder, TABLES) from None
+    # What the tables name comes before them.
+    for name in images:
+        store.put((folder / name).read_bytes())
+    names = [*tables["files"], TABLES]
+    _copy(folder, root / release_id, [*names, *images])
+    paths = {f"{release_id}/{name}" for name in names}
+    files = [file for file in exported_files(root / release_id) if file.path in paths]
+    writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
     in_force = {row["name"] for row in warehouse.read("release/current").to_pylist()}
     if card["name"] not in in_force:
         current = {"name": card["name"], **where}
@@ -63,14 +73,20 @@ def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Writ
     return Write(table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), where)
 
 
-def _copy_once(folder: Path, target: Path) -> None:
-    """Copy the folder, whole or not at all, unless it is there."""
+def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
+    """Copy the files, all or none; where `target` is there, those that it lacks or has otherwise."""
     if target.exists():
+        for name in names:
+            if _sha256(target / name) != _sha256(folder / name):
+                write_atomically(target / name, (folder / name).read_bytes())
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        shutil.copytree(folder, draft, dirs_exist_ok=True)
+        (draft / "images").mkdir()
+        for name in names:
+            shutil.copyfile(folder / name, draft / name)
+        draft.chmod(0o755)
         draft.replace(target)
     except BaseException:
         shutil.rmtree(draft)
@@ -91,15 +107,34 @@ def _read(folder: Path) -> dict[str, Any]:
         tables: dict[str, Any] = json.loads((folder / TABLES).read_text())
     except ValueError:
         raise _changed(folder, TABLES) from None
-    if set(tables) != {"files", "releases", *RELEASE_TABLES} or len(tables["releases"]) != 1:
+    if not _has_form(tables):
         raise _changed(folder, TABLES)
     return tables
 
 
+def _has_form(tables: Any) -> bool:
+    """Whether it is what `write_release` writes: names of files, one card, lists of rows."""
+    lists = ("releases", *RELEASE_TABLES)
+    return (
+        isinstance(tables, dict)
+        and set(tables) == {"files", *lists}
+        and isinstance(tables["files"], dict)
+        # They are copied under their names: none may lead out of the folder.
+        and all(Path(name).name == name for name in tables["files"])
+        and all(isinstance(tables[name], list) for name in lists)
+        and all(isinstance(row, dict) for name in lists for row in tables[name])
+        and len(tables["releases"]) == 1
+    )
+
+
 def _require_unchanged(
     folder: Path, files: dict[str, str], card: dict[str, Any], rows: dict[str, Any]
-) -> None:
-    """Raise ReleaseFolderError unless the id is that of the rows, and each file as it was written."""
+) -> list[str]:
+    """Names of the images. Raises ReleaseFolderError unless all is as it was written.
+
+    The id has to be that of the rows, each file and image that they name as its hash says. What else is
+    in the folder, an operating system's `.DS_Store`, is no part of the release.
+    """
     try:
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
         release_id = id_of_release(card["name"], reviewed, rows)
@@ -111,14 +146,17 @@ def _require_unchanged(
     for name, sha256 in files.items():
         if _sha256(folder / name) != sha256:
             raise _changed(folder, name)
-    if json.loads((folder / "card.json").read_text()) != card:
+    try:
+        unchanged = json.loads((folder / "card.json").read_text()) == card
+    except ValueError:
+        unchanged = False
+    if not unchanged:
         raise _changed(folder, TABLES)
-    found = sorted((folder / "images").glob("*"))
-    for path in found:
-        if path.stem not in image_ids or _sha256(path) != path.stem:
-            raise _changed(folder, f"images/{path.name}")
-    if len(found) != len(image_ids):
-        raise _changed(folder, "images")
+    found = {path.stem: path for path in sorted((folder / "images").glob("*"))}
+    for image_id in sorted(image_ids):
+        if image_id not in found or _sha256(found[image_id]) != image_id:
+            raise _changed(folder, f"images/{image_id}")
+    return [f"images/{found[image_id].name}" for image_id in sorted(image_ids)]
 
 
 def _sha256(path: Path) -> str | None:

@@ -26,7 +26,8 @@ class ReviewFile(SqliteFile):
     SCHEMA = (_FOLDER / "schema.sql", _FOLDER / "accounts.sql")
     ROWS = sqlite3.Row
 
-    def unnumbered_version(self, tables: set[str]) -> int:
+    @classmethod
+    def unnumbered_version(cls, tables: set[str]) -> int:
         """Version 1 had events alone, version 2 items and what they await; neither wrote a number."""
         return 2 if "standings" in tables else 1 if "events" in tables else 0
 

@@ -506,23 +506,36 @@ def test_a_store_of_a_later_version_is_refused_in_one_sentence_and_not_touched(
 
 
 @pytest.mark.parametrize(
-    ("change", "table"),
+    ("change", "difference"),
     [
-        ("ALTER TABLE evaluate.reports DROP COLUMN n_models", "evaluate.reports"),
-        ("ALTER TABLE ingest.entries ADD COLUMN extra VARCHAR", "ingest.entries"),
-        ("ALTER TABLE release.items ALTER ordinal TYPE BIGINT", "release.items"),
+        (
+            "ALTER TABLE evaluate.reports DROP COLUMN n_models",
+            "evaluate.reports lacks the column n_models",
+        ),
+        (
+            "ALTER TABLE ingest.entries ADD COLUMN extra VARCHAR",
+            "ingest.entries has the unexpected column extra",
+        ),
+        (
+            "ALTER TABLE release.items ALTER ordinal TYPE BIGINT",
+            "the column ordinal of release.items is BIGINT NOT NULL instead of INTEGER NOT NULL",
+        ),
     ],
 )
 def test_another_form_is_refused_when_the_file_is_opened_and_nothing_is_to_be_deleted(
-    change: str, table: str, home: Path
+    change: str, difference: str, home: Path
 ) -> None:
     with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
         connection.execute(change)
     before = rows_of_duckdb(home / "warehouse.duckdb")
 
-    with pytest.raises(WarehouseError, match=f"not its form of {table}: keep the file") as caught:
+    with pytest.raises(WarehouseError) as caught:
         Warehouse(home / "warehouse.duckdb").check()
 
+    path = home / "warehouse.duckdb"
+    assert str(caught.value).startswith(
+        f"{path} is a file of the first release, but {difference}: keep the file"
+    )
     assert not re.search("delete|remove|move it away", str(caught.value))
     assert rows_of_duckdb(home / "warehouse.duckdb") == before, "no migration was begun"
 
@@ -536,8 +549,58 @@ def test_a_column_that_sql_declares_without_a_migration_is_noticed_when_the_file
         connection.execute("UPDATE main.schema_version SET declared = 'other'")
         connection.execute("ALTER TABLE evaluate.reports DROP COLUMN n_models")
 
-    with pytest.raises(WarehouseError, match="not its form of evaluate.reports"):
+    with pytest.raises(WarehouseError, match="evaluate.reports lacks the column n_models"):
         Warehouse(home / "warehouse.duckdb").check()
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        ("CREATE INDEX mine ON rewrite.prompts (set_id)", "the index mine on rewrite.prompts:"),
+        ("CREATE INDEX mine ON cluster.communities (id)", "the index mine on cluster.communities:"),
+        ("CREATE TABLE cluster.duplicates (n INTEGER)", "named cluster.duplicates:"),
+    ],
+)
+def test_what_a_person_made_in_the_way_of_a_migration_is_named_and_nothing_is_changed(
+    made: str, named: str, home: Path
+) -> None:
+    path = home / "warehouse.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        # An index that is in nobody's way is not named.
+        connection.execute("CREATE INDEX other ON dialogue.answers (set_id)")
+        connection.execute(made.replace("(id)", f"({first_column(connection)})"))
+    before = rows_of_duckdb(path)
+
+    with pytest.raises(WarehouseError) as caught:
+        Warehouse(path).check()
+
+    assert str(caught.value).startswith(f"{path} cannot be brought to this version while it has ")
+    assert named in str(caught.value) and "start again" in str(caught.value)
+    assert "other" not in str(caught.value)
+    assert rows_of_duckdb(path) == before, "no migration was begun"
+
+
+def first_column(connection: Any) -> str:
+    return str(connection.execute("FROM cluster.communities").description[0][0])
+
+
+def test_after_the_index_was_dropped_the_upgrade_is_done(home: Path) -> None:
+    with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
+        connection.execute("CREATE INDEX mine ON rewrite.prompts (set_id)")
+        connection.execute("DROP INDEX rewrite.mine")
+
+    assert Warehouse(home / "warehouse.duckdb").count("rewrite.rewrites") == 15
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM", "INSERT INTO main.schema_version FROM"])
+def test_a_warehouse_that_does_not_say_its_version_is_one_sentence(change: str, home: Path) -> None:
+    path = home / "warehouse.duckdb"
+    Warehouse(path).check()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"{change} main.schema_version")
+
+    with pytest.raises(WarehouseError, match=r"main\.schema_version has [02] rows instead of one"):
+        Warehouse(path).check()
 
 
 def test_views_that_changed_are_made_anew_without_a_migration(home: Path) -> None:

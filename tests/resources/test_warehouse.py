@@ -598,6 +598,42 @@ def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkey
     assert not opened_by_another_process(warehouse.path), "the reader should still be there"
 
 
+@pytest.mark.parametrize("content", [b"", b"abc", b"no DuckDB file " * 1000])
+def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content):
+    warehouse.path.parent.mkdir(parents=True)
+    warehouse.path.write_bytes(content)
+    began = time.monotonic()
+
+    with pytest.raises(
+        WarehouseError, match=r"is no DuckDB file.*restore a backup \(make restore\)"
+    ):
+        warehouse.count(TABLE)
+
+    assert time.monotonic() - began < module.OPEN_TIMEOUT / 2
+    assert warehouse.path.read_bytes() == content
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.9])
+def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
+    """DuckDB opens one that has its beginning, and fails where the rest is read."""
+    warehouse.replace(TABLE, summaries("a", 50_000))
+    content = warehouse.path.read_bytes()
+    warehouse.path.write_bytes(content[: 5_000 + int(share * len(content))])
+
+    with pytest.raises(WarehouseError, match=r"damaged one \(.*\): restore a backup"):
+        Warehouse(warehouse.path).sql(f"FROM {TABLE}")
+
+
+def test_a_file_that_may_not_be_opened_is_not_called_damaged(tmp_path):
+    def denied(*_):
+        raise duckdb.IOException('Cannot open file "x": Permission denied')
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb, "connect", denied)
+        with pytest.raises(WarehouseError, match="Permission denied.*you may read and write"):
+            Warehouse(tmp_path / "warehouse.duckdb").count(TABLE)
+
+
 def test_a_lock_that_is_never_let_go_is_one_clear_error(warehouse, monkeypatch):
     monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.2)
     assert warehouse.count(TABLE) == 0

@@ -14,6 +14,7 @@ class LedgerFile(SqliteFile):
 
     SCHEMA = (Path(__file__).with_name("schema.sql"),)
 
-    def unnumbered_version(self, tables: set[str]) -> int:
+    @classmethod
+    def unnumbered_version(cls, tables: set[str]) -> int:
         """Version 1 wrote no number."""
         return 1 if "calls" in tables else 0

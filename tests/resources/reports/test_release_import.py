@@ -102,6 +102,40 @@ def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
     assert empty.warehouse.count("release.releases") == 1
 
 
+@pytest.mark.parametrize(
+    "name", ["card.json", "dialogues.json", "attribution.csv", "tables.json", "image", "no image"]
+)
+def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
+    name: str, made_in: Path, empty: Empty
+) -> None:
+    empty.take(made_in / "releases" / FIRST)
+    exports = "FROM release.exports ORDER BY ALL"
+    files, listed = everything(empty.home / "releases"), empty.warehouse.sql(exports)
+    change(empty.home / "releases" / FIRST, name)
+    assert everything(empty.home / "releases") != files
+
+    empty.take(made_in / "releases" / FIRST)
+
+    assert everything(empty.home / "releases") == files
+    assert empty.warehouse.sql(exports) == listed
+
+
+def test_files_that_are_not_of_the_release_do_not_count(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    for name in (".DS_Store", "images/.DS_Store", "images/Thumbs.db"):
+        (folder / name).write_bytes(b"a folder's settings")
+
+    empty.take(folder)
+
+    assert everything(empty.home / "releases" / FIRST) == everything(made_in / "releases" / FIRST)
+    assert empty.warehouse.count("release.exports") == 4
+    n_images = len({row["image_id"] for row in rows_of(empty.warehouse, FIRST)["images"]})
+    assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
+
+
 def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: Path) -> None:
     shutil.copytree(made_in, tmp_path / "home")
     same = Empty(tmp_path / "home")
@@ -113,9 +147,27 @@ def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: P
     assert in_force["mmdu"] == SECOND
 
 
+FORMS = {
+    "null": lambda tables: None,
+    "a list": lambda tables: [tables],
+    "no images": lambda tables: {k: v for k, v in tables.items() if k != "images"},
+    "files as a list": lambda tables: {**tables, "files": list(tables["files"])},
+    "no files": lambda tables: {**tables, "files": None},
+    "a card of text": lambda tables: {**tables, "releases": ["card"]},
+    "rows of text": lambda tables: {**tables, "turns": ["turn"]},
+    "no rows": lambda tables: {**tables, "turns": None},
+    "an empty card": lambda tables: {**tables, "releases": [{}]},
+    "a file outside": lambda tables: {**tables, "files": {"../card.json": "0"}},
+}
+"""What somebody may have made of `tables.json`."""
+
+
 def change(folder: Path, name: str) -> None:
     """Change one thing in a release's folder."""
-    if name == "image":
+    if name in FORMS:
+        path = folder / "tables.json"
+        path.write_text(json.dumps(FORMS[name](json.loads(path.read_text()))))
+    elif name == "image":
         path = next((folder / "images").iterdir())
         path.write_bytes(path.read_bytes()[:-1])
     elif name == "no image":
@@ -152,12 +204,13 @@ def change(folder: Path, name: str) -> None:
         ("card.json", "card.json"),
         ("attribution.csv", "attribution.csv"),
         ("image", "images/"),
-        ("no image", "images"),
-        ("another image", "images/000"),
+        ("no image", "images/"),
+        ("another image", "images/"),
         ("a word in the rows", "tables.json"),
         ("the policy", "tables.json"),
         ("the provider", "tables.json"),
         ("half a file", "tables.json"),
+        *((harm, "tables.json") for harm in FORMS),
     ],
 )
 def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(

@@ -1,0 +1,194 @@
+"""All stores are looked at before one is changed; whatever is wrong with a home is one sentence."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dagster_project import demo, dry_run, ui
+from resources.migrations import StoreError
+from resources.sqlite_file import FileLock
+from resources.stores import bring_home_up_to_date
+from review.__main__ import main as review
+from tests.homes.version_1 import unpack
+
+SQLITE = ("ledger.sqlite", "review.sqlite", "image_index.sqlite")
+COMMANDS: dict[str, Callable[[], object]] = {
+    "demo": demo.main,
+    "dry-run": dry_run.main,
+    "review": lambda: review(["serve"]),
+    "ui": ui.main,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The first release's home, in use."""
+    folder = unpack(tmp_path)
+    monkeypatch.setenv("LOOM_HOME", str(folder))
+    return folder
+
+
+def refused(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one sentence with which a command ends, with exit code 2."""
+    capsys.readouterr()
+    try:
+        code = COMMANDS[command]()
+    except SystemExit as left:
+        code = left.code
+    assert code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.endswith(".\n")
+    return said
+
+
+# --- An upgrade that is refused ------------------------------------------------------------------
+
+
+def state(folder: Path) -> dict[str, object]:
+    """What tells versions apart: tables of SQLite files and their number, tables of the warehouse."""
+    found: dict[str, object] = {}
+    for name in SQLITE:
+        with closing(sqlite3.connect(folder / name)) as connection:
+            found[name] = (
+                connection.execute("PRAGMA user_version").fetchone(),
+                connection.execute("SELECT name, sql FROM sqlite_master ORDER BY 1").fetchall(),
+            )
+    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
+        tables = "SELECT schema_name, table_name, sql FROM duckdb_tables() ORDER BY ALL"
+        found["warehouse.duckdb"] = connection.execute(tables).fetchall()
+    return found
+
+
+def on_duckdb(statement: str) -> Callable[[Path], None]:
+    def harm(folder: Path) -> None:
+        with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
+            connection.execute(statement)
+
+    return harm
+
+
+def on_sqlite(name: str, statement: str) -> Callable[[Path], None]:
+    def harm(folder: Path) -> None:
+        with closing(sqlite3.connect(folder / name)) as connection:
+            connection.execute(statement)
+
+    return harm
+
+
+HARM = {
+    "a stray column": on_duckdb("ALTER TABLE ingest.images ADD COLUMN extra VARCHAR"),
+    "an index": on_duckdb("CREATE INDEX mine ON rewrite.prompts (set_id)"),
+    **{f"{name} of the future": on_sqlite(name, "PRAGMA user_version = 99") for name in SQLITE},
+    "a ledger without a table": on_sqlite("ledger.sqlite", "DROP TABLE batch_items"),
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_refused_upgrade_changes_no_store(harm: str, folder: Path) -> None:
+    HARM[harm](folder)
+    before = state(folder)
+
+    with pytest.raises(StoreError):
+        bring_home_up_to_date()
+
+    assert state(folder) == before
+
+
+def test_a_home_without_harm_is_upgraded(folder: Path) -> None:
+    before = state(folder)
+    bring_home_up_to_date()
+    after = state(folder)
+    assert [name for name in before if before[name] == after[name]] == []
+
+
+# --- Files that are no stores --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_so_in_one_sentence(command: str, folder: Path, capsys) -> None:
+    (folder / "ledger.sqlite").write_bytes(b"no SQLite file " * 500)
+
+    said = refused(command, capsys)
+
+    assert said.startswith(f"{folder / 'ledger.sqlite'} cannot be opened by this version")
+    assert "restore a backup (make restore), or move it away" in said
+
+
+@pytest.mark.parametrize("name", SQLITE)
+@pytest.mark.parametrize("harm", ["random", "cut", "folder"])
+def test_a_damaged_sqlite_file_is_named(name: str, harm: str, folder: Path) -> None:
+    path = folder / name
+    content = path.read_bytes()
+    path.unlink()
+    if harm == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(content[::-1] if harm == "random" else content[: len(content) // 2])
+
+    with pytest.raises(StoreError, match=rf"^{path} cannot be opened .*: restore a backup"):
+        bring_home_up_to_date()
+
+
+def test_a_file_that_others_hold_is_not_called_damaged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.sqlite_file.BUSY_TIMEOUT", 0.1)
+    with closing(sqlite3.connect(folder / "ledger.sqlite", isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+
+        with pytest.raises(StoreError, match="locked.*: put that right, and start again") as caught:
+            bring_home_up_to_date()
+
+    assert "restore" not in str(caught.value)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_warehouse_that_is_none_is_one_sentence(command: str, folder: Path, capsys) -> None:
+    (folder / "warehouse.duckdb").write_bytes(b"")
+
+    assert refused(command, capsys).startswith(f"{folder / 'warehouse.duckdb'} is no DuckDB file")
+
+
+# --- Homes that cannot be used -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_home_that_is_a_file_is_one_sentence(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "file"))
+
+    said = refused(command, capsys)
+
+    assert said == f"The home {tmp_path / 'file'} is a file: set LOOM_HOME to a folder.\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_home_that_may_not_be_written_is_one_sentence(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    def denied(self: FileLock) -> None:
+        raise PermissionError(13, "Permission denied", self.lock_file)
+
+    monkeypatch.setattr(FileLock, "_acquire", denied)
+
+    said = refused(command, capsys)
+
+    assert said.startswith(f"The home {folder} cannot be used ([Errno 13] Permission denied: ")
+    assert said.endswith("make it a folder that you may write to, or set LOOM_HOME to one.\n")
+
+
+@pytest.mark.parametrize("command", ["demo", "ui"])
+def test_a_home_that_cannot_be_made_is_one_sentence(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    # Not even root makes folders there.
+    monkeypatch.setenv("LOOM_HOME", "/proc/vlm-loom")
+
+    assert refused(command, capsys).startswith("The home /proc/vlm-loom cannot be used (")

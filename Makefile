@@ -110,7 +110,7 @@ restore: setup ## Make a backup the home (FROM=folder; OVERWRITE=yes puts an ear
 	@$(BIN)/python -m dagster_project.home restore --from="$$FROM" $(if $(OVERWRITE),--overwrite="$$OVERWRITE")
 
 import-release: setup ## Read a release's folder back into the tables (FROM=folder)
-	@$(BIN)/python -m dagster_project.home import-release --from "$(FROM)"
+	@$(BIN)/python -m dagster_project.home import-release --from="$$FROM"
 
 clean: setup ## Remove what can be made again: reports, downloads, caches (ALL=yes: the whole home)
 	@$(BIN)/python -m dagster_project.home clean $(if $(ALL),--all="$$ALL")

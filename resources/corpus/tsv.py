@@ -67,7 +67,7 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
             require_header(file.readline(MAX_LINE_BYTES))
             connection.execute("SET enable_progress_bar = false")
             connection.execute(sql_text("ingest/staging/wit_macros"))
-            batches = _noting(line_batches(file, first_number=2), failures)
+            batches = _until_failure(line_batches(file, first_number=2), failures)
             connection.register("lines", pa.RecordBatchReader.from_batches(SCHEMA, batches))
             connection.execute(
                 f"COPY ({sql_text('ingest/staging/wit_lines')}) TO $path "
@@ -80,30 +80,31 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
                     "plain_quotes": PLAIN_QUOTES,
                 },
             )
+            if failures:
+                raise failures[0]
             return _judged(connection, plain, shard, folder)
     except ValueError as error:
         raise CorpusError(
             f"Shard {shard!r} is not in WIT's form: give {path} its header line. {error}"
         ) from error
-    except Exception as error:
-        # An error of reading the file arrives here wrapped in one of DuckDB's.
-        reason = failures[0] if failures else error
-        if not isinstance(reason, UNREADABLE):
-            raise
+    except UNREADABLE as error:
         raise CorpusError(
-            f"Shard {shard!r} cannot be read to its end ({reason}): "
+            f"Shard {shard!r} cannot be read to its end ({error}): "
             f"replace {path} with an intact copy."
         ) from error
 
 
-def _noting(
+def _until_failure(
     batches: Iterator[pa.RecordBatch], failures: list[Exception]
 ) -> Iterator[pa.RecordBatch]:
+    """The batches up to the first failure, which is put into `failures`.
+
+    DuckDB may wait for ever for its own tasks when the stream that it reads raises an error.
+    """
     try:
         yield from batches
     except Exception as error:
         failures.append(error)
-        raise
 
 
 def _judged(

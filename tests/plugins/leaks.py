@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from pathlib import Path
 
@@ -33,11 +33,14 @@ LIBRARIES = (
 
 @dataclass(frozen=True)
 class Held:
-    """One thing that this process holds; `key` tells it from others of its kind."""
+    """One thing that this process holds; `key` tells it from others of its kind.
+
+    A child's name changes when it begins another program.
+    """
 
     kind: str
     key: object
-    name: str
+    name: str = field(compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"

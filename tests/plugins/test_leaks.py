@@ -35,8 +35,8 @@ def test_file(tmp_path):
     KEPT.append((tmp_path / "forgotten.txt").open("w").close)
 
 def test_handler():
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    KEPT.append(lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    KEPT.append(lambda: signal.signal(signal.SIGUSR1, signal.SIG_DFL))
 
 @pytest.fixture(scope="module")
 def server():
@@ -91,7 +91,7 @@ def test_each_kind_fails_the_test_that_left_it_in_one_sentence(said: dict[str, s
         "test_process": r"test_process leaves process \d+ \(.*time\.sleep\(60\)\)\.",
         "test_socket": r"test_socket leaves listening socket socket:\[\d+\]\.",
         "test_file": r"test_file leaves open file /.*/forgotten\.txt\.",
-        "test_handler": r"test_handler leaves signal handler of SIGTERM: 1\.",
+        "test_handler": r"test_handler leaves signal handler of SIGUSR1: 1\.",
         "test_last_of_the_module": r"The fixture forgetful leaves thread outlives its fixture\.",
     }
     assert said.keys() == patterns.keys()

@@ -10,8 +10,14 @@ from resources.home import REPO_ROOT
 
 SOURCES = ("assets", "dagster_project", "methods", "resources", "review")
 OWNERS = {
-    "sqlite3": ("resources/sqlite_file.py", "resources/llm/ledger/", "resources/review/"),
+    "sqlite3": (
+        "resources/sqlite_file.py",
+        "resources/llm/ledger/",
+        "resources/review/",
+        "resources/home_backup.py",  # copies of whole files
+    ),
     "duckdb": (
+        "resources/home_backup.py",  # copies of whole files
         "resources/warehouse.py",
         "resources/warehouse_schema.py",
         "resources/corpus/tsv.py",  # a text file read by a database in memory

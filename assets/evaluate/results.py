@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 
 from assets.common.refused import reasons
 from assets.common.tables import report, rows_to_arrow
@@ -49,6 +50,6 @@ def write_results(
     return report(made, counted, usage=usage)
 
 
-def _of(release: Released, table: str, rows: list[Row]) -> Any:
+def _of(release: Released, table: str, rows: list[Row]) -> pa.Table:
     name = release.benchmark.name
     return rows_to_arrow(table, [row for row in rows if row["benchmark"] == name])

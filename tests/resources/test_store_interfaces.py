@@ -9,22 +9,20 @@ import pytest
 from resources.home import REPO_ROOT
 
 SOURCES = ("assets", "dagster_project", "methods", "resources", "review")
+STORES = ("resources/sqlite_file.py", "resources/llm/ledger/", "resources/review/")
+BACKUP = "resources/home_backup.py"
+"""Copies whole files, and holds no store's connection."""
 OWNERS = {
-    "sqlite3": (
-        "resources/sqlite_file.py",
-        "resources/llm/ledger/",
-        "resources/review/",
-        "resources/home_backup.py",  # copies of whole files
-    ),
+    "sqlite3": (*STORES, BACKUP),
     "duckdb": (
-        "resources/home_backup.py",  # copies of whole files
+        BACKUP,
         "resources/warehouse.py",
         "resources/warehouse_schema.py",
         "resources/corpus/tsv.py",  # a text file read by a database in memory
     ),
 }
 """Who may import a database's module."""
-HOLDERS = (*OWNERS["sqlite3"], "resources/images/index.py", "resources/warehouse.py")
+HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse.py")
 CONNECTIONS = {"connection", "_connection", "transaction", "snapshot", "alone", "_file"}
 """Names by which stores reach their connections."""
 

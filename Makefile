@@ -15,9 +15,10 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui review sample-corpus offline-server test test-all test-orders \
-	test-load golden test-label-studio check bench-gateway bench-ingest bench-cluster bench-review \
-	bench-upgrade lock backup restore import-release clean
+.PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
+	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
+	bench-cluster bench-review bench-upgrade bench-statistics lock backup restore ledger-check \
+	ledger-salvage import-release releases ask check-model ask-anew clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -41,6 +42,9 @@ dry-run: setup ## What the main job would ask models, and what it would cost; as
 ui: setup ## The Dagster UI with daemon and code location, on loopback
 	@$(BIN)/python -m dagster_project.ui
 
+calls: setup ## What was asked of models, what came and what it cost, in a browser (PORT=8095)
+	@$(BIN)/python -m dagster_project.calls
+
 review: setup ## The review app on what the demo made, with accounts to try it (PORT=8090)
 	@$(BIN)/python -m review demo --port $(or $(PORT),8090)
 
@@ -59,7 +63,7 @@ check: setup ## Lint, types, import direction
 # A file's tests stay in one worker; files begin in the order of tests/durations.json, slow ones first.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test: check ## All checks, and the tests that are not slow (under 5 minutes on 2 cores)
+test: check ## All checks, and the tests that are not slow (about 4 minutes on 2 cores)
 	@$(PYTEST) -m "not slow"
 
 test-all: check ## All checks and all tests, as CI runs them
@@ -74,6 +78,9 @@ test-load: setup ## The fast tests while three busy processes a core run beside 
 
 golden: setup ## Write the golden files anew, to be read in the diff
 	@$(BIN)/python -m pytest tests/golden --regenerate-golden
+
+pictures: setup ## Every picture of docs/pictures anew, from a fresh demo home (Chromium; about 5 minutes)
+	@$(BIN)/python -m tests.pictures
 
 test-label-studio: setup ## Forms and round trips on a real Label Studio, in an environment of its own (about 6 minutes)
 	@$(BIN)/python -m tests.label_studio
@@ -93,6 +100,9 @@ bench-review: setup ## Twenty annotators on 5,000 items for a minute, and a kill
 bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs against copying its files (about 5 minutes)
 	@$(BIN)/python -m tests.bench.upgrade
 
+bench-statistics: setup ## What a leaderboard's intervals and comparisons cost against scipy (about 2 minutes)
+	@$(BIN)/python -m tests.bench.statistics
+
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock
 	@$(PYTHON) -m venv $(VENV)-lock
@@ -109,8 +119,31 @@ backup: setup ## Copy the home while it is in use (TO=folder; backups/<time> bes
 restore: setup ## Make a backup the home (FROM=folder; OVERWRITE=yes puts an earlier home aside)
 	@$(BIN)/python -m dagster_project.home restore --from="$$FROM" $(if $(OVERWRITE),--overwrite="$$OVERWRITE")
 
-import-release: setup ## Read a release's folder back into the tables (FROM=folder)
-	@$(BIN)/python -m dagster_project.home import-release --from="$$FROM"
+ledger-check: setup ## Read every page and row of the ledger; says what is wrong with it
+	@$(BIN)/python -m dagster_project.home ledger-check
+
+ledger-salvage: setup ## Make a new ledger of what can be read of a damaged one, which is kept
+	@$(BIN)/python -m dagster_project.home ledger-salvage
+
+# Shells and systems have a NAME and a LANGUAGE of their own: these count only if they are given to make.
+said = $(if $(filter command,$(origin $(1))),--$(2)="$$$(1)")
+import-release: setup ## A release's folder (FROM=folder), or BENCHMARK=mmdu FILE=file (IMAGES=folder NAME= SPLIT= LANGUAGE=)
+	@$(BIN)/python -m $(if $(filter command,$(origin BENCHMARK) $(origin FILE)),dagster_project.releases import $(foreach name,BENCHMARK FILE IMAGES NAME SPLIT LANGUAGE,$(call said,$(name),$(shell echo $(name) | tr A-Z a-z))),dagster_project.home import-release --from="$$FROM")
+
+releases: setup ## List releases (CMD="show ID", "diff A B", "pin ID", "unpin NAME")
+	@$(BIN)/python -m dagster_project.releases $(or $(CMD),list)
+
+# The same without make's own reading of what stands behind a dollar sign.
+$(foreach name,MODEL IMAGE Q,$(if $(value $(name)),$(eval override export $(name) := $$(value $(name)))))
+
+ask: setup ## Ask a model one question (MODEL=name IMAGE=path Q="question"); paid for like any call
+	@$(BIN)/python -m dagster_project.models ask $(if $(IMAGE),--image="$$IMAGE") -- "$$MODEL" "$$Q"
+
+check-model: setup ## What a model can do, and the setting for what it cannot (MODEL=name); paid for, too
+	@$(BIN)/python -m dagster_project.models check -- "$$MODEL"
+
+ask-anew: setup ## Ask models anew what they have answered (MODEL=name STAGE=evaluate/answers PROMPT=mmdu/judge)
+	@$(BIN)/python -m dagster_project.ask_anew $(if $(MODEL),--model="$$MODEL") $(if $(STAGE),--stage="$$STAGE") $(if $(PROMPT),--prompt="$$PROMPT")
 
 clean: setup ## Remove what can be made again: reports, downloads, caches (ALL=yes: the whole home)
 	@$(BIN)/python -m dagster_project.home clean $(if $(ALL),--all="$$ALL")

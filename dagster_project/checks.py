@@ -1,32 +1,23 @@
-"""Asset checks: the schema of every table, and limits on what each stage may lose.
+"""Asset checks: the schema of every table, licences, tables without rows, and the ledger.
 
-What belongs here: the factory that makes schema checks from `sql/`, and checks on shares lost with
-their limits. A blocking check that fails stops what follows.
+What belongs here: the factory that makes schema checks from `sql/`, and checks of stages with few of
+them. A blocking check that fails stops what follows. What a step may lose is a limit of the step: it
+keeps its earlier rows when it lost more (`assets/common/losses.py`).
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
 
 import dagster as dg
-from pydantic import Field
 
-from assets.common.partitions import buckets, models, wit_shards
+from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
+from assets.ingest.entries import EntriesSettings
+from assets.release.releases import NAMES
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
-
-# Dagster marks partitions of a check as a preview feature; the tests cover what is used of it.
-warnings.filterwarnings("ignore", message="Specifying a partitions_def on an AssetCheckSpec")
-
-
-class ShareLimit(dg.Config):
-    """The largest share that may be lost before the check fails."""
-
-    max_share: float = Field(0.2, ge=0, le=1)
 
 
 def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
@@ -54,54 +45,6 @@ def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
     return check
 
 
-def share_check(
-    key: dg.AssetKey,
-    name: str,
-    query: str,
-    params: dict[str, object],
-    partitions_def: dg.PartitionsDefinition,
-    description: str,
-) -> dg.AssetChecksDefinition:
-    """Blocking: no row of `query` for the run's partitions has a `share` over the limit.
-
-    Only the run's own partitions are checked: a bad shard blocks its downstream, not other shards'.
-    """
-
-    @dg.asset_check(
-        asset=key,
-        name=name,
-        blocking=True,
-        description=description,
-        partitions_def=partitions_def,
-    )
-    def check(
-        context: dg.AssetCheckExecutionContext,
-        config: ShareLimit,
-        warehouse: dg.ResourceParam[Warehouse],
-    ) -> dg.AssetCheckResult:
-        partitions = list(context.partition_keys)
-        shares = warehouse.read(query, {**params, "partitions": partitions}).to_pylist()
-        over = [row for row in shares if row["share"] > config.max_share]
-        worst = max((row["share"] for row in shares), default=0.0)
-        return dg.AssetCheckResult(
-            passed=not over,
-            metadata={
-                "largest share": worst,
-                "limit": config.max_share,
-                "over the limit": [str(row) for row in over[:20]],
-            },
-        )
-
-    return check
-
-
-class LicenceLimit(ShareLimit):
-    """How many entries may lack a licence, and whether more of them stop what follows."""
-
-    max_share: float = Field(0.0, ge=0, le=1)
-    severity: Literal["warn", "error"] = "warn"
-
-
 def licence_check() -> dg.AssetChecksDefinition:
     """Blocking if it is set to: every entry's image has a licence. A warning by default."""
 
@@ -109,22 +52,20 @@ def licence_check() -> dg.AssetChecksDefinition:
         asset=dg.AssetKey(["ingest", "entries"]),
         name="licensed",
         blocking=True,
-        description="No entry without a known licence of its image.",
-        partitions_def=wit_shards,
+        description="No more entries than allowed without a known licence of their image.",
     )
     def check(
-        context: dg.AssetCheckExecutionContext,
-        config: LicenceLimit,
-        warehouse: dg.ResourceParam[Warehouse],
+        context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> dg.AssetCheckResult:
-        partitions = list(context.partition_keys)
-        shares = warehouse.read("ingest/without_licence", {"partitions": partitions}).to_pylist()
+        settings = used(context.instance, "ingest.entries", EntriesSettings)
+        limit = settings.max_share_without_licence
+        shares = warehouse.read("ingest/without_licence").to_pylist()
         return dg.AssetCheckResult(
-            passed=all(row["share"] <= config.max_share for row in shares),
-            severity=dg.AssetCheckSeverity[config.severity.upper()],
+            passed=all(row["share"] <= limit for row in shares),
+            severity=dg.AssetCheckSeverity[settings.without_licence.upper()],
             metadata={
                 "without licence": sum(row["n_without"] for row in shares),
-                "limit": config.max_share,
+                "limit": limit,
                 "by shard": [str(row) for row in shares if row["n_without"]][:20],
             },
         )
@@ -133,15 +74,28 @@ def licence_check() -> dg.AssetChecksDefinition:
 
 
 def empty_check(
-    key: dg.AssetKey, description: str, table: str | None = None
+    key: dg.AssetKey, counted: str, query: str, if_none: str
 ) -> dg.AssetChecksDefinition:
-    """Blocking: the asset's table, or the given one, has rows: none are never a silent success."""
-    table = table or ".".join(key.path[:2])
+    """Blocking: the asset made something, as nothing is never a silent success.
 
-    @dg.asset_check(asset=key, name="not_empty", blocking=True, description=description)
+    `query` names the SQL that gives the number of what is `counted`, by kind (columns kind, n).
+    """
+
+    @dg.asset_check(
+        asset=key,
+        name="not_empty",
+        blocking=True,
+        description=f"There are {counted}. If there are none: {if_none}",
+    )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        rows = warehouse.count(table)
-        return dg.AssetCheckResult(passed=rows > 0, metadata={"rows": rows})
+        rows = warehouse.read(query).to_pylist()
+        found = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
+        passed = any(found.values())
+        return dg.AssetCheckResult(
+            passed=passed,
+            description=None if passed else f"There are no {counted}. {if_none}",
+            metadata={f"{counted}, {kind}": n for kind, n in found.items()},
+        )
 
     return check
 
@@ -188,62 +142,23 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
 
 def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
     """All checks; `specs` are the assets that are run."""
-    generation = [
-        ["dialogue", "summaries"],
-        ["dialogue", "questions"],
-        ["dialogue", "answers"],
-        ["dialogue", "dialogues"],
-        ["rewrite", "rewrites"],
-    ]
     return [
         *(schema_check(spec) for spec in specs),
-        share_check(
-            dg.AssetKey(["ingest", "wit_rows"]),
-            "rejected_rows",
-            "ingest/rejected_share",
-            {"kind": "row"},
-            wit_shards,
-            "The share of each shard's lines that could not be read as rows stays under the limit.",
-        ),
-        share_check(
-            dg.AssetKey(["ingest", "images"]),
-            "lost_images",
-            "ingest/rejected_share",
-            {"kind": "image"},
-            wit_shards,
-            "The share of each shard's images that were refused stays under the limit.",
-        ),
         licence_check(),
-        *(
-            share_check(
-                dg.AssetKey([stage, name]),
-                "failed",
-                f"{stage}/failed_share",
-                {"stage": name},
-                buckets,
-                "The share of requests without a usable reply stays under the limit.",
-            )
-            for stage, name in generation
-        ),
-        *(
-            share_check(
-                dg.AssetKey(["evaluate", name]),
-                "failed",
-                "evaluate/failed_share",
-                {"stage": name},
-                models,
-                "The share of each model's turns without a result stays under the limit.",
-            )
-            for name in ("answers", "judgments")
-        ),
         empty_check(
-            dg.AssetKey(["cluster", "image_sets"]), "Clusters gave at least one image set."
+            dg.AssetKey(["cluster", "image_sets"]),
+            "image sets in cluster.image_sets",
+            "cluster/sets_by_kind",
+            "Ingest more shards or lower tau of cluster/clusters; table cluster.set_counts says why "
+            "each missing set is missing.",
         ),
-        # The tables keep earlier releases, so the check asks whether a release is in force.
+        # The tables keep earlier releases: counted is what is in force.
         empty_check(
             dg.AssetKey(["release", "releases"]),
-            "At least one dialogue is released.",
-            "release.current",
+            "dialogues of the releases in force in release.items",
+            "release/dialogues_by_kind",
+            "Review the dialogues (make review) or demand fewer decisions (setting require of "
+            "review/approved), then materialize review/approved and release/releases again.",
         ),
         *cluster_checks(),
         *review_checks(),

@@ -1,14 +1,17 @@
 """Asset checks of clusters and image sets.
 
-What belongs here: conditions that clusters and sets must meet (blocking), and limits that warn a person
-(configurable). Schema checks are in `checks.py`.
+What belongs here: conditions that clusters and sets must meet (blocking), and limits that warn a
+person, which are settings of the assets. Schema checks are in `checks.py`.
 """
 
 import dagster as dg
 import pyarrow as pa
-from pydantic import Field
 
-from assets.common.tables import preview
+from assets.cluster.clusters import ClusterSettings
+from assets.cluster.cohesion import CohesionSettings
+from assets.cluster.image_sets import ImageSetsSettings
+from assets.common.previews import preview
+from assets.common.settings import used
 from methods.image_sets import MAX_IMAGES, MIN_IMAGES
 from resources.warehouse import Warehouse
 
@@ -19,37 +22,6 @@ IMAGE_SETS = dg.AssetKey(["cluster", "image_sets"])
 TOLERANCE = 1e-4
 """How much a similarity may differ when it is computed again in another order of additions."""
 N_SHOWN = 20
-
-
-class UnclusteredLimit(dg.Config):
-    """The largest share of entries in no cluster without a warning; such entries are in no set."""
-
-    max_share: float = Field(0.8, ge=0, le=1)
-
-
-class GiantLimit(dg.Config):
-    """The largest share of all grouped entries that one group may have without a warning."""
-
-    max_share: float = Field(0.5, ge=0, le=1)
-
-
-class LooseLimit(dg.Config):
-    """The lowest mean similarity to the centre that a cluster may have without a warning."""
-
-    min_similarity: float = Field(0.7, ge=-1, le=1)
-
-
-class UseLimit(dg.Config):
-    """How many sets of a kind an entry may be in; must equal the config of cluster/image_sets."""
-
-    benchmark_max_uses: int = Field(1, ge=1)
-    instruction_max_uses: int = Field(1, ge=1)
-
-
-class PageLimit(dg.Config):
-    """Whether a set may have several images of a page; must equal the config of cluster/image_sets."""
-
-    repeat_pages: bool = False
 
 
 def cluster_checks() -> list[dg.AssetChecksDefinition]:
@@ -92,16 +64,17 @@ def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     description="The share of entries in no cluster stays under the limit.",
 )
 def unclustered(
-    config: UnclusteredLimit, warehouse: dg.ResourceParam[Warehouse]
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.AssetCheckResult:
     """A warning: tau may be too high, or the corpus too mixed."""
+    limit = used(context.instance, "cluster.clusters", ClusterSettings).max_unclustered_share
     (shape,) = warehouse.read("cluster/shape").to_pylist() or [{"n_entries": 0, "n_clustered": 0}]
     without = shape["n_entries"] - shape["n_clustered"]
     share = without / max(1, shape["n_entries"])
     return dg.AssetCheckResult(
-        passed=share <= config.max_share,
+        passed=share <= limit,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"in no cluster": without, "share": share, "limit": config.max_share},
+        metadata={"in no cluster": without, "share": share, "limit": limit},
     )
 
 
@@ -110,14 +83,17 @@ def unclustered(
     name="giant_group",
     description="No group has more than the limit's share of all grouped entries.",
 )
-def giant_group(config: GiantLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+def giant_group(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
     """A warning: tau may be too low for the categories, or the categories too general."""
+    limit = used(context.instance, "cluster.clusters", ClusterSettings).max_group_share
     largest = warehouse.read("cluster/largest_groups", {"n_rows": N_SHOWN})
     share = max(largest["share"].to_pylist(), default=0.0)
     return dg.AssetCheckResult(
-        passed=share <= config.max_share,
+        passed=share <= limit,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"largest share": share, "limit": config.max_share, "largest": _table(largest)},
+        metadata={"largest share": share, "limit": limit, "largest": _table(largest)},
     )
 
 
@@ -126,15 +102,18 @@ def giant_group(config: GiantLimit, warehouse: dg.ResourceParam[Warehouse]) -> d
     name="loose",
     description="No cluster's mean similarity to its centre is below the limit.",
 )
-def loose(config: LooseLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+def loose(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
     """A warning: the images of a loose cluster are hardly related."""
-    found = warehouse.read("cluster/loose", {"n_similarity": config.min_similarity})
+    limit = used(context.instance, "cluster.cohesion", CohesionSettings).min_mean_similarity
+    found = warehouse.read("cluster/loose", {"n_similarity": limit})
     return dg.AssetCheckResult(
         passed=not found.num_rows,
         severity=dg.AssetCheckSeverity.WARN,
         metadata={
             "loose clusters": found.num_rows,
-            "limit": config.min_similarity,
+            "limit": limit,
             "loosest": _table(found),
         },
     )
@@ -161,9 +140,12 @@ def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     blocking=True,
     description="No set has a page twice (unless repeat_pages is set) or two near-duplicate images.",
 )
-def no_repeats(config: PageLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+def no_repeats(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
     """Blocking: a question that compares an image with its near-duplicate has no answer."""
-    found = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": config.repeat_pages})
+    allowed = used(context.instance, "cluster.image_sets", ImageSetsSettings).repeat_pages
+    found = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": allowed})
     return dg.AssetCheckResult(
         passed=not found.num_rows, metadata={"sets": found.num_rows, "first": _table(found)}
     )
@@ -190,11 +172,14 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     blocking=True,
     description="No entry is in more sets of a kind than allowed.",
 )
-def entry_use(config: UseLimit, warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+def entry_use(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
     """Blocking: dialogues of sets that share entries are not independent."""
+    settings = used(context.instance, "cluster.image_sets", ImageSetsSettings)
     bounds = {
-        "n_benchmark": config.benchmark_max_uses,
-        "n_instruction": config.instruction_max_uses,
+        "n_benchmark": settings.benchmark_max_uses,
+        "n_instruction": settings.instruction_max_uses,
     }
     found = warehouse.read("cluster/overused_entries", bounds)
     return dg.AssetCheckResult(

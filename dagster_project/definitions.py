@@ -10,19 +10,28 @@ import dagster as dg
 from assets import cluster, dialogue, evaluate, ingest, ledger, release, review, rewrite
 from dagster_project import jobs
 from dagster_project.checks import make_checks
+from dagster_project.code_versions import code_version
+from dagster_project.live_runs import marking_executor
 from dagster_project.progress import progress_logger
 from dagster_project.resources import make_resources
 from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
+from methods.benchmarks import BENCHMARKS, Benchmarks
 
 STAGES = (ingest, cluster, dialogue, rewrite, review, release, evaluate, ledger)
 
 
-def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.Definitions:
-    """The project's definitions, with `resource_overrides` in the place of resources by name."""
-    assets: list[dg.AssetsDefinition | dg.AssetSpec] = [
-        asset for stage in STAGES for asset in stage.ASSETS
-    ]
+def build_defs(
+    *,
+    benchmarks: Benchmarks = BENCHMARKS,
+    resource_overrides: Mapping[str, object] | None = None,
+) -> dg.Definitions:
+    """The project's definitions for these benchmarks, with `resource_overrides` in the place of
+    resources by name."""
+    assets = dg.map_asset_specs(
+        lambda spec: spec.replace_attributes(code_version=code_version(spec, benchmarks)),
+        [asset for stage in STAGES for asset in stage.ASSETS],
+    )
     specs = [
         spec for asset in assets if isinstance(asset, dg.AssetsDefinition) for spec in asset.specs
     ]
@@ -33,8 +42,11 @@ def build_defs(*, resource_overrides: Mapping[str, object] | None = None) -> dg.
         jobs=all_jobs,
         schedules=SCHEDULES,
         sensors=[*SENSORS, *batch_sensors(all_jobs)],
-        resources={**make_resources(), **(resource_overrides or {})},
-        executor=dg.in_process_executor,
+        resources={
+            **make_resources(benchmarks),
+            **(resource_overrides or {}),
+        },
+        executor=marking_executor,
         loggers={"console": progress_logger},
     )
     return definitions

@@ -4,22 +4,27 @@ What belongs here: launching the jobs in order and printing where the results ar
 same jobs and shows these runs.
 """
 
+import os
 import sys
 import time
+from uuid import uuid4
 
 import dagster as dg
 
-from assets.common.partitions import models
+from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs
+from dagster_project.held_file import hold
 from dagster_project.instance import open_instance, prepare_dagster_home
-from dagster_project.interrupts import handlers_kept
-from dagster_project.jobs import OF_A_MODEL
-from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.jobs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from methods.errors import UserError
 from resources import home
 from resources.stores import bring_home_up_to_date, usable_home
 from resources.warehouse import Warehouse
+
+UNFINISHED = ["make demo"]
+"""What stands for earlier demos that did not finish: the next one goes on with what is left of their
+budget, and one that follows a finished demo has a budget of its own."""
 
 
 def main() -> int:
@@ -27,8 +32,12 @@ def main() -> int:
     try:
         bring_home_up_to_date()
         with usable_home():
-            prepare_dagster_home()
-            gateway = make_gateway("demo")
+            held = hold(
+                prepare_dagster_home() / "demo.lock",
+                f"process {os.getpid()}",
+                f"Another make demo is at work on {home.home()} ({{holder}}): wait until it has ended.",
+            )
+            gateway = make_gateway(f"demo-{uuid4().hex[:8]}", ancestors=UNFINISHED)
         corpus_folder().shards()
         image_fetcher()
     except UserError as error:
@@ -37,8 +46,11 @@ def main() -> int:
     started = time.monotonic()
     definitions = build_defs(resource_overrides={"llm": gateway})
     try:
-        with open_instance() as instance:
-            failed = _run(definitions, instance, gateway.profile.evaluate)
+        with held, open_instance() as instance:
+            end_dead_runs(instance)
+            failed = _run(definitions, instance)
+        if not failed:
+            gateway.budget.finish(UNFINISHED)
     finally:
         gateway.close()
     if failed:
@@ -51,31 +63,12 @@ def main() -> int:
     return 0
 
 
-def _run(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, evaluate: list[str]
-) -> str | None:
-    """Run all jobs in order; the name of the first that failed, if one did."""
-    instance.add_dynamic_partitions(str(models.name), evaluate)
-    job = definitions.resolve_job_def("evaluate")
-    of_all = sorted(set(job.asset_layer.executable_asset_keys) - set(OF_A_MODEL), key=str)
-    runs: list[tuple[str, str | None, list[dg.AssetKey] | None]] = [
-        ("build", None, None),
-        *(("evaluate", model, OF_A_MODEL) for model in evaluate),
-        ("evaluate", None, of_all),
-        ("ledger", None, None),
-    ]
-    for name, partition, assets in runs:
-        print(f"== {name}{f' {partition}' if partition else ''}", flush=True)
-        with handlers_kept():
-            result = definitions.resolve_job_def(name).execute_in_process(
-                instance=instance,
-                partition_key=partition,
-                asset_selection=assets,
-                run_config=SHOW_PROGRESS,
-                raise_on_error=False,
-            )
-        if not result.success:
-            return f"{name} {partition or ''}".strip()
+def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> str | None:
+    """Run the jobs in order; the name of the first that failed, if one did."""
+    for name in ("build", "evaluate", "ledger"):
+        print(f"== {name}", flush=True)
+        if not run_job(definitions.resolve_job_def(name), instance).success:
+            return name
     return None
 
 
@@ -84,21 +77,29 @@ def _show(warehouse: Warehouse, seconds: float) -> None:
     release, judge, provider = (rows[0][name] for name in ("release", "judge", "provider"))
     print(f"\nLeaderboard ({release}, judge {judge}, provider {provider})\n")
     print(
-        f"{'model':<20} {'overall':>8}  {'95 % interval':<15} {'by dialogue':>11} "
-        f"{'judged':>8} {'refused':>8} {'failed':>7}"
+        f"{'model':<20} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
+        f"{'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
     )
     for row in rows:
         value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
-        overall = "-" if value is None else f"{value:.1f}"
-        interval = "" if value is None else f"{low:.1f} - {high:.1f}"
-        by_dialogue = "-" if value is None else f"{row['macro']:.1f}"
+        score = "-" if value is None else f"{value:.1f}"
+        interval = "" if low is None else f"{low:.1f} - {high:.1f}"
+        judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
+        rank = (
+            "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
+        )
         print(
-            f"{row['model']:<20} {overall:>8}  {interval:<15} {by_dialogue:>11} "
-            f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_failed']:>7}"
+            f"{row['model']:<20} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
+            f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
+        )
+    for row in warehouse.read("evaluate/missing_in_force").to_pylist():
+        print(
+            f"{row['model']}: the results of {row['stage']} were not taken, as {row['n_lost']} of "
+            f"{row['n_turns']} turns were lost ({row['why']})."
         )
     print(f"\nDone in {seconds:.0f} s.")
     for report in warehouse.read("evaluate/report_paths").to_pylist():
-        print(f"Report:   {report['path']}")
+        print(f"Report:   {home.home() / report['path']}")
     print(f"Releases: {home.releases_path()}")
     folder = home.home()
     of_home = "" if folder == home.REPO_ROOT / "data" else f" LOOM_HOME={folder}"

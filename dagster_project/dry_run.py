@@ -5,6 +5,7 @@ cost is estimated in `resources/llm/dry_run.py`.
 """
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,11 +14,9 @@ from pathlib import Path
 
 import dagster as dg
 
-from assets.common.partitions import buckets, models, wit_shards
+from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
-from dagster_project.interrupts import handlers_kept
-from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
-from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.jobs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
 from methods.errors import UserError
 from resources import home
@@ -27,12 +26,15 @@ from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
+from resources.review.store import RULES_FILE
 from resources.sqlite_file import copy_sqlite
 from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
-Run = tuple[str, str | None, dict[str, str], list[dg.AssetKey] | None]
-"""A job, its partition, its tags, which of its assets (None: all)."""
+Run = tuple[str, str | None, list[dg.AssetKey] | None]
+"""A job, its partition, which of its assets (None: all)."""
+ASKING = [dg.AssetKey(["evaluate", name]) for name in ("answers", "judgments")]
+"""The assets of the stage `evaluate` that ask models."""
 
 
 def main() -> int:
@@ -84,6 +86,9 @@ def copied_home() -> Iterator[Path]:
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
             if shared.exists():
                 (folder / shared.name).symlink_to(shared)
+        for settings in (home.settings_path(), real / RULES_FILE):
+            if settings.exists():
+                shutil.copy(settings, folder)
         ledger = home.ledger_path()
         os.environ["LOOM_HOME"] = name
         try:
@@ -98,39 +103,24 @@ def _run_all(gateway: DryGateway) -> str | None:
     """Run the jobs that ask models and those they need; returns the job that failed, if one did."""
     definitions = build_defs(resource_overrides={"llm": gateway})
     with dg.DagsterInstance.ephemeral() as instance:
-        instance.add_dynamic_partitions(str(models.name), gateway.profile.evaluate)
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
-        for job, partition, tags, assets in _runs(gateway):
-            with handlers_kept():
-                result = definitions.resolve_job_def(job).execute_in_process(
-                    instance=instance,
-                    partition_key=partition,
-                    asset_selection=assets,
-                    tags=tags,
-                    run_config=SHOW_PROGRESS,
-                    raise_on_error=False,
-                )
+        for job, partition, assets in _runs():
+            result = run_job(
+                definitions.resolve_job_def(job), instance, partition=partition, assets=assets
+            )
             if not result.success:
                 return f"{job} {partition or ''}".strip()
     return None
 
 
-def _runs(gateway: DryGateway) -> list[Run]:
-    keys = buckets.get_partition_keys()
-    warehouse = Warehouse(home.warehouse_path())
+def _runs() -> list[Run]:
     before: list[Run] = []
     # Existing image sets stay as they are: making them asks no model.
-    if not warehouse.read("dialogue/sets_of_buckets", {"buckets": keys}).num_rows:
-        before = [("ingest", shard, {}, None) for shard in corpus_folder().shards()]
-        before.append(("cluster", None, {}, None))
-    return [
-        *before,
-        ("dialogue", None, {RANGE_START: keys[0], RANGE_END: keys[-1]}, None),
-        ("rewrite", None, {RANGE_START: keys[0], RANGE_END: keys[-1]}, None),
-        ("review", None, {}, None),
-        ("release", None, {}, None),
-        *(("evaluate", model, {}, OF_A_MODEL) for model in gateway.profile.evaluate),
-    ]
+    if not Warehouse(home.warehouse_path()).count("cluster.image_sets"):
+        before = [("ingest", shard, None) for shard in corpus_folder().shards()]
+        before.append(("cluster", None, None))
+    stages = ("dialogue", "rewrite", "review", "release")
+    return [*before, *((stage, None, None) for stage in stages), ("evaluate", None, ASKING)]
 
 
 def _show(gateway: DryGateway) -> None:

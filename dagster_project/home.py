@@ -1,6 +1,7 @@
-"""Commands on a home: back it up, restore it, import a release, remove what can be made again.
+"""Commands on a home: back it up, restore it, mend its ledger, import a release, clean it.
 
 What belongs here: arguments, and what is printed. What each does is `resources/home_backup.py`,
+`resources/llm/ledger/check.py`, `resources/llm/ledger/salvage.py`,
 `resources/reports/release_import.py` and `resources/home_cleaning.py`.
 """
 
@@ -14,7 +15,10 @@ from methods.errors import UserError
 from resources import home
 from resources.home_backup import back_up, restore
 from resources.home_cleaning import clean
+from resources.home_in_use import require_unused
 from resources.images.store import ImageStore
+from resources.llm.ledger.check import Findings, check_all
+from resources.llm.ledger.salvage import salvage
 from resources.reports.release_import import import_release
 from resources.warehouse import Warehouse
 
@@ -47,6 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("--from", dest="source")
     release.set_defaults(command=_import_release)
 
+    check = commands.add_parser("ledger-check", help="read every page and row of the ledger")
+    check.set_defaults(command=_check_ledger)
+
+    salvaging = commands.add_parser("ledger-salvage", help="a new ledger of what can be read")
+    salvaging.set_defaults(command=_salvage_ledger)
+
     cleaning = commands.add_parser("clean", help="remove what can be made again")
     cleaning.add_argument("--all", nargs="?", const="yes", help="remove the whole home")
     cleaning.set_defaults(command=_clean)
@@ -77,6 +87,39 @@ def _import_release(arguments: argparse.Namespace) -> None:
     in_force = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
     state = "in force" if release_id in in_force else "not in force: another of its name is"
     print(f"Release {release_id} is in {home.home()}, {state}.")
+
+
+def _check_ledger(_arguments: argparse.Namespace) -> None:
+    path, findings = home.ledger_path(), _findings()
+    counted = f"{findings.n_calls} calls and {findings.n_charges} charges"
+    if findings.wrong:
+        for each in findings.wrong:
+            print(each)
+        raise UserError(
+            f"{path} is damaged (SQLite can read {counted}): make ledger-salvage makes a new ledger of "
+            "what can be read, make restore puts a backup back."
+        )
+    print(f"{path} is sound: {counted}.")
+
+
+def _salvage_ledger(_arguments: argparse.Namespace) -> None:
+    path, findings = home.ledger_path(), _findings()
+    if not findings.wrong:
+        print(f"{path} is sound: there is nothing to salvage.")
+        return
+    done = salvage(path)
+    rows = ", ".join(f"{number} {name}" for name, number in done.rows.items())
+    missing = " and ".join(f"{number} {name}" for name, number in done.missing.items())
+    print(f"{path} is a new ledger of what could be read: {rows}.")
+    print(
+        f"Missing between those that were read: {missing}. What came after them cannot be counted."
+    )
+    print(f"The damaged file is {done.aside}: remove it when you do not need it.")
+
+
+def _findings() -> Findings:
+    require_unused(home.home())
+    return check_all(home.ledger_path())
 
 
 def _clean(arguments: argparse.Namespace) -> None:

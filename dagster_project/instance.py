@@ -1,16 +1,32 @@
 """The Dagster instance of the project: `dagster/` under the home folder, with its own dagster.yaml.
 
-What belongs here: making that folder ready. It is called before anything opens the instance.
+What belongs here: making that folder ready, and its first opening. Dagster makes the databases when
+it first opens them, and two processes that do so at once spoil them for good. So they are made by one
+process at a time, elsewhere, and moved to their places when they are whole.
 """
 
 import os
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
+from filelock import FileLock
 
+from resources.atomic_file import write_atomically
 from resources.home import home
 
 SETTINGS = Path(__file__).with_name("dagster.yaml")
+DATABASES = {
+    Path("history/runs.db"): {"runs", "run_tags"},
+    Path("history/runs/index.db"): {"event_logs", "asset_keys", "dynamic_partitions"},
+    Path("schedules/schedules.db"): {"jobs", "job_ticks"},
+}
+"""The instance's databases, and tables that each of them has in every version of Dagster."""
+DRAFT = ".being-made"
 
 
 def prepare_dagster_home() -> Path:
@@ -19,12 +35,67 @@ def prepare_dagster_home() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / SETTINGS.name
     if not target.exists() or target.read_bytes() != SETTINGS.read_bytes():
-        target.write_bytes(SETTINGS.read_bytes())
+        write_atomically(target, SETTINGS.read_bytes())
     os.environ["DAGSTER_HOME"] = str(folder)
     return folder
 
 
 def open_instance() -> dg.DagsterInstance:
-    """The instance that the UI shows."""
-    prepare_dagster_home()
-    return dg.DagsterInstance.get()
+    """The instance that the UI shows, made when it is not there yet or was left half-made."""
+    folder = prepare_dagster_home()
+    with FileLock(folder / "opening.lock"):
+        if any(_is_half_made(folder / path, tables) for path, tables in DATABASES.items()):
+            _put_aside(folder)
+        if not all((folder / path).exists() for path in DATABASES):
+            _make(folder)
+        return dg.DagsterInstance.get()
+
+
+def _is_half_made(path: Path, tables: set[str]) -> bool:
+    """Whether the making of the database did not come to its end, or two were made into one.
+
+    A whole one has its tables and one version.
+    """
+    if not path.exists():
+        return False
+    with closing(sqlite3.connect(path, timeout=60)) as connection:
+        try:
+            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            names = {name for (name,) in found}
+            if not {"alembic_version", *tables} <= names:
+                return True
+            versions = connection.execute("SELECT count(*) FROM alembic_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            return True
+    return versions != (1,)
+
+
+def _put_aside(folder: Path) -> None:
+    """Move the databases of a half-made instance away: there may be runs in some of them."""
+    aside = folder / f"half-made-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
+    aside.mkdir()
+    for name in sorted({path.parts[0] for path in DATABASES}):
+        if (folder / name).exists():
+            (folder / name).rename(aside / name)
+    print(
+        f"The Dagster instance {folder} was left half-made: it is made anew, what was there is in "
+        f"{aside}.",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _make(folder: Path) -> None:
+    """Make the databases that are not there: whole or, when this process is killed, not at all."""
+    draft = folder / DRAFT
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir()
+    shutil.copy(SETTINGS, draft)
+    dg.DagsterInstance.from_config(str(draft)).dispose()
+    for path in DATABASES:
+        if not (folder / path).exists():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (draft / path).rename(folder / path)
+    shutil.rmtree(draft)

@@ -1,20 +1,31 @@
 """Jobs: one for each stage, and `build` for all of them up to a release.
 
-What belongs here: which assets run together, and the order of stages in `build`. A job of assets has
-one partition dimension at most, so `build` is a job of its own that runs the stages' jobs one after
-the other in its process (docs/decisions/0003).
+What belongs here: which assets run together, and the order of stages in `build`; jobs on releases are
+`release_jobs.py`. Ingestion is partitioned by shard and the other stages are not, so `build` is a job
+of its own that runs the stages' jobs one after the other in its process (docs/decisions/0003).
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import dagster as dg
 from dagster import AssetSelection
+from dagster._core.utils import make_new_run_id
 
-from assets.common.partitions import buckets, wit_shards
+from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
+from dagster_project.ask_anew import ask_anew_job
+from dagster_project.interrupts import handlers_kept
+from dagster_project.live_runs import marked
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
+from dagster_project.release_jobs import RELEASE_JOBS
+from dagster_project.run_origin import in_location
+from dagster_project.run_tags import BUILD
+from dagster_project.settings_job import settings_job
+from dagster_project.shards import observation
 from resources.corpus.corpus import Corpus
+from resources.corpus.observation import observe
 from resources.llm.gateway import Gateway
 
 if TYPE_CHECKING:
@@ -26,8 +37,6 @@ if TYPE_CHECKING:
 
 ResolveJob = Callable[[str], dg.JobDefinition]
 
-RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
-
 DESCRIPTIONS = {
     "ingest": "Shards to entries.",
     "cluster": "Entries of all shards to image sets.",
@@ -35,7 +44,7 @@ DESCRIPTIONS = {
     "rewrite": "Questions of dialogues to rewrites.",
     "review": "Dialogues and rewrites through review; how far people agree.",
     "release": "What is approved to frozen releases and their exports.",
-    "evaluate": "A model on the releases in force: answers, judgments, scores; leaderboard, reports.",
+    "evaluate": "Models on the releases in force: answers, judgments, scores; leaderboard, reports.",
     "ledger": "What model calls cost, as the ledger has it now.",
 }
 """The stages, each a group of assets and a job of the same name."""
@@ -45,39 +54,60 @@ STAGES = {
 }
 ASK_MODELS = ("dialogue", "rewrite", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
-OF_A_MODEL = [dg.AssetKey(["evaluate", name]) for name in ("answers", "judgments", "scores")]
-"""Assets of the stage `evaluate` that are partitioned by model; the others are of all models."""
 
 
-def run_stage(
-    context: dg.OpExecutionContext,
-    resolve_job: ResolveJob,
-    name: str,
-    tags: Mapping[str, str],
-    resources: Mapping[str, object],
-) -> None:
-    """Run a stage's job here and now as a run of its own. Raises dg.Failure when it fails."""
-    partition = tags.get("dagster/partition", "")
-    context.log.info(f"stage {name} {partition}".rstrip())
-    result = resolve_job(name).execute_in_process(
-        instance=context.instance,
-        run_config=SHOW_PROGRESS,
-        tags={**tags, "loom/build": context.run_id},
-        resources=dict(resources),
-        raise_on_error=False,
-    )
-    if not result.success:
-        raise dg.Failure(
-            f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False
+def run_job(
+    job: dg.JobDefinition,
+    instance: dg.DagsterInstance,
+    *,
+    tags: Mapping[str, str] | None = None,
+    partition: str | None = None,
+    assets: Sequence[dg.AssetKey] | None = None,
+    resources: Mapping[str, object] | None = None,
+    ops: Mapping[str, object] | None = None,
+) -> dg.ExecuteInProcessResult:
+    """Run a job here and now, as a run of its own that the UI shows on the job's page and in its
+    timeline."""
+    run_id = make_new_run_id()
+    with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
+        return job.execute_in_process(
+            instance=instance,
+            run_id=run_id,
+            run_config={**SHOW_PROGRESS, "ops": dict(ops or {})},
+            partition_key=partition,
+            asset_selection=assets,
+            tags=tags,
+            resources=dict(resources or {}),
+            raise_on_error=False,
         )
 
 
 def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
-    """The job `build`: ingest every shard of the corpus, cluster, generate every bucket, release,
-    and show what it cost.
+    """The job `build`: ingest every shard of the corpus, cluster, generate, release, and show what it
+    cost.
 
     `resolve_job` gives the stages' jobs by name; it is called when the build runs.
     """
+
+    def run_stage(
+        context: dg.OpExecutionContext,
+        name: str,
+        partition: str | None = None,
+        resources: Mapping[str, object] | None = None,
+    ) -> None:
+        """Run a stage's job. Raises dg.Failure when it fails."""
+        context.log.info(f"stage {name} {partition or ''}".rstrip())
+        result = run_job(
+            resolve_job(name),
+            context.instance,
+            tags={BUILD: context.run_id},
+            partition=partition,
+            resources=resources,
+        )
+        if not result.success:
+            raise dg.Failure(
+                f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False
+            )
 
     @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
     def ingest_shards(context: dg.OpExecutionContext, corpus: dg.ResourceParam[Corpus]) -> None:
@@ -89,30 +119,22 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
                 allow_retries=False,
             )
         context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
+        for shard, seen in observe(corpus, {}, math.inf).items():
+            context.instance.report_runless_asset_event(observation(shard, seen))
         for shard in shards:
-            run_stage(context, resolve_job, "ingest", {"dagster/partition": shard}, {})
+            run_stage(context, "ingest", shard)
 
     @dg.op(
-        description="Embed the entries, cluster them, draw image sets.",
+        description="Embed the entries, cluster them, sample image sets.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def cluster_entries(context: dg.OpExecutionContext) -> None:
-        run_stage(context, resolve_job, "cluster", {}, {})
+        run_stage(context, "cluster")
 
-    @dg.op(
-        description="Generate dialogues and rewrites, all buckets in one run each.",
-        ins={"after": dg.In(dg.Nothing)},
-    )
+    @dg.op(description="Generate dialogues and rewrites.", ins={"after": dg.In(dg.Nothing)})
     def generate_dialogues(context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]) -> None:
-        keys = buckets.get_partition_keys()
         for stage in ("dialogue", "rewrite"):
-            run_stage(
-                context,
-                resolve_job,
-                stage,
-                {RANGE_START: keys[0], RANGE_END: keys[-1]},
-                {"llm": llm},
-            )
+            run_stage(context, stage, resources={"llm": llm})
 
     @dg.op(
         description="Take dialogues through review and freeze what is approved.",
@@ -120,14 +142,14 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     )
     def release_approved(context: dg.OpExecutionContext) -> None:
         for stage in ("review", "release"):
-            run_stage(context, resolve_job, stage, {}, {})
+            run_stage(context, stage)
 
     @dg.op(
         description="Show what the ledger holds, the calls of this build among it.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def mirror_ledger(context: dg.OpExecutionContext) -> None:
-        run_stage(context, resolve_job, "ledger", {}, {})
+        run_stage(context, "ledger")
 
     @dg.job(
         description="From WIT rows to frozen releases: all stages from ingest to release, then ledger.",
@@ -141,4 +163,10 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
 
 def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
     """Every job of the project; `resolve_job` as for `build_job`."""
-    return [*STAGES.values(), build_job(resolve_job)]
+    return [
+        *STAGES.values(),
+        build_job(resolve_job),
+        settings_job(),
+        ask_anew_job,
+        *RELEASE_JOBS,
+    ]

@@ -5,6 +5,7 @@ What belongs here: the console logger of the project's jobs. The whole log is in
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,14 @@ from dagster._utils.error import SerializableErrorInfo
 SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
 """Run config that prints with this logger instead of Dagster's own."""
 
+QUIET_SECONDS = 3.0
+"""A step that has printed nothing for so long is named, so that it is seen that it is at work."""
 _STARTED = time.monotonic()
+_STEP_ENDS = (
+    dg.DagsterEventType.STEP_SUCCESS,
+    dg.DagsterEventType.STEP_FAILURE,
+    dg.DagsterEventType.STEP_SKIPPED,
+)
 _SHOWN = ("calls", "cache hits", "failed", "rejected", "cost (USD)")
 
 
@@ -25,26 +33,46 @@ class ProgressHandler(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self._printed: set[tuple[object, str]] = set()
+        self._quiet: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print `record` when it is one of those."""
+        line = self._line(record)
+        event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
+        if line or (event is not None and event.event_type in _STEP_ENDS):
+            self._expect(None)
+        if line:
+            _print(line)
+        if event is not None and event.event_type == dg.DagsterEventType.STEP_START:
+            self._expect(str(event.step_key).replace("__", "/"))
+
+    def _expect(self, step: str | None) -> None:
+        """Name `step` in a while unless something else is printed; None: nothing is to be named."""
+        if self._quiet is not None:
+            self._quiet.cancel()
+            self._quiet.join()
+            self._quiet = None
+        if step is not None:
+            self._quiet = threading.Timer(QUIET_SECONDS, _print, [f"  … {step} is under way"])
+            self._quiet.daemon = True
+            self._quiet.start()
+
+    def _line(self, record: logging.LogRecord) -> str | None:
+        """What is printed of `record`, if anything."""
         event: dg.DagsterEvent | None = getattr(record, "dagster_event", None)
         if event is None:
             meta = getattr(record, "dagster_meta", {})
             message = meta.get("orig_message") or record.getMessage()
             # Steps that could not run because of a failure are not listed one by one.
             skipped = record.levelno < logging.INFO or message.startswith("Dependencies for step")
-            line = None if skipped else f"  … {message}"
-        elif event.is_step_materialization:
-            line = self._materialized(event)
-        elif event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
-            line = _failed_check(event)
-        elif event.is_step_failure and event.step_failure_data.error:
-            line = f"FAILED {event.step_key}: {_cause(event.step_failure_data.error)}"
-        else:
-            line = None
-        if line:
-            print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
+            return None if skipped else f"  … {message}"
+        if event.is_step_materialization:
+            return self._materialized(event)
+        if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            return _failed_check(event)
+        if event.is_step_failure and event.step_failure_data.error:
+            return f"FAILED {event.step_key}: {_cause(event.step_failure_data.error)}"
+        return None
 
     def _materialized(self, event: dg.DagsterEvent) -> str | None:
         materialization = event.step_materialization_data.materialization
@@ -57,6 +85,10 @@ class ProgressHandler(logging.Handler):
         shown = [f"{metadata.get('dagster/row_count', 0)} rows"]
         shown += [f"{metadata[name]} {name}" for name in _SHOWN if metadata.get(name)]
         return f"{asset:<32} {', '.join(shown)}"
+
+
+def _print(line: str) -> None:
+    print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
 
 
 def _failed_check(event: dg.DagsterEvent) -> str | None:

@@ -4,11 +4,14 @@ What belongs here: where each resource comes from. None is opened while definiti
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import dagster as dg
+from dagster._core.storage.tags import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
 
 from assets.common.tables import plain_errors
+from dagster_project.run_tags import BUILD, CHAIN
+from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources import home
 from resources.corpus.corpus import Corpus
 from resources.embedder import PACKAGED, TORCH, Embedder
@@ -18,14 +21,13 @@ from resources.images.index import ImageIndex
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.registry import RegistryError, active_profile, load_registry
+from resources.llm.model_spec import RegistryError
+from resources.llm.registry import Registry, active_profile, load_registry
 from resources.offline.process import OfflineServer
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
-CHAIN = "loom/chain"
-"""Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
@@ -68,24 +70,36 @@ def ray_cluster() -> RayCluster:
     return RayCluster(os.environ.get("RAY_ADDRESS") or os.environ.get("LOOM_RAY_ADDRESS") or None)
 
 
-def make_gateway(run: str = "", budget_usd: float | None = None) -> Gateway:
-    """The gateway for the active profile, for one run and what it may spend.
+def make_gateway(
+    run: str = "",
+    budget_usd: float | None = None,
+    ancestors: Sequence[str] = (),
+    *,
+    registry: Registry | None = None,
+    profile: str | None = None,
+) -> Gateway:
+    """The gateway for one run and what it may spend, its ancestors included.
 
-    Raises RegistryError with one sentence.
+    Without `budget_usd` that is LOOM_BUDGET_USD, together with the runs beside it. `registry` is that
+    of models.yaml and `profile` the active one, where they are not given. Raises RegistryError with one
+    sentence.
     """
     return Gateway(
-        load_registry(),
-        active_profile(),
+        load_registry() if registry is None else registry,
+        active_profile() if profile is None else profile,
         Ledger(home.ledger_path()),
         ImageStore(home.images_path()),
         run,
         default_budget() if budget_usd is None else budget_usd,
         launcher=OfflineServer(),
+        ancestors=ancestors,
+        together=budget_usd is None,
     )
 
 
 def default_budget() -> float | None:
-    """US dollars a run may spend (environment variable `LOOM_BUDGET_USD`), without limit by default.
+    """US dollars that runs side by side may spend (environment variable `LOOM_BUDGET_USD`), without
+    limit by default.
 
     Raises RegistryError.
     """
@@ -99,32 +113,54 @@ def default_budget() -> float | None:
     return budget
 
 
+def ancestors_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> list[str]:
+    """The runs whose work a run repeats or continues, in no order; they share its budget.
+
+    These are the runs that it goes on for after a batch, those that it executes again and all that
+    execute the same one again, and the build that one of them is part of.
+    """
+    found = {run.run_id}
+    todo = [run]
+    while todo:
+        tags = todo.pop().tags
+        named = {*tags.get(CHAIN, "").split(), tags.get(BUILD), tags.get(PARENT_RUN_ID_TAG)}
+        if root := tags.get(ROOT_RUN_ID_TAG):
+            again = instance.get_runs(dg.RunsFilter(tags={ROOT_RUN_ID_TAG: root}))
+            named |= {root, *(each.run_id for each in again)}
+        new = {each for each in named if each} - found
+        found |= new
+        todo += instance.get_runs(dg.RunsFilter(run_ids=sorted(new))) if new else []
+    return sorted(found - {run.run_id})
+
+
 @dg.resource(
-    description="Model calls: registry, ledger, limits; the offline server when it is needed.",
+    description="Asks models, by the profile LOOM_PROFILE of models.yaml. Needs the profile's keys.",
     config_schema={
         "budget_usd": dg.Field(
             dg.Noneable(float),
             is_required=False,
-            description="US dollars this run may spend on models; it stops before it passes them.",
+            description="US dollars that this run, and those that it retries or continues, may spend "
+            "on models; it stops before it passes them.",
         )
     },
 )
 def llm(context: dg.InitResourceContext) -> Iterator[Gateway]:
     """A gateway for one run; what it started is stopped with it."""
     with plain_errors():
-        gateway = make_gateway(
-            context.run.run_id if context.run else "", context.resource_config.get("budget_usd")
-        )
-        # A run that continues others continues their spending, too.
-        before = context.run.tags.get(CHAIN, "").split() if context.run else []
-        gateway.budget.spent_usd = gateway.ledger.cost_of(before)
+        run, budget_usd = context.run, context.resource_config.get("budget_usd")
+        if run is None or context.instance is None:
+            gateway = make_gateway("", budget_usd)
+        else:
+            gateway = make_gateway(run.run_id, budget_usd, ancestors_of(context.instance, run))
     try:
         yield gateway
     finally:
         gateway.close()
 
 
-@dg.resource(description="Every model call that was paid for, for reading; needs no model's key.")
+@dg.resource(
+    description="Every model call that was paid for: ledger.sqlite of the home. Needs no key."
+)
 def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
     """The ledger by itself: a gateway asks for the profile's keys."""
     with plain_errors():
@@ -135,7 +171,7 @@ def ledger(_context: dg.InitResourceContext) -> Iterator[Ledger]:
         opened.close()
 
 
-@dg.resource(description="Which address gave which image: nothing is fetched twice.")
+@dg.resource(description="Which address gave which image, so that none is fetched twice.")
 def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
     """The index beside the images."""
     with plain_errors():
@@ -146,7 +182,9 @@ def image_index(_context: dg.InitResourceContext) -> Iterator[ImageIndex]:
         opened.close()
 
 
-@dg.resource(description="What people decided, append-only, and what is put before them.")
+@dg.resource(
+    description="What is put before people and what they decided: review.sqlite of the home."
+)
 def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
     """The review store, with the rules of `review.yaml`."""
     with plain_errors():
@@ -157,28 +195,66 @@ def review_store(_context: dg.InitResourceContext) -> Iterator[ReviewStore]:
         opened.close()
 
 
-def make_resources() -> dict[str, dg.ResourceDefinition]:
-    """Every resource by the name assets ask for it."""
+def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, dg.ResourceDefinition]:
+    """Every resource by the name assets ask for it; models are evaluated on `benchmarks`."""
     # A host that wants no requests gets none, whether Wikipedia or an image is asked for.
     pauses = HostPauses()
 
-    def plain(make: Callable[[], object], description: str) -> dg.ResourceDefinition:
+    def plain(
+        name: str, make: Callable[[], object], description: str
+    ) -> dict[str, dg.ResourceDefinition]:
         made = plain_errors()(make)
-        return dg.ResourceDefinition(lambda _context: made(), description=description)
+
+        def provide(_context: dg.InitResourceContext) -> object:
+            return made()
+
+        # The UI shows a resource's function, too.
+        provide.__name__ = name
+        return {name: dg.ResourceDefinition(provide, description=description)}
 
     return {
-        "warehouse": plain(warehouse, "DuckDB tables, opened for one transaction."),
-        "corpus": plain(
-            lambda: corpus_folder(pauses), "The shards that are ingested, and what is left out."
+        **plain(
+            "warehouse",
+            warehouse,
+            "The tables: warehouse.duckdb of the home. A connection lasts for one transaction.",
         ),
-        "image_store": plain(lambda: ImageStore(home.images_path()), "Images by their SHA-256."),
+        **plain(
+            "corpus",
+            lambda: corpus_folder(pauses),
+            "The folder of shards to ingest (LOOM_CORPUS), by default the sample corpus.",
+        ),
+        **plain(
+            "image_store",
+            lambda: ImageStore(home.images_path()),
+            "The images of the home, each once, by the SHA-256 of its file.",
+        ),
         "image_index": image_index,
-        "image_fetcher": plain(
-            lambda: image_fetcher(pauses), "Images from a folder, a mirror or the web."
+        **plain(
+            "image_fetcher",
+            lambda: image_fetcher(pauses),
+            "Gets images from LOOM_IMAGES (a folder or a mirror), from the corpus, or from the web.",
         ),
-        "embedder": plain(text_embedder, "Texts to unit vectors."),
-        "ray": plain(ray_cluster, "Where steps that are told to run on Ray send their jobs."),
+        **plain(
+            "embedder",
+            text_embedder,
+            "Turns texts into vectors by the model LOOM_EMBEDDER, by default the packaged one.",
+        ),
+        **plain(
+            "ray",
+            ray_cluster,
+            "The Ray cluster (LOOM_RAY_ADDRESS) for steps whose settings say that they run on Ray.",
+        ),
         "review_store": review_store,
         "llm": llm,
         "ledger": ledger,
+        **plain(
+            "profile",
+            lambda: load_registry().profile(active_profile()),
+            "Which models write, judge and are evaluated (LOOM_PROFILE in models.yaml). Needs no key.",
+        ),
+        **plain(
+            "benchmarks",
+            lambda: benchmarks,
+            "The benchmarks that models are evaluated on, by name: how each asks, judges and scores.",
+        ),
     }

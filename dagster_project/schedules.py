@@ -1,21 +1,21 @@
-"""Schedules: the next shard weekly, models without scores nightly, `ledger.calls` hourly.
+"""Schedules: new and changing shards weekly, models without scores nightly, `ledger.calls` hourly.
 
 What belongs here: the calendar. A schedule that asks models is stopped until someone turns it on in the
 UI; copying the ledger asks none, so that schedule runs from the start.
 """
 
-from collections.abc import Iterator
 from contextlib import closing
 
 import dagster as dg
 
-from assets.common.partitions import models, wit_shards
+from assets.common.partitions import wit_shards
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
 from methods.errors import UserError
-from resources.home import ledger_path
+from resources import home
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
+from resources.warehouse import Warehouse
 
 
 @dg.schedule(
@@ -23,69 +23,55 @@ from resources.llm.registry import active_profile, load_registry
     cron_schedule="0 3 * * 1",
     description="The next shard that is not ingested yet, and remote shards that may have changed.",
 )
-def ingest_weekly(
-    context: dg.ScheduleEvaluationContext,
-) -> Iterator[dg.RunRequest | dg.SkipReason]:
+def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
     """Monday 03:00: the first shard, by name, that was never materialized, and every materialized shard
     that is not a file of the folder; only what has changed of those is read again."""
     try:
         corpus = corpus_folder()
         shards, changing = corpus.shards(), corpus.changing()
     except UserError as error:
-        yield dg.SkipReason(str(error))
-        return
+        return dg.SkipReason(str(error))
     done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
     waiting = [shard for shard in shards if shard not in done]
     again = [shard for shard in changing if shard in done]
     if not waiting and not again:
-        yield dg.SkipReason("Every shard of the corpus is ingested.")
-        return
-    context.instance.add_dynamic_partitions(str(wit_shards.name), waiting[:1])
-    for shard in [*waiting[:1], *again]:
-        yield dg.RunRequest(partition_key=shard)
+        return dg.SkipReason("Every shard of the corpus is ingested.")
+    due = [*waiting[:1], *again]
+    # Those that are there stay; one that a person deleted would make every tick fail.
+    context.instance.add_dynamic_partitions(str(wit_shards.name), due)
+    # Dagster starts one run for a key: a tick that is repeated starts nothing twice, and no next shard.
+    tick = context.scheduled_execution_time.isoformat()
+    keys = [*(f"{tick} next" for _ in waiting[:1]), *(f"{tick} {shard}" for shard in again)]
+    return [
+        dg.RunRequest(run_key=key, partition_key=shard)
+        for key, shard in zip(keys, due, strict=True)
+    ]
 
 
 @dg.schedule(
     job=jobs.STAGES["evaluate"],
     cron_schedule="0 2 * * *",
-    description="Models of the active profile without scores on the release in force.",
+    description="Models of the active profile without scores on the releases in force.",
 )
 def evaluate_missing_models(
     context: dg.ScheduleEvaluationContext,
-) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """Nightly 02:00: a run for each model whose scores are older than the release, or not there."""
+) -> dg.RunRequest | dg.SkipReason:
+    """Nightly 02:00: one run if a model of the profile has no scores on a release in force.
+
+    Models that have them cost nothing: their answers are in the ledger.
+    """
     try:
         profile = load_registry().profile(active_profile())
+        unscored = Warehouse(home.warehouse_path()).read(
+            "evaluate/unscored", {"models": profile.evaluate}
+        )
     except UserError as error:
-        yield dg.SkipReason(str(error))
-        return
-    missing = models_without_scores(context.instance, profile.evaluate)
-    if not missing:
-        yield dg.SkipReason("Every model of the profile has scores on the release in force.")
-        return
-    context.instance.add_dynamic_partitions(str(models.name), missing)
-    for model in missing:
-        yield dg.RunRequest(partition_key=model)
-
-
-def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> list[str]:
-    """Those of `names` whose last scores are not newer than the last release."""
-    released = instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
-    if released is None:
-        return []
-    missing = []
-    for name in names:
-        records = instance.fetch_materializations(
-            dg.AssetRecordsFilter(
-                asset_key=dg.AssetKey(["evaluate", "scores"]),
-                asset_partitions=[name],
-                after_timestamp=released.timestamp,
-            ),
-            limit=1,
-        ).records
-        if not records:
-            missing.append(name)
-    return missing
+        return dg.SkipReason(str(error))
+    names = sorted(set(unscored["model"].to_pylist()))
+    if not names:
+        return dg.SkipReason("Every model of the profile has scores on the releases in force.")
+    tick = context.scheduled_execution_time.isoformat()
+    return dg.RunRequest(run_key=tick, tags={"loom/without_scores": ", ".join(names)})
 
 
 @dg.schedule(
@@ -96,10 +82,10 @@ def models_without_scores(instance: dg.DagsterInstance, names: list[str]) -> lis
 )
 def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Hourly: copy the ledger into the warehouse, unless the copy has every call already."""
-    if not ledger_path().exists():
+    if not home.ledger_path().exists():
         return dg.SkipReason("No model was asked anything yet.")
     try:
-        with closing(Ledger(ledger_path())) as ledger:
+        with closing(Ledger(home.ledger_path())) as ledger:
             n_calls = ledger.count_paid_calls()
     except UserError as error:
         return dg.SkipReason(str(error))
@@ -109,7 +95,7 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
     # The ledger only grows, so an equal count means the same calls.
     if n_calls == n_shown:
         return dg.SkipReason(f"All {n_calls} calls of the ledger are in the warehouse.")
-    return dg.RunRequest()
+    return dg.RunRequest(run_key=context.scheduled_execution_time.isoformat())
 
 
 SCHEDULES = [ingest_weekly, evaluate_missing_models, mirror_ledger]

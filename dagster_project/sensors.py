@@ -1,6 +1,6 @@
 """Sensors: changes outside Dagster that assets depend on.
 
-What belongs here: polling the corpus folder, models.yaml, the review store and providers' batches.
+What belongs here: polling the corpus folder, the review store and providers' batches.
 """
 
 import json
@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from assets.common.partitions import buckets, models, wit_shards
-from dagster_project.jobs import ASK_MODELS, RANGE_END, RANGE_START
-from dagster_project.resources import CHAIN, corpus_folder
+from assets.common.partitions import wit_shards
+from assets.review.queue import KINDS_MADE
+from dagster_project.dead_runs import dead_runs
+from dagster_project.jobs import ASK_MODELS
+from dagster_project.resources import corpus_folder
+from dagster_project.run_tags import CHAIN, WAITED
+from dagster_project.shards import observation
+from methods.agreement.ratings import SCORE
 from methods.errors import UserError
+from methods.ids import content_id
+from resources.corpus.observation import Observed, observe
 from resources.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
-from resources.llm.registry import active_profile, load_registry
+from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.offline.process import OfflineServer
-from resources.review.buckets import Bucket
 from resources.review.store import ReviewStore
 
 if TYPE_CHECKING:
@@ -32,92 +39,89 @@ if TYPE_CHECKING:
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `SensorDefinition")
 
-WAITED = "loom/waited"
-"""Tag of a run that goes on for another one, which stopped to wait for batches."""
+OBSERVE_SECONDS = 20
+"""How long one tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
 """Sensors that only add partitions or report what happened cost nothing, so they run from the start."""
 
 
-def _additions(
-    context: dg.SensorEvaluationContext, definition: dg.DynamicPartitionsDefinition, keys: list[str]
-) -> dg.SensorResult | dg.SkipReason:
-    known = set(context.instance.get_dynamic_partitions(str(definition.name)))
-    new = [key for key in keys if key not in known]
-    if not new:
-        return dg.SkipReason(f"No new {definition.name}.")
-    return dg.SensorResult(dynamic_partitions_requests=[definition.build_add_request(new)])
-
-
 @dg.sensor(
     minimum_interval_seconds=30,
     default_status=RUNNING,
-    description="A new entry in models.yaml becomes a model partition.",
+    description="Shards of the corpus become partitions; a changed one makes what follows stale.",
 )
-def new_models(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Adds the models that the active profile evaluates."""
+def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """Adds new shards as partitions, and reports a shard whose content has changed.
+
+    Ingesting them is up to a person, the schedule or the automation. The cursor has what was reported.
+    """
+    before = json.loads(context.cursor or "{}")
     try:
-        return _additions(context, models, load_registry().profile(active_profile()).evaluate)
+        corpus = corpus_folder()
+        names = corpus.shards()
+        found = observe(corpus, before, OBSERVE_SECONDS)
     except UserError as error:
         return dg.SkipReason(str(error))
+    known = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
+    new = [shard for shard in names if shard not in known]
+    reported = {shard: Observed(*seen).fingerprint for shard, seen in before.items()}
+    changed = [shard for shard, seen in found.items() if reported.get(shard) != seen.fingerprint]
+    # Also when nothing is reported: a file that was touched is read once, not in every tick. What is
+    # gone is kept: the file may be on its way back.
+    context.update_cursor(json.dumps({**before, **found}))
+    if not new and not changed:
+        return dg.SkipReason(f"No shard is new or changed; the corpus has {len(names)}.")
+    done = f"new: {', '.join(new) or 'none'}; changed: {', '.join(changed) or 'none'}"
+    context.log.info(done)
+    return dg.SensorResult(
+        # The tick shows it; without a run Dagster would say that the sensor did nothing.
+        skip_reason=dg.SkipReason(done),
+        dynamic_partitions_requests=[wit_shards.build_add_request(new)] if new else [],
+        asset_events=[observation(shard, found[shard]) for shard in changed],
+    )
 
 
 @dg.sensor(
     minimum_interval_seconds=30,
     default_status=RUNNING,
-    description="A new shard, in the corpus folder or its corpus.yaml, becomes a partition.",
-)
-def new_shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Adds the shards of the corpus; ingesting them is up to a person or the schedule."""
-    try:
-        return _additions(context, wit_shards, corpus_folder().shards())
-    except UserError as error:
-        return dg.SkipReason(str(error))
-
-
-@dg.sensor(
-    minimum_interval_seconds=30,
-    default_status=RUNNING,
-    description="A bucket whose items await no decision any more is materialized in review/decisions.",
+    description="Decisions are reported in review/decisions when no item needs one any more.",
 )
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Reports a bucket each time that people have completed it.
+    """Reports each time that people have completed the review of what releases are made of.
 
-    A bucket without items awaits nobody, once anything was queued at all. The cursor has what was
-    reported of each bucket.
+    Scores that people gave are reported with it, or when they are complete. The cursor has the state
+    that was reported.
     """
     if not review_path().exists():
         return dg.SkipReason("Nothing was put before people yet.")
     try:
         with closing(ReviewStore(review_path())) as store:
-            found = {each.bucket: each for each in store.buckets()}
+            kinds = store.completion()
     except UserError as error:
         return dg.SkipReason(str(error))
-    if not found:
+    released = [each for each in kinds if each.kind in KINDS_MADE]
+    if not released:
         return dg.SkipReason("Nothing was put before people yet.")
-    states = [found.get(key, Bucket(key)) for key in sorted(buckets.get_partition_keys())]
-    done = {each.bucket: each.fingerprint for each in states if not each.n_open}
-    before = _cursor(context)
-    new = [each for each in states if done.get(each.bucket) not in (None, before.get(each.bucket))]
-    n_open = sum(each.n_open for each in states)
-    if not new:
-        return dg.SkipReason(f"{n_open} items await people; no bucket was completed since.")
+    n_open = sum(each.n_open for each in released)
+    if n_open:
+        return dg.SkipReason(f"{n_open} items await people.")
+    complete = [each for each in kinds if not each.n_open and each.kind in (*KINDS_MADE, SCORE)]
+    state = content_id(*(each.fingerprint for each in complete))
+    if context.cursor == state:
+        return dg.SkipReason("No item awaits people, and nothing was decided since.")
+    n_items = sum(each.n_items for each in complete)
+    n_decisions = sum(each.n_decisions for each in complete)
     return dg.SensorResult(
+        skip_reason=dg.SkipReason(f"Reported {n_decisions} decisions on {n_items} items."),
         asset_events=[
             dg.AssetMaterialization(
                 asset_key=["review", "decisions"],
-                partition=each.bucket,
-                metadata={"items": each.n_items, "decisions": each.n_decisions},
+                metadata={"items": n_items, "decisions": n_decisions},
+                tags={DATA_VERSION_TAG: state},
             )
-            for each in new
         ],
-        cursor=json.dumps(before | done),
+        cursor=state,
     )
-
-
-def _cursor(context: dg.SensorEvaluationContext) -> dict[str, str]:
-    """The state in which each bucket was reported; an older cursor, a number, counts as none."""
-    cursor = json.loads(context.cursor or "{}")
-    return cursor if isinstance(cursor, dict) else {}
 
 
 def batch_sensors(jobs: "Sequence[Job]") -> list[dg.SensorDefinition]:
@@ -208,7 +212,6 @@ def _again(
     if run is None or run.status != dg.DagsterRunStatus.FAILURE or started_again:
         state.resumed(run_id)
         return None
-    tags = {name: value for name, value in run.tags.items() if name in (RANGE_START, RANGE_END)}
     keys = sorted(run.asset_selection or [], key=str)
     if selected:
         keys = [key for key in keys if key.path[0] in ASK_MODELS]
@@ -219,8 +222,8 @@ def _again(
         run_config=dict(run.run_config),
         asset_selection=keys or None,
         partition_key=run.tags.get("dagster/partition"),
-        tags={**tags, WAITED: run_id, CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip()},
+        tags={WAITED: run_id, CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip()},
     )
 
 
-SENSORS = [new_models, new_shards, review_decisions]
+SENSORS = [shards, review_decisions, dead_runs]

@@ -1,50 +1,73 @@
 """The Dagster web UI, its daemon and the code location, started and stopped together.
 
-What belongs here: starting them on the project's instance. `dagster dev` does the rest.
+What belongs here: what is looked at and done before they start, and the start. `dagster dev` does the
+rest, as a child process (`supervisor.py`); beside it, changed files are watched (`reloading.py`).
 """
 
 import os
-import signal
 import sys
+import threading
 
-from dagster_project.instance import prepare_dagster_home
+from assets.common.partitions import wit_shards
+from dagster_project.dead_runs import end_dead_runs
+from dagster_project.held_file import hold
+from dagster_project.instance import open_instance, prepare_dagster_home
+from dagster_project.ports import HOST, reserve_for_ui, wanted_port
+from dagster_project.reloading import files_state, reload_when_changed
+from dagster_project.resources import corpus_folder
+from dagster_project.supervisor import supervise
 from methods.errors import UserError
-from resources.home import REPO_ROOT
+from resources.home import REPO_ROOT, home
 from resources.stores import bring_home_up_to_date, usable_home
 
-HOST = "127.0.0.1"
+PORT = 3000
 
 
-def main() -> None:
-    """Become `dagster dev` on loopback (port from `PORT`, 3000 by default)."""
+def main() -> int:
+    """Run the UI on loopback (port from `PORT`, 3000 by default) until it is stopped.
+
+    Returns the exit code of `dagster dev`, or 2 for what is wrong before it starts.
+    """
     try:
+        port = wanted_port(PORT)
+        address = f"http://{HOST}:{port}"
         bring_home_up_to_date()
         with usable_home():
-            prepare_dagster_home()
+            held = hold(
+                prepare_dagster_home() / "ui.lock",
+                f"{address} (process {os.getpid()})",
+                f"The UI of {home()} runs already on {{holder}}: open it there, or stop it first.",
+            )
+            reserved = reserve_for_ui(port)
+            loaded = files_state()
+            _prepare_instance()
     except UserError as error:
         print(error, file=sys.stderr)
-        sys.exit(2)
-    os.chdir(REPO_ROOT)
-    # `dagster dev` ends its children by SIGINT, which a background job of a shell would ignore.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    port = os.environ.get("PORT", "3000")
-    print(f"Dagster UI on http://{HOST}:{port} (Ctrl-C stops it)", flush=True)
-    os.execv(
-        sys.executable,
-        [
-            sys.executable,
-            "-m",
-            "dagster",
-            "dev",
-            "--workspace",
-            "workspace.yaml",
-            "--host",
-            HOST,
-            "--port",
-            port,
-        ],
-    )
+        return 2
+    print(f"Dagster UI on {address} (Ctrl-C stops it)", flush=True)
+    stop = threading.Event()
+    reloader = threading.Thread(target=reload_when_changed, args=(address, loaded, stop))
+    reloader.daemon = True
+    reloader.start()
+    command = [sys.executable, "-m", "dagster_project.dev", "--workspace", "workspace.yaml"]
+    with held, reserved:
+        code = supervise([*command, "--host", HOST, "--port", str(port)], REPO_ROOT, held)
+        stop.set()
+    return code
+
+
+def _prepare_instance() -> None:
+    """End runs whose process is gone, and add the corpus's shards as partitions."""
+    with open_instance() as instance:
+        ended = end_dead_runs(instance)
+        if ended:
+            print(f"Ended, as their processes are gone: {', '.join(ended)}.", flush=True)
+        try:
+            instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
+        except UserError as error:
+            # What was built can be looked at without the corpus.
+            print(error, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

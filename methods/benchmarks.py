@@ -9,4 +9,5 @@ from collections.abc import Mapping
 from methods.evaluation.benchmark import Benchmark
 from methods.mmdu import Mmdu
 
-BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in (Mmdu(),)}
+Benchmarks = Mapping[str, Benchmark]
+BENCHMARKS: Benchmarks = {benchmark.name: benchmark for benchmark in (Mmdu(),)}

@@ -1,7 +1,7 @@
 """Content ids: hashes of the content they identify.
 
 A rebuild gives the same id to the same content, and no counter is needed. What belongs here: the
-canonical form, the hash, the bucket of an id. What does not: what is hashed for a particular kind of
+canonical form, the hash. What does not: what is hashed for a particular kind of
 thing (its own module).
 """
 
@@ -22,8 +22,3 @@ def canonical_json(value: object) -> str:
 def content_id(*parts: object) -> str:
     """The first 20 hex digits of the SHA-256 of `parts` (JSON values) in canonical form."""
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:ID_LENGTH]
-
-
-def bucket_of(content_id: str, n_buckets: int) -> int:
-    """Bucket in [0, n_buckets) of an id: it depends on the id alone, so it never changes."""
-    return int(content_id[:8], 16) % n_buckets

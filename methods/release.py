@@ -1,15 +1,32 @@
 """A release: approved dialogues as rows of the release tables, under an id by content.
 
-What belongs here: the rows of a release, and its id. The id is a hash of the content, so the same
-content gives the same release.
+What belongs here: the rows of a release that was built, and the id of any. The id is a hash of the
+content, so the same content gives the same release. What is imported is `imported_release.py`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by table name."""
+
+RELEASE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+"""What a name may be: it begins the release's id, which names a folder."""
+
+RELEASE_TABLES = ("items", "turns", "choices", "references", "images")
+"""Tables of schema `release` whose rows a release's id is the hash of."""
+_LATER_TABLES = ("choices",)
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "items": {"group_id": None, "labels": {}},
+    "turns": {"given": None},
+    "references": {"kind": "answer"},
+}
+"""Columns that the first versions did not have, and what their rows would have in them."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,19 @@ class ReviewPolicy:
 
 
 @dataclass(frozen=True)
+class Edition:
+    """Which benchmark a release is of, which split of it, in which language, and where it is from.
+
+    None is what it has not, or is not known; an instruction set is of no benchmark.
+    """
+
+    benchmark: str | None = None
+    split: str | None = None
+    language: str | None = None
+    origin: Literal["built", "imported"] = "built"
+
+
+@dataclass(frozen=True)
 class Release:
     """Rows of the release tables, by table name."""
 
@@ -67,16 +97,14 @@ def build_release(
     answers: Mapping[str, Origin],
     sources: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> Release:
-    """Rows of `items`, `turns`, `references` and `images` for `dialogues`, in order of item id.
+    """Rows of `RELEASE_TABLES` for `dialogues`, in order of item id.
 
     `reviewed` is the policy under which they were approved. `questions` and `answers` have the origin
     of each question's text and of its answer, by question id; `sources` has the source columns of
     `images`, by (set id, image id).
     """
     ordered = sorted(dialogues, key=lambda dialogue: dialogue.item_id)
-    rows: dict[str, list[dict[str, Any]]] = {
-        table: [] for table in ("items", "turns", "references", "images")
-    }
+    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, dialogue in enumerate(ordered, start=1):
         here = {"item_id": dialogue.item_id}
         rows["items"].append(
@@ -86,6 +114,7 @@ def build_release(
                 "ordinal": ordinal,
                 "revision": dialogue.revision,
                 "reviewers": list(dialogue.reviewers),
+                "labels": {},
             }
         )
         positions = image_positions([turn["question"] for turn in dialogue.turns])
@@ -104,7 +133,13 @@ def build_release(
                 }
             )
             rows["references"].append(
-                {**here, "turn": number, "reference": turn["answer"], **vars(answered)}
+                {
+                    **here,
+                    "turn": number,
+                    "kind": "answer",
+                    "reference": turn["answer"],
+                    **vars(answered),
+                }
             )
         rows["images"] += [
             {
@@ -115,20 +150,47 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    release_id = id_of_release(name, reviewed, rows)
+    return frozen(name, reviewed, Edition(), rows)
+
+
+def frozen(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:
+    """The release of these rows, which it writes its id into."""
+    release_id = id_of_release(name, reviewed, rows, edition)
     return Release(
         release_id,
         {table: [{"release_id": release_id, **row} for row in of] for table, of in rows.items()},
     )
 
 
-def id_of_release(name: str, reviewed: ReviewPolicy, rows: Mapping[str, Any]) -> str:
-    """The id of a release of these rows of `items`, `turns`, `references` and `images`.
+def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Edition) -> str:
+    """The id of a release of these rows of `RELEASE_TABLES`, without their `release_id`.
 
     It is that of everything the release holds: who stands behind an item, what was demanded of them,
-    which call made a text and whose picture it is are as frozen as the words.
+    which call made a text and whose picture it is are as frozen as the words. What earlier versions did
+    not have is hashed only where it says something: a table without rows, a column at its default
+    (`_DEFAULTS`) and the edition of a release that was built whole are left out, so a release has the
+    id that an earlier version gave it.
     """
-    return f"{name}-{content_id('release', name, vars(reviewed), rows)[:10]}"
+    hashed = {
+        table: [_said(table, row) for row in of]
+        for table, of in rows.items()
+        if of or table not in _LATER_TABLES
+    }
+    whole = edition == Edition(edition.benchmark)
+    parts = [hashed] if whole else [hashed, vars(edition)]
+    return f"{name}-{content_id('release', name, vars(reviewed), *parts)[:10]}"
+
+
+def _said(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row without columns that are at their default."""
+    # A MAP comes from the tables as pairs.
+    plain = {**row, "labels": dict(row["labels"])} if "labels" in row else row
+    defaults = _DEFAULTS.get(table, {})
+    return {
+        column: value
+        for column, value in plain.items()
+        if column not in defaults or value != defaults[column]
+    }
 
 
 def _origin(

@@ -24,6 +24,11 @@ def ledger_path() -> Path:
     return home() / "ledger.sqlite"
 
 
+def limits_path() -> Path:
+    """The SQLite file by which processes share limits of models and budgets, beside the ledger."""
+    return home() / "limits.sqlite"
+
+
 def review_path() -> Path:
     """The SQLite file with every review event."""
     return home() / "review.sqlite"
@@ -39,6 +44,11 @@ def image_index_path() -> Path:
     return home() / "image_index.sqlite"
 
 
+def settings_path() -> Path:
+    """The file with the settings that differ from their defaults."""
+    return home() / "settings.yaml"
+
+
 def releases_path() -> Path:
     """One folder a release, named by its id."""
     return home() / "releases"
@@ -47,6 +57,11 @@ def releases_path() -> Path:
 def reports_path() -> Path:
     """HTML reports, one file a release."""
     return home() / "reports"
+
+
+def relative_to_home(path: Path) -> str:
+    """A path below the home as tables keep it, so that it is still right when the home has moved."""
+    return path.relative_to(home()).as_posix()
 
 
 def staging_path() -> Path:

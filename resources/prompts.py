@@ -35,7 +35,10 @@ def _load(name: str, override: str | None) -> PromptTemplate:
         raise PromptError(
             f"There is no prompt file {candidates[0]}; restore it or unset LOOM_PROMPTS."
         )
-    source = path.read_text()
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptError(f"The prompt {path} cannot be read: {error}.") from None
     try:
         template = PromptTemplate(name, source)
     except FrontMatterError as error:
@@ -50,7 +53,7 @@ def require_task(task: str, prompt_version: str) -> str:
     if not task:
         raise PromptError(
             f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
-            "its file with the lines '---', 'task: <answers, judge, questions, rewrite or summary>' "
-            "and '---'."
+            "its file with the lines '---', 'task: <answers, extract, judge, questions, rewrite or "
+            "summary>' and '---'."
         )
     return task

@@ -8,23 +8,18 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from filelock import FileLock
 
 from resources.migrations import Migration, StoreError, current_version, missing_steps
+from resources.sqlite_connection import DAMAGED, NamedConnection, result_code
 
 BUSY_TIMEOUT = 60.0
 """Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
-_DAMAGED = (
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_ERROR,
-)
-"""Result codes that say that the file is not what the store has made."""
+T = TypeVar("T")
 _DECLARATIONS = """
 SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
 ORDER BY type <> 'table', rowid
@@ -37,6 +32,9 @@ class SqliteFile:
     Opening it brings the file to the current version (`resources/migrations.py`). Raises StoreError
     when a later version made it, or when it is no such file. Each step is one transaction with the
     number of its version, which stands in SQLite's `user_version`.
+
+    Once it is open, whatever SQLite says of the file is a StoreError, and so is the file's being
+    deleted or replaced: nothing is written where nobody would find it.
     """
 
     SCHEMA: ClassVar[tuple[Path, ...]]
@@ -45,6 +43,14 @@ class SqliteFile:
     ROWS: ClassVar[Callable | None] = None
     """The connections' row factory; None for tuples."""
 
+    IF_DAMAGED: ClassVar[str] = (
+        "restore a backup (make restore), or move it away to begin without it"
+    )
+    """What to do about a damaged file."""
+
+    _identity: tuple[int, int] | None = None
+    """Device and number of the file that was opened; None until it is there."""
+
     def __init__(self, path: Path | str):
         self.path = Path(path)
         self._threads = threading.local()
@@ -52,8 +58,9 @@ class SqliteFile:
         # Turning WAL on does not wait for other connections as a transaction does, so the first
         # processes to arrive take turns.
         lock = FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT)
-        with _explained(self.path), lock, self.alone() as connection:
+        with _explained(self.path, self.IF_DAMAGED), lock, self.alone() as connection:
             self._bring_up_to_date(connection)
+            self._identity = _identity(self.path)
 
     @classmethod
     def require_upgradable(cls, path: Path) -> None:
@@ -62,7 +69,7 @@ class SqliteFile:
         The steps that it lacks are run on tables like its own, in memory and without rows.
         """
         with (
-            _explained(path),
+            _explained(path, cls.IF_DAMAGED),
             closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection,
             closing(sqlite3.connect(":memory:", isolation_level=None)) as like_it,
         ):
@@ -73,14 +80,60 @@ class SqliteFile:
             for step in steps:
                 _run(like_it, [step.text()], step.version)
 
+    @classmethod
+    def look(cls, path: Path, question: Callable[[sqlite3.Connection], T]) -> T:
+        """What `question` finds through a connection that only reads, as the file is at one moment.
+
+        No file is made or changed, but for the index of a log that a killed process left, and who
+        writes goes on. `question` may be asked twice. Raises StoreError when the file is not of this
+        version, or is damaged.
+        """
+        with _explained(path, cls.IF_DAMAGED):
+            if not Path(f"{path}-wal").exists():
+                # Nobody has it open. Opened as usual it would get two files beside it that stay.
+                before = _stamp(path)
+                with suppress(sqlite3.Error):
+                    found = cls._ask(path, "mode=ro&immutable=1", question)
+                    if _stamp(path) == before:
+                        return found
+            return cls._ask(path, "mode=ro", question)
+
+    @classmethod
+    def _ask(cls, path: Path, how: str, question: Callable[[sqlite3.Connection], T]) -> T:
+        opened = sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None)
+        with closing(opened) as connection:
+            connection.execute("BEGIN")
+            _, version, steps = cls._versions(connection, path)
+            if not version:
+                raise StoreError(
+                    f"{path} is empty: move it away, or restore a backup (make restore)."
+                )
+            if steps:
+                raise StoreError(
+                    f"{path} has version {version} and is read as version {steps[-1].version}: "
+                    "stop what an earlier vlm-loom runs, and start make ui or any job, which brings it "
+                    "up to date."
+                )
+            return question(connection)
+
+    @classmethod
+    def newest_version(cls) -> int:
+        """The version that files have when this version of vlm-loom has opened them."""
+        return current_version(cls._migrations())
+
+    @classmethod
+    def require_known(cls, path: Path, version: int) -> None:
+        """Raise StoreError where the version of the file at `path` is a later one than the newest."""
+        missing_steps(cls._migrations(), path, version)
+
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> NamedConnection:
         """This thread's connection, opened when first used: opening one takes 50 times a look-up."""
         # A child process must not go on with its parent's.
         if getattr(self._threads, "process", None) != os.getpid():
             self._threads.connection = self._open()
             self._threads.process = os.getpid()
-        connection: sqlite3.Connection = self._threads.connection
+        connection: NamedConnection = self._threads.connection
         return connection
 
     @contextmanager
@@ -89,9 +142,19 @@ class SqliteFile:
 
         It takes the writers' turn at once: one that had read first would be refused, not kept waiting.
         """
-        with self.connection as connection:
+        self.require_in_place()
+        connection = self.connection
+        with connection.named_errors(), connection:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
+
+    def require_in_place(self) -> None:
+        """Raise StoreError if the file that was opened is no longer the one at its path."""
+        if self._identity is not None and _identity(self.path) != self._identity:
+            raise StoreError(
+                f"{self.path} was deleted or replaced while it was in use: put it back "
+                "(make restore, if there is a backup), and start again."
+            )
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
@@ -113,9 +176,14 @@ class SqliteFile:
         """
         return 0
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> NamedConnection:
+        # SQLite would make a file that is not there anew.
+        self.require_in_place()
         # Transactions are begun where they are wanted, not by the module.
-        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None)
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_TIMEOUT, isolation_level=None, factory=NamedConnection
+        )
+        connection.path, connection.advice = self.path, self.IF_DAMAGED
         connection.row_factory = self.ROWS
         # WAL alone may lose the last commits with the power: what was paid for, or a person's work.
         connection.execute("PRAGMA synchronous = FULL")
@@ -126,7 +194,7 @@ class SqliteFile:
         connection.execute("PRAGMA journal_mode = WAL")
         if version == 0:
             schema = [path.read_text(encoding="utf-8") for path in self.SCHEMA]
-            _run(connection, schema, current_version(self._migrations()))
+            _run(connection, schema, self.newest_version())
             return
         for step in steps:
             _run(connection, [step.text()], step.version)
@@ -168,21 +236,29 @@ def statements(text: str) -> Iterator[str]:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Raise StoreError, one sentence, for what SQLite says of the file."""
+def _explained(path: Path, if_damaged: str) -> Iterator[None]:
+    """Raise StoreError, one sentence, for what SQLite says of the file while it is opened."""
     try:
         yield
-    except sqlite3.Error as error:
-        # The lowest byte is the result code, the others say more of it.
-        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
-        advice = (
-            "restore a backup (make restore), or move it away to begin without it"
-            if damaged
-            else "put that right, and start again"
-        )
+    except (sqlite3.Error, StoreError) as raised:
+        error = raised if isinstance(raised, sqlite3.Error) else raised.__cause__
+        if not isinstance(error, sqlite3.Error):
+            raise
+        # A statement that fails now says that the tables are not those that the store has made.
+        damaged = result_code(error) in (*DAMAGED, sqlite3.SQLITE_ERROR)
+        advice = if_damaged if damaged else "put that right, and start again"
         raise StoreError(
             f"{path} cannot be opened by this version of vlm-loom ({error}): {advice}."
         ) from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file at a path; None where none is."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -> None:
@@ -193,6 +269,12 @@ def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -
             for statement in statements(script):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _stamp(path: Path) -> tuple[int, int, bool]:
+    """Changes when a file is written, or somebody opens it to write."""
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size, Path(f"{path}-wal").exists()
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from resources import home
 from resources.images.index import IndexFile
+from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
@@ -21,8 +22,7 @@ def bring_home_up_to_date() -> None:
     All are looked at before any is changed: an upgrade that is refused leaves the home to the version
     that made it. Those that are not there yet are made when they are first used.
     """
-    if home.home().exists() and not home.home().is_dir():
-        raise StoreError(f"The home {home.home()} is a file: set LOOM_HOME to a folder.")
+    require_folder()
     kinds = {
         home.ledger_path(): LedgerFile,
         home.review_path(): ReviewFile,
@@ -33,12 +33,20 @@ def bring_home_up_to_date() -> None:
         warehouses = [Warehouse(path) for path in [home.warehouse_path()] if path.exists()]
         for path, kind in files.items():
             kind.require_upgradable(path)
+        if home.ledger_path().exists():
+            require_sound(home.ledger_path())
         for warehouse in warehouses:
             warehouse.require_upgradable()
         for path, kind in files.items():
             kind(path).close()
         for warehouse in warehouses:
             warehouse.check()
+
+
+def require_folder() -> None:
+    """Raise StoreError where the home is a file; it may not be there yet."""
+    if home.home().exists() and not home.home().is_dir():
+        raise StoreError(f"The home {home.home()} is a file: set LOOM_HOME to a folder.")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
 
+from methods.ids import content_id
 from resources.warehouse_schema import (
     SQL_ROOT,
     STAGES,
@@ -22,6 +23,7 @@ from resources.warehouse_schema import (
     WarehouseError,
     arrow_schema,
     bring_up_to_date,
+    column_descriptions,
     columns_of,
     declared_columns,
     sql_text,
@@ -40,6 +42,7 @@ __all__ = [
     "WarehouseError",
     "Write",
     "arrow_schema",
+    "column_descriptions",
     "declared_columns",
     "sql_text",
 ]
@@ -51,8 +54,11 @@ OPEN_TIMEOUT = 10.0
 """Seconds to wait for who opened the file without our lock: a person at the DuckDB prompt."""
 _LOCKED = "Could not set lock on file"
 _DENIED = "Cannot open file"
+_IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
+GLANCE_TIMEOUT = 2.0
+"""Seconds that who only looks waits for who writes."""
 BULK_MEMORY = "400MB"
 """What DuckDB may hold while it takes in files."""
 
@@ -99,6 +105,35 @@ class Warehouse:
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
         return self.sql(sql_text(name), params)
 
+    def glance(self, name: str, params: Mapping[str, object]) -> "pa.Table":
+        """As `read`, for a page: the file is not made or changed, and nobody is waited for long.
+
+        Raises WarehouseError, one sentence, where the file is missing, in use, of another version or
+        damaged.
+        """
+        import duckdb
+
+        if not self.path.exists():
+            raise WarehouseError("There are no tables yet: run make demo or a job first.")
+        try:
+            with (
+                FileLock(f"{self.path}.lock", timeout=GLANCE_TIMEOUT),
+                closing(duckdb.connect(str(self.path), read_only=True)) as connection,
+            ):
+                if upgrade_steps(connection, self.path)[2]:
+                    raise WarehouseError(
+                        "The tables are of an earlier version: start make ui or any job, which brings "
+                        "them up to date."
+                    )
+                return connection.sql(sql_text(name), params=dict(params)).to_arrow_table()
+        except Timeout:
+            raise WarehouseError(_IN_USE) from None
+        except (OSError, duckdb.Error) as error:
+            reason = (str(error).splitlines() or [""])[0]
+            if _LOCKED in reason or isinstance(error, duckdb.ConnectionException):
+                raise WarehouseError(_IN_USE) from error
+            raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+
     def export(self, name: str, params: Mapping[str, object], path: Path) -> Path:
         """Write the result of `sql/<name>.sql` to a Parquet file, whatever its size."""
         query = sql_text(name).rstrip().removesuffix(";")
@@ -115,11 +150,30 @@ class Warehouse:
         with self._connection() as connection:
             return connection.sql(text, params=dict(params or {})).to_arrow_table()
 
-    def count(self, table: str) -> int:
-        """Number of rows in a table or view that `sql/` declares."""
+    def count(self, table: str, partition: Partition | None = None) -> int:
+        """Number of rows in a table or view that `sql/` declares, or of those of `partition` alone."""
+        ((n_rows,),) = self._select("count(*)", table, partition).to_pydict().values()
+        return int(n_rows)
+
+    def first_rows(self, table: str, partition: Partition, n_rows: int) -> "pa.Table":
+        """Some rows of the partition of a table."""
+        return self._select("*", table, partition, f"LIMIT {n_rows}")
+
+    def fingerprint(self, table: str, partition: Partition | None = None) -> str:
+        """A hash of the rows of a table or view, in any order, or of those of `partition` alone."""
+        # A sum does not depend on the order, and keeps what an exclusive or would cancel.
+        figures = self._select("count(*) AS n, sum(hash(r)) AS sum", table, partition)
+        return content_id(*(str(column[0]) for column in figures.to_pydict().values()))
+
+    def _select(
+        self, what: str, table: str, partition: Partition | None, then: str = ""
+    ) -> "pa.Table":
         if table not in declared_columns():
             raise WarehouseError(f"There is no table {table} in sql/.")
-        return int(self.sql(f"SELECT count(*) AS n FROM {table}").column("n")[0].as_py())
+        where, values = _where(partition or {})
+        with self._connection() as connection:
+            query = f"SELECT {what} FROM {table} AS r WHERE {where} {then}"
+            return connection.sql(query, params=values).to_arrow_table()
 
     def replace(self, table: str, rows: "pa.Table", partition: Partition | None = None) -> int:
         """Put `rows` in the place of the partition's rows, in one transaction; returns their number.
@@ -255,11 +309,8 @@ def _advice(reason: str) -> str:
 
 
 def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
-    where, values = ["true"], []
-    for column, wanted in write.partition.items():
-        where.append(f'list_contains(?, "{column}")')
-        values.append([wanted] if isinstance(wanted, str) else list(wanted))
-    connection.execute(f"DELETE FROM {write.table} WHERE {' AND '.join(where)}", values)
+    where, values = _where(write.partition)
+    connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
     if isinstance(write.rows, Parquet):
         _view_files(connection, write.table, write.rows)
     elif write.rows.num_rows:
@@ -267,7 +318,7 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     else:
         return
     stray = connection.execute(
-        f"SELECT count(*) FROM incoming WHERE NOT ({' AND '.join(where)})", values
+        f"SELECT count(*) FROM incoming WHERE NOT ({where})", values
     ).fetchall()[0][0]
     # A row outside the partition would not be replaced the next time, and stand twice.
     if stray:
@@ -276,6 +327,13 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         )
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
+
+
+def _where(partition: Partition) -> tuple[str, list[list[str]]]:
+    """The condition that a row is of the partition, and its parameters."""
+    conditions = ["true", *(f'list_contains(?, "{column}")' for column in partition)]
+    values = [[one] if isinstance(one, str) else list(one) for one in partition.values()]
+    return " AND ".join(conditions), values
 
 
 def _view_files(connection: "duckdb.DuckDBPyConnection", table: str, files: Parquet) -> None:

@@ -4,14 +4,15 @@ What belongs here: finding SQL files, the columns they declare, and the version 
 not: opening the file and who may write it (`warehouse.py`), what a migration does (`sql/migrations/`).
 
 The version stands in `main.schema_version`, beside the hash of the declarations that the file was last
-compared with. Each migration is one transaction with its number; views are made anew with the last one.
+compared with. Each migration is one transaction with its number; views are made anew with the last one,
+or by themselves when `sql/` declares others.
 """
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resources.home import REPO_ROOT
 from resources.migrations import (
@@ -61,13 +62,35 @@ def views_ddl() -> str:
 
 
 @cache
+def comments_ddl() -> str:
+    """What every stage's columns mean: a comment on each, in the same order.
+
+    They are executed in memory only. DuckDB cannot replay a comment on a table with checks from its
+    log, so a file whose writer was killed right after it could not be opened any more.
+    """
+    return "\n".join(sql_text(f"{stage}/comments") for stage in STAGES)
+
+
 def declared_columns() -> Columns:
     """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
+    return _declaration()[0]
+
+
+def column_descriptions(table: str) -> dict[str, str | None]:
+    """What each column of a table or view means, as `sql/` says it; None where it says nothing."""
+    return _declaration()[1][table]
+
+
+@cache
+def _declaration() -> tuple[Columns, dict[str, dict[str, str | None]]]:
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.execute(schema_ddl() + views_ddl())
-        return columns_of(connection)
+        connection.execute(schema_ddl() + views_ddl() + comments_ddl())
+        descriptions: dict[str, dict[str, str | None]] = {}
+        for table, column, *_, comment in _column_rows(connection):
+            descriptions.setdefault(table, {})[column] = comment
+        return columns_of(connection), descriptions
 
 
 def arrow_schema(table: str) -> "pa.Schema":
@@ -86,11 +109,14 @@ def arrow_schema(table: str) -> "pa.Schema":
 def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:
     """Table or view -> [(column, type, nullable)], as the open file has it."""
     columns: Columns = {}
-    for table, column, kind, nullable in connection.execute(
-        sql_text("columns"), {"stages": list(STAGES)}
-    ).fetchall():
+    for table, column, kind, nullable, _ in _column_rows(connection):
         columns.setdefault(table, []).append((column, kind, nullable))
     return columns
+
+
+def _column_rows(connection: "duckdb.DuckDBPyConnection") -> list[tuple[Any, ...]]:
+    """(table, column, type, nullable, comment) of every column."""
+    return connection.execute(sql_text("columns"), {"stages": list(STAGES)}).fetchall()
 
 
 def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> None:
@@ -106,7 +132,7 @@ def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> Non
         return
     for step in steps:
         _transaction(connection, path, [step.text()], step.version, finish=step is steps[-1])
-    # What is declared may have changed without a migration: views, or a step that somebody forgot.
+    # What is declared may have changed without a migration: views, or a forgotten step.
     if not steps and compared_with != _declared():
         _transaction(connection, path, [], version, finish=True)
 
@@ -165,7 +191,7 @@ def _transaction(
     *,
     finish: bool,
 ) -> None:
-    """Run scripts and write down the version that they make; with the last ones, make the views."""
+    """Run scripts and write down the version they make; the last ones make the views, too."""
     connection.begin()
     for script in scripts:
         for statement in connection.extract_statements(script):

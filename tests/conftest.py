@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["tests.plugins.golden", "tests.plugins.leaks", "tests.plugins.order"]
+pytest_plugins = [
+    "tests.plugins.examples",
+    "tests.plugins.golden",
+    "tests.plugins.leaks",
+    "tests.plugins.order",
+]
 
 CHROMIUM = shutil.which("chromium")
 
@@ -16,6 +21,13 @@ CHROMIUM = shutil.which("chromium")
 def nobody_elses_instance() -> None:
     """No test stands on the Dagster instance of who runs the tests, which may not even be there."""
     os.environ.pop("DAGSTER_HOME", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobody_elses_make() -> None:
+    """A `make` that a test starts is no part of the `make` that runs the tests."""
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
+        os.environ.pop(name, None)
 
 
 @pytest.fixture

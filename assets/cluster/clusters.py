@@ -7,7 +7,7 @@ detectors, and the run's metadata. The algorithms are in `methods/clustering/`.
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import dagster as dg
 import pyarrow as pa
@@ -18,8 +18,10 @@ from assets.cluster.embeddings import embeddings
 from assets.cluster.on_ray import ray_detector
 from assets.cluster.prior_state import PriorState, read_prior_state
 from assets.cluster.table_rows import changes_table, clusters_table, communities_table
+from assets.common.automation import WHEN_READY
+from assets.common.previews import preview
 from assets.common.progress import StepProgress
-from assets.common.tables import WHEN_READY, preview, report, table_asset
+from assets.common.tables import report, table_asset
 from methods.clustering.approximate import approximate_neighbours
 from methods.clustering.communities import Community, communities_from_graph, threshold_communities
 from methods.clustering.density import density_communities
@@ -28,6 +30,7 @@ from methods.clustering.neighbours import Vectors
 from methods.clustering.two_passes import ASSIGNED, CommunityDetector, Detectors, Membership
 from resources.embedder import Embedder
 from resources.ray_clustering.cluster import RayCluster
+from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
 SHOWN_OF_EACH = 5
@@ -36,7 +39,7 @@ APPROXIMATE_FROM = 20_000
 """For fewer vectors the exact search is faster than dividing them into cells."""
 
 
-class ClusterConfig(dg.Config):
+class ClusterSettings(Settings):
     """How entries are clustered. MMDU's threshold is a cosine of 0.75 for groups and clusters (3.1).
 
     `density` is HDBSCAN inside each group. By default the prior clustering is extended: entries stay in
@@ -45,23 +48,40 @@ class ClusterConfig(dg.Config):
     LOOM_RAY_ADDRESS.
     """
 
-    tau: float = Field(0.75, ge=-1, le=1)
-    min_size: int = Field(2, ge=2)
-    group_method: Literal["threshold", "approximate"] = "threshold"
-    cluster_method: Literal["threshold", "approximate", "density"] = "threshold"
-    recluster: bool = False
-    runner: Literal["local", "ray"] = "local"
+    RUN_ONLY: ClassVar = frozenset({"recluster"})
+
+    tau: float = Field(0.75, ge=-1, le=1, description="Lowest cosine to a centre, -1 to 1.")
+    min_size: int = Field(2, ge=2, description="Fewest entries of a group or a cluster.")
+    group_method: Literal["threshold", "approximate"] = Field(
+        "threshold", description="How entries are grouped by category."
+    )
+    cluster_method: Literal["threshold", "approximate", "density"] = Field(
+        "threshold", description="How the entries of a group are clustered by caption."
+    )
+    recluster: bool = Field(False, description="Cluster all entries again in this run.")
+    runner: Literal["local", "ray"] = Field("local", description="Where large inputs are searched.")
+    max_unclustered_share: float = Field(
+        0.8, ge=0, le=1, description="Share of entries in no cluster above which a check warns."
+    )
+    max_group_share: float = Field(
+        0.5, ge=0, le=1, description="Share of entries in one group above which a check warns."
+    )
+
+    def of_communities(self) -> dict[str, Any]:
+        """The settings that communities are stored with: another value clusters all again."""
+        return self.model_dump(include={"tau", "min_size", "group_method", "cluster_method"})
 
 
 @table_asset(
     "cluster.clusters",
+    settings=ClusterSettings,
     side_tables=["cluster.communities", "cluster.changes"],
     deps=[embeddings],
     automation_condition=WHEN_READY,
 )
 def clusters(
     context: dg.AssetExecutionContext,
-    config: ClusterConfig,
+    settings: ClusterSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
     ray: dg.ResourceParam[RayCluster],
@@ -70,18 +90,18 @@ def clusters(
 
     New entries join existing groups and clusters or form new ones; existing members and ids stay.
     """
-    settings = {"model": embedder.name, **config.model_dump(exclude={"recluster", "runner"})}
+    stored = {"model": embedder.name, **settings.of_communities()}
     state = read_prior_state(warehouse, embedder.name)
-    reason = "requested" if config.recluster else _recluster_reason(settings, state)
+    reason = "requested" if settings.recluster else _recluster_reason(stored, state)
     mode = f"reclustered: {reason}" if reason else "extended"
     context.log.info(f"clusters: {mode}")
     cluster = recluster if reason else extend
     # The tables are written inside, because leaving the context deletes the results of Ray jobs.
-    with _detectors(context, config, ray) as detectors:
-        clustering = cluster(state.entries, state.clustering, detectors, config.tau)
+    with _detectors(context, settings, ray) as detectors:
+        clustering = cluster(state.entries, state.clustering, detectors, settings.tau)
         run_id = context.run.run_id
         table = clusters_table(state, clustering)
-        communities = communities_table(state, clustering, run_id, settings)
+        communities = communities_table(state, clustering, run_id, stored)
         changes = changes_table(state, clustering, run_id, datetime.now(UTC).replace(tzinfo=None))
         warehouse.replace_all(
             [
@@ -91,7 +111,7 @@ def clusters(
             ]
         )
     details = {
-        **settings,
+        **stored,
         "mode": mode,
         **_counts("group", state.clustering.group, clustering.groups, changes),
         **_counts("cluster", state.clustering.cluster, clustering.clusters, changes),
@@ -120,37 +140,37 @@ def _recluster_reason(settings: dict[str, Any], state: PriorState) -> str | None
 
 @contextmanager
 def _detectors(
-    context: dg.AssetExecutionContext, config: ClusterConfig, ray: RayCluster
+    context: dg.AssetExecutionContext, settings: ClusterSettings, ray: RayCluster
 ) -> Iterator[Detectors]:
     """The community detector of each pass."""
     progress = StepProgress(context, "blocks")
 
     def exact(vectors: Vectors) -> list[Community]:
-        return threshold_communities(vectors, config.tau, config.min_size, progress.update)
+        return threshold_communities(vectors, settings.tau, settings.min_size, progress.update)
 
     def approximate(vectors: Vectors) -> list[Community]:
         if len(vectors) < APPROXIMATE_FROM:
             return exact(vectors)
         neighbours, recall = approximate_neighbours(
-            vectors, config.tau, on_progress=progress.update
+            vectors, settings.tau, on_progress=progress.update
         )
         context.log.info(
             f"clusters: recall {recall.share:.2%} on {recall.n_sampled:,} sampled entries, "
             f"{recall.n_probes} of {recall.n_cells} cells probed"
         )
-        return communities_from_graph(neighbours, config.min_size)
+        return communities_from_graph(neighbours, settings.min_size)
 
     def by_density(vectors: Vectors) -> list[Community]:
-        return density_communities(vectors, config.min_size)
+        return density_communities(vectors, settings.min_size)
 
-    on_ray = ray_detector(context, ray, config.tau, config.min_size)
-    with on_ray if config.runner == "ray" else nullcontext(exact) as by_threshold:
+    on_ray = ray_detector(context, ray, settings.tau, settings.min_size)
+    with on_ray if settings.runner == "ray" else nullcontext(exact) as by_threshold:
         detectors: dict[str, CommunityDetector] = {
             "threshold": by_threshold,
             "approximate": approximate,
             "density": by_density,
         }
-        yield Detectors(detectors[config.group_method], detectors[config.cluster_method])
+        yield Detectors(detectors[settings.group_method], detectors[settings.cluster_method])
 
 
 def _counts(kind: str, was: Membership, now: Communities, changes: pa.Table) -> dict[str, int]:

@@ -7,11 +7,14 @@ What belongs here: reading the tables into arrays and writing the results. The m
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedder import Embedder
+from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -52,7 +55,17 @@ def labelled_clusters(
     )
 
 
-@table_asset("cluster.cohesion", deps=[clusters], automation_condition=WHEN_READY)
+class CohesionSettings(Settings):
+    """When a cluster counts as loose."""
+
+    min_mean_similarity: float = Field(
+        0.7, ge=-1, le=1, description="Mean cosine to the centre below which a check warns."
+    )
+
+
+@table_asset(
+    "cluster.cohesion", settings=CohesionSettings, deps=[clusters], automation_condition=WHEN_READY
+)
 def cohesion(
     warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.MaterializeResult:

@@ -6,7 +6,8 @@ What belongs here: reading hashes and writing groups. The comparison is in
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import images
 from methods.ingest.near_duplicates import duplicate_groups, near_duplicates
 from resources.corpus.corpus import Corpus

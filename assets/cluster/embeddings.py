@@ -11,8 +11,9 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
-from assets.common.tables import WHEN_READY, report, table_asset
+from assets.common.tables import report, table_asset
 from assets.ingest import entries
 from resources.batched import batched
 from resources.embedder import Embedder
@@ -92,6 +93,8 @@ def embeddings(
     """
     import numpy as np
 
+    if not warehouse.count("ingest.entries"):
+        raise dg.Failure("There are no entries: ingest a shard first.", allow_retries=False)
     model = {"model": embedder.name}
     known = warehouse.read("cluster/known_texts", model)
     new = warehouse.read("cluster/new_texts", model)

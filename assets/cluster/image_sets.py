@@ -6,18 +6,20 @@ What belongs here: the configuration, and reading and writing the tables. The al
 
 from collections.abc import Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import dagster as dg
 import pyarrow as pa
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
-from assets.common.partitions import bucket_key
-from assets.common.tables import WHEN_READY, preview, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.previews import preview
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
+from methods.errors import UserError
 from methods.image_sets import (
     Cluster,
     Kind,
@@ -29,6 +31,7 @@ from methods.image_sets import (
 )
 from resources.embedder import Embedder
 from resources.images.store import ImageStore
+from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
 BENCHMARK_SIZES = {
@@ -48,10 +51,12 @@ INSTRUCTION_SIZES = {"2": 40.0, "3": 30.0, "4": 20.0, "5": 10.0}
 """MMDU, Table 1: 3 on average, 5 at most."""
 
 
-class ImageSetsConfig(dg.Config):
+class ImageSetsSettings(Settings):
     """For each kind the set sizes and their weights, the number of sets, and the uses of an entry."""
 
-    # A mapping or a list, which Dagster's types cannot say.
+    RUN_ONLY: ClassVar = frozenset({"redraw"})
+
+    # A mapping or a list.
     benchmark_sizes: Any = Field(
         BENCHMARK_SIZES,
         description="Weight of each number of images (2-20), on any scale; a list: equal weights.",
@@ -71,10 +76,19 @@ class ImageSetsConfig(dg.Config):
     repeat_pages: bool = Field(
         False, description="Whether a set may have several images of a page."
     )
-    seed: int = 0
+    seed: int = Field(0, description="Seed of the sampling.")
     redraw: bool = Field(
-        False, description="Sample all sets again; otherwise sets that are still valid are kept."
+        False,
+        description="Sample all sets again in this run; otherwise sets that are still valid are kept.",
     )
+
+    @model_validator(mode="after")
+    def _have_possible_sizes(self) -> "ImageSetsSettings":
+        try:
+            self.specs()
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        return self
 
     def specs(self) -> list[SamplingSpec]:
         """The sampling specification of each kind. Raises SetSizeError."""
@@ -97,13 +111,14 @@ class ImageSetsConfig(dg.Config):
 
 @table_asset(
     "cluster.image_sets",
+    settings=ImageSetsSettings,
     side_tables=["cluster.set_counts"],
     kinds={"image"},
     deps=[clusters, embeddings, entries, duplicates],
     automation_condition=WHEN_READY,
 )
 def image_sets(
-    config: ImageSetsConfig,
+    settings: ImageSetsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     embedder: dg.ResourceParam[Embedder],
     image_store: dg.ResourceParam[ImageStore],
@@ -112,11 +127,11 @@ def image_sets(
 
     `cluster.set_counts` has the number of sets wanted and made by size, with the reasons.
     """
-    specs = config.specs()
+    specs = settings.specs()
     entry_clusters = _clusters(warehouse, entry_vectors(warehouse, embedder.name))
     sampled = {
         spec.kind: sample_sets(
-            entry_clusters, spec, [] if config.redraw else _prior_sets(warehouse, spec.kind)
+            entry_clusters, spec, [] if settings.redraw else _prior_sets(warehouse, spec.kind)
         )
         for spec in specs
     }
@@ -181,7 +196,6 @@ def _rows(sampled: SampledSets) -> list[dict[str, Any]]:
     return [
         {
             "set_id": each.set_id,
-            "bucket": bucket_key(each.set_id),
             "kind": each.kind,
             "cluster_id": each.cluster_id,
             "position": position,

@@ -8,9 +8,12 @@ import dagster as dg
 from assets.cluster.cohesion import cohesion
 from assets.cluster.map import entry_map
 from assets.cluster.near_pairs import near_pairs
-from assets.common.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
-from resources.home import reports_path
+from assets.common.automation import WHEN_READY
+from assets.common.previews import picture
+from assets.common.tables import report, rows_to_arrow, table_asset
+from resources.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
+from resources.reports.addresses import address
 from resources.reports.benchmark_report import write_report
 from resources.reports.cluster_layers import Point
 from resources.reports.cluster_page import Clustering, render_page
@@ -48,8 +51,9 @@ def pictures(
     )
     page = render_page(clustering, image_store)
     path = reports_path() / "cluster" / "pictures.html"
+    inside = relative_to_home(path)
     row = {
-        "path": str(path),
+        "path": inside,
         "sha256": write_report(path, page.html),
         "n_points": len(points),
         "n_thumbnails": page.n_thumbnails,
@@ -62,7 +66,7 @@ def pictures(
     return report(
         table,
         {
-            "page": dg.MetadataValue.path(str(path)),
+            "page": dg.MetadataValue.url(address(inside)),
             **{name: picture(name, png) for name, png in shown.items() if png},
         },
     )

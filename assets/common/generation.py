@@ -11,9 +11,10 @@ from typing import Any, Generic, TypeVar
 
 import dagster as dg
 import pyarrow as pa
+from pydantic import Field
 
+from assets.common.losses import reasons, require_few_lost
 from assets.common.progress import show_progress
-from assets.common.refused import reasons
 from assets.common.tables import report, rows_to_arrow
 from methods.prompts.parsing import JsonSchema
 from methods.prompts.template import PromptTemplate
@@ -23,9 +24,23 @@ from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Usage
+from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
 S = TypeVar("S")
+
+
+class GenerationSettings(Settings):
+    """What every stage that generates has: the share of its requests that may fail."""
+
+    max_failed_share: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="If a larger share of the requests fails, the table keeps its earlier rows.",
+    )
+
+
 Row = dict[str, Any]
 
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
@@ -34,10 +49,9 @@ CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 
 @dataclass(frozen=True)
 class Ask(Generic[S]):
-    """One request about `subject`: its bucket and set, and the values for the prompt template."""
+    """One request about `subject`: its set, and the values for the prompt template."""
 
     subject: S
-    bucket: str
     set_id: str
     name: str
     """What a failure is listed under: the id of the entry, the set or the dialogue."""
@@ -66,8 +80,8 @@ def ask_and_read(
     """Send `asks` to the profile's writer; `read` makes rows of a reply or raises ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
-    endpoints with structured output. Each row gets its bucket, set, call and prompt version; a request
-    that fails becomes one row for the stage's table `failed` and does not stop the others.
+    endpoints with structured output. Each row gets its set, call and prompt version; a request that
+    fails becomes one row for the stage's table `failed` and does not stop the others.
     """
     asked = [
         ChatRequest(
@@ -92,7 +106,7 @@ def ask_and_read(
     failed: list[Row] = []
     for ask, reply in zip(asks, replies, strict=True):
         call_key = reply.key
-        where = {"bucket": ask.bucket, "set_id": ask.set_id, "call_key": call_key}
+        where = {"set_id": ask.set_id, "call_key": call_key}
         if reply.loss:
             failed.append(failure(stage, where, ask.name, *reply.loss))
             continue
@@ -114,34 +128,30 @@ def failure(
     }
 
 
-def write_buckets(
-    context: dg.AssetExecutionContext,
+def write_generated(
     warehouse: Warehouse,
     table: str,
     generated: Generated,
+    max_failed_share: float,
     details: Mapping[str, Any] | None = None,
     image_store: ImageStore | None = None,
 ) -> dg.MaterializeResult:
-    """Replace the run's buckets of `table` and of its stage's `failed` at once, and report."""
-    buckets = list(context.partition_keys)
+    """Replace `table`, and its rows in its stage's `failed`, at once, and report.
+
+    Raises dg.Failure, and leaves both as they are, if a larger share of the requests failed.
+    """
+    lost = Counter(row["reason"] for row in generated.failed)
+    # Several rows of one reply are one request.
+    made = {(row["set_id"], row.get("call_key")) for row in generated.rows}
+    require_few_lost(table, "requests", lost, len(made) + len(generated.failed), max_failed_share)
     rows: pa.Table = rows_to_arrow(table, generated.rows)
     schema, stage = table.split(".")
     losses = f"{schema}.failed"
     failed = rows_to_arrow(losses, generated.failed)
-    warehouse.replace_all(
-        [
-            Write(table, rows, {"bucket": buckets}),
-            Write(losses, failed, {"bucket": buckets, "stage": stage}),
-        ]
-    )
+    warehouse.replace_all([Write(table, rows, {}), Write(losses, failed, {"stage": stage})])
     return report(
         rows,
-        {
-            "buckets in this run": len(buckets),
-            "failed": len(generated.failed),
-            **reasons(Counter(row["reason"] for row in generated.failed)),
-            **(details or {}),
-        },
+        {"failed": len(generated.failed), **reasons(lost), **(details or {})},
         usage=generated.usage,
         images=image_store,
     )

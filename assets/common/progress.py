@@ -1,6 +1,7 @@
 """Progress of a running asset: lines in the log, observations on the asset's page.
 
-What belongs here: reporting. `resources/llm/usage.py` counts model calls.
+What belongs here: reporting. `resources/llm/usage.py` counts model calls, `resources/llm/pace.py`
+estimates the time left.
 """
 
 import time
@@ -8,7 +9,8 @@ from collections.abc import Callable, Mapping
 
 import dagster as dg
 
-from resources.llm.usage import PROGRESS_SECONDS, OnProgress
+from resources.llm.pace import Mark, Pace
+from resources.llm.usage import FIRST_SECONDS, PROGRESS_SECONDS, OnProgress
 
 OBSERVE_SECONDS = 15.0
 """An observation stays in Dagster's event log, so there are fewer of them than log lines."""
@@ -26,8 +28,10 @@ class StepProgress:
     def __init__(self, context: dg.AssetExecutionContext, units: str):
         self._show = _reporter(context)
         self._stage, self._units = next(iter(context.selected_asset_keys)).path[-1], units
-        self._done = self._done_when_shown = 0
-        self._started = self._shown = time.monotonic()
+        self._done = 0
+        self._pace: Pace | None = None
+        self._started = time.monotonic()
+        self._due = self._started + FIRST_SECONDS
 
     def per_second(self) -> float:
         """Mean number of units per second since the start."""
@@ -35,22 +39,24 @@ class StepProgress:
 
     def update(self, done: int, total: int) -> None:
         """`done` of `total` are done; a smaller `done` than before starts another count."""
-        if done < self._done:
-            self._done_when_shown = 0
-        self._done = done
         now = time.monotonic()
-        if now - self._shown < PROGRESS_SECONDS or done <= self._done_when_shown:
+        if self._pace is None or done < self._done:
+            # What came before the first units, such as loading a model, says nothing of their pace.
+            self._pace = Pace(now, done)
+        self._done = done
+        if now < self._due:
             return
-        pace = (done - self._done_when_shown) / (now - self._shown)
-        left = (total - done) / pace
-        self._shown, self._done_when_shown = now, done
+        self._due = now + PROGRESS_SECONDS
+        self._pace.mark(Mark.of_units(now, done))
+        left = self._pace.seconds_left(total - done)
+        pace = self._pace.per_second()
         self._show(
-            f"{self._stage}: {done}/{total} {self._units}, {pace:.1f}/s, "
-            f"at most about {left:.0f} s left",
+            f"{self._stage}: {done}/{total} {self._units}, {pace:.1f}/s"
+            + ("" if left is None else f", at most about {left:.0f} s left"),
             {
                 "done": f"{done} of {total}",
                 f"{self._units} per second": round(pace, 1),
-                "seconds left": round(left),
+                **({} if left is None else {"seconds left": round(left)}),
             },
         )
 

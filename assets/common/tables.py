@@ -1,31 +1,33 @@
-"""What every table asset has in common: its key, its columns, its group, its report, its errors.
+"""What every table asset has in common: key, columns, group, settings, versions, report, errors.
 
 An asset's key is its table: `cluster/image_sets` is `cluster.image_sets`, made in
 `assets/cluster/image_sets.py`. A table without an asset is declared as a side table of the assets that
 write it.
 """
 
-import base64
-import html
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from functools import wraps
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import dagster as dg
 import pyarrow as pa
 
+from assets.common.previews import PREVIEW_ROWS, preview
+from assets.common.settings import SECTIONS, choose, config_fields
 from methods.errors import UserError
 from resources.images.store import ImageStore
 from resources.llm.usage import Usage
-from resources.warehouse import arrow_schema, declared_columns
+from resources.reports.addresses import calls_of
+from resources.settings import Settings
+from resources.warehouse import arrow_schema, column_descriptions, declared_columns
 
 SIDE_TABLES = "loom/side_tables"
 """Metadata of an asset: the tables and views beside its own that it writes or stands for."""
-PREVIEW_ROWS = 6
-PREVIEW_CHARACTERS = 110
 OWNERS = {
     "ingest": "team:data-engineering",
     "cluster": "team:data-engineering",
@@ -36,10 +38,17 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
-WHEN_READY = (
-    dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
-)
-"""Follow the upstream as soon as it is there and has passed its blocking checks."""
+
+
+class Source(NamedTuple):
+    """What an asset's code version is made of, beside the prompts and SQL that its module names."""
+
+    module: ModuleType | None
+    version: str
+
+
+SOURCES: dict[str, Source] = {}
+"""Table of each asset that is run, and what it is made by."""
 
 FRESH_EVERY_WEEK = dg.FreshnessPolicy.time_window(
     fail_window=timedelta(days=15), warn_window=timedelta(days=8)
@@ -55,8 +64,14 @@ def table_spec(
     `side_tables` are tables and views without an asset that this one writes or stands for.
     """
     stage, name = table.split(".")
+    descriptions = column_descriptions(table)
     columns = [
-        dg.TableColumn(column, kind, constraints=dg.TableColumnConstraints(nullable=nullable))
+        dg.TableColumn(
+            column,
+            kind,
+            description=descriptions[column],
+            constraints=dg.TableColumnConstraints(nullable=nullable),
+        )
         for column, kind, nullable in declared_columns()[table]
     ]
     return dg.AssetSpec(
@@ -85,11 +100,18 @@ def plain_errors() -> Iterator[None]:
 def table_asset(
     table: str,
     *,
+    settings: type[Settings] | None = None,
+    version: str = "1",
     kinds: AbstractSet[str] = frozenset(),
     side_tables: Sequence[str] = (),
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
-    """Decorator for an asset that fills one table; its docstring is what the UI shows."""
+    """Decorator for an asset that fills one table; its docstring is what the UI shows.
+
+    `settings` is the class of the asset's settings: the function gets them as its argument of that
+    name, and the Launchpad offers them. `version` is raised when the same input gives other rows. The
+    data version is a hash of the table's rows, so equal rows make nothing that follows stale.
+    """
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
         asset_spec = table_spec(
@@ -99,11 +121,79 @@ def table_asset(
             description=inspect.getdoc(function),
             **spec,
         )
-        return dg.multi_asset(specs=[asset_spec], name="__".join(asset_spec.key.path))(
-            plain_errors()(function)
-        )
+        SOURCES[table] = Source(inspect.getmodule(function), version)
+        if settings is not None:
+            SECTIONS[table] = settings
+        return dg.multi_asset(
+            specs=[asset_spec],
+            name="__".join(asset_spec.key.path),
+            config_schema=config_fields(table, settings) if settings else None,
+        )(_step(table, function, settings))
 
     return decorate
+
+
+def _step(
+    table: str, function: Callable[..., dg.MaterializeResult], settings: type[Settings] | None
+) -> Callable[..., dg.MaterializeResult]:
+    """The function as Dagster calls it: with a context first, and without `settings`."""
+    signature = inspect.signature(function)
+    asked = [name for name in signature.parameters if name not in ("context", "settings")]
+
+    @wraps(function)
+    def step(context: dg.AssetExecutionContext, **resources: Any) -> dg.MaterializeResult:
+        with plain_errors():
+            shown: dict[str, Any] = {}
+            given: dict[str, Any] = dict(resources)
+            if settings is not None:
+                chosen = choose(table, context.op_execution_context.op_config)
+                for name, value in chosen.overridden.items():
+                    context.log.info(f"{name} is {value} in this run only")
+                shown = chosen.metadata()
+                if "settings" in signature.parameters:
+                    given["settings"] = chosen.settings
+            if "context" in signature.parameters:
+                given["context"] = context
+            result = function(**given)
+            slice_of_run = {}
+            if context.has_partition_key or context.has_partition_key_range:
+                slice_of_run = {"wit_shard": list(context.partition_keys)}
+            if context.has_partition_key_range:
+                _show_each_partition(context, table, resources)
+            # An asset gives a version of its own where more than its table decides what follows.
+            version = result.data_version or dg.DataVersion(
+                resources["warehouse"].fingerprint(table, slice_of_run)
+            )
+        return dg.MaterializeResult(
+            metadata={**(result.metadata or {}), **shown}, data_version=version
+        )
+
+    context = inspect.Parameter(
+        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=dg.AssetExecutionContext
+    )
+    kept = [signature.parameters[name] for name in asked]
+    step.__signature__ = signature.replace(parameters=[context, *kept])  # type: ignore[attr-defined]
+    step.__annotations__ = {
+        "context": dg.AssetExecutionContext,
+        **{name: function.__annotations__[name] for name in asked},
+        "return": dg.MaterializeResult,
+    }
+    return step
+
+
+def _show_each_partition(
+    context: dg.AssetExecutionContext, table: str, resources: Mapping[str, Any]
+) -> None:
+    """A run of several partitions shows rows of all of them: each partition's page has its own."""
+    for key in context.partition_keys:
+        of_key = {"wit_shard": key}
+        rows = resources["warehouse"].first_rows(table, of_key, PREVIEW_ROWS)
+        own = {
+            "dagster/row_count": resources["warehouse"].count(table, of_key),
+            "preview": dg.MetadataValue.md(preview(rows, resources.get("image_store"))),
+            "all other counts are of": ", ".join(context.partition_keys),
+        }
+        context.add_asset_metadata(own, partition_key=key)
 
 
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
@@ -121,7 +211,6 @@ def report(
     details: Mapping[str, Any] | None = None,
     *,
     n_rows: int | None = None,
-    key: dg.AssetKey | None = None,
     usage: Usage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
@@ -136,41 +225,6 @@ def report(
     }
     if usage is not None:
         shown |= usage.metadata()
-    return dg.MaterializeResult(asset_key=key, metadata=shown)
-
-
-def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREVIEW_ROWS) -> str:
-    """The first rows as a Markdown table; texts are cut and escaped, image ids become thumbnails."""
-    columns = [name for name in rows.column_names if name != "vector"]
-    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
-    for row in rows.slice(0, n_rows).to_pylist():
-        lines.append(" | ".join(_cell(name, row[name], images) for name in columns))
-    return "\n".join(f"| {line} |" for line in lines)
-
-
-def picture(name: str, png: bytes) -> dg.MarkdownMetadataValue:
-    """A picture that the UI shows in place."""
-    return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")
-
-
-def _cell(column: str, value: object, images: ImageStore | None) -> str:
-    if images is not None and column == "image_id" and value:
-        return _thumbnail(images, str(value))
-    if images is not None and column == "image_ids" and isinstance(value, list):
-        return " ".join(_thumbnail(images, image_id) for image_id in value[:5])
-    if isinstance(value, list):
-        value = " · ".join(_plain(each) for each in value)
-    text = "" if value is None else " ".join(_plain(value).split())
-    if len(text) > PREVIEW_CHARACTERS:
-        text = text[: PREVIEW_CHARACTERS - 1] + "…"
-    return html.escape(text, quote=False).replace("|", "\\|")
-
-
-def _plain(value: object) -> str:
-    """A value as people would write it: a record by its texts, not by its names."""
-    return " / ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
-
-
-def _thumbnail(images: ImageStore, image_id: str) -> str:
-    encoded = base64.b64encode(images.thumbnail(image_id, 64)).decode()
-    return f"![{image_id[:8]}](data:image/jpeg;base64,{encoded})"
+        if usage.stage:
+            shown["calls in the ledger"] = dg.MetadataValue.url(calls_of(usage.stage))
+    return dg.MaterializeResult(metadata=shown)

@@ -1,6 +1,6 @@
 """Generation: image sets to dialogues, by summary, question, answer, composition (MMDU, 2.2, B.2).
 
-Partitioned by a hash of the set's id; one module an asset. Prompts stand in `methods/mmdu/prompts`.
+One module an asset. Prompts stand in `methods/mmdu/prompts`.
 """
 
 from assets.dialogue.answers import answers

@@ -8,42 +8,42 @@ from itertools import groupby
 import dagster as dg
 from pydantic import Field
 
-from assets.common.generation import Ask, ask_and_read, write_buckets
-from assets.common.partitions import buckets
-from assets.common.tables import WHEN_READY, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.tables import table_asset
 from assets.dialogue.questions import questions
-from assets.dialogue.set_rows import Row, by_set, images_of_run, questions_of_run
+from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
 from methods.prompts.parsing import numbered_schema, parse_numbered
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
 
-class AnswersConfig(dg.Config):
+class AnswersSettings(GenerationSettings):
     """MMDU asks for about 500 words an answer (Figure 8)."""
 
-    n_words: int = Field(500, gt=0)
+    n_words: int = Field(500, gt=0, description="Words asked for in an answer.")
 
 
 @table_asset(
     "dialogue.answers",
+    settings=AnswersSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[questions],
-    partitions_def=buckets,
     automation_condition=WHEN_READY,
 )
 def answers(
     context: dg.AssetExecutionContext,
-    config: AnswersConfig,
+    settings: AnswersSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
     """Answers from the images alone: no caption and no page text, so that they rest on pixels."""
-    images_of = dict(by_set(images_of_run(context, warehouse)))
+    images_of = dict(by_set(images_of_sets(warehouse)))
     asks = []
     for (set_id, position), group in groupby(
-        questions_of_run(context, warehouse), key=lambda row: (row["set_id"], row["position"])
+        questions_of_sets(warehouse), key=lambda row: (row["set_id"], row["position"])
     ):
         asked = list(group)
         shown = [
@@ -54,12 +54,11 @@ def answers(
         asks.append(
             Ask(
                 subject=asked,
-                bucket=asked[0]["bucket"],
                 set_id=set_id,
                 name=set_id if position is None else f"{set_id} image {position}",
                 images=[image["image_id"] for image in shown],
                 data={
-                    "n_words": config.n_words,
+                    "n_words": settings.n_words,
                     "questions": [question["question"] for question in asked],
                 },
             )
@@ -81,4 +80,4 @@ def answers(
         read,
         lambda asked: numbered_schema("A", len(asked)),
     )
-    return write_buckets(context, warehouse, "dialogue.answers", generated)
+    return write_generated(warehouse, "dialogue.answers", generated, settings.max_failed_share)

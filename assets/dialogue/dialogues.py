@@ -6,12 +6,12 @@ What belongs here: which rows form a dialogue. Composing is `methods/mmdu/compos
 import dagster as dg
 
 from assets.cluster import image_sets
-from assets.common.generation import Generated, failure, write_buckets
-from assets.common.partitions import buckets
-from assets.common.tables import WHEN_READY, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Generated, GenerationSettings, failure, write_generated
+from assets.common.tables import table_asset
 from assets.dialogue.answers import answers
 from assets.dialogue.questions import questions
-from assets.dialogue.set_rows import Row, by_set, images_of_run, questions_of_run
+from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
 from methods.ids import content_id
 from methods.mmdu.composing import QA, compose
 from methods.prompts.parsing import ParseError
@@ -20,36 +20,40 @@ from resources.llm.usage import Usage
 from resources.warehouse import Warehouse
 
 
+class DialoguesSettings(GenerationSettings):
+    """A set without a dialogue counts as failed."""
+
+
 @table_asset(
     "dialogue.dialogues",
+    settings=DialoguesSettings,
     side_tables=["dialogue.failed"],
     kinds={"image"},
     deps=[answers, questions, image_sets],
-    partitions_def=buckets,
     automation_condition=WHEN_READY,
 )
 def dialogues(
-    context: dg.AssetExecutionContext,
+    settings: DialoguesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """Single- and multi-image questions combined into one dialogue a set, `<image-i>` renumbered."""
-    answered = [row for row in questions_of_run(context, warehouse) if row["answer"] is not None]
+    answered = [row for row in questions_of_sets(warehouse) if row["answer"] is not None]
     qas_of = {set_id: rows for set_id, rows in by_set(answered)}
     generated = Generated([], [], Usage())
-    for set_id, images in by_set(images_of_run(context, warehouse)):
-        where = {"bucket": images[0]["bucket"], "set_id": set_id}
+    for set_id, images in by_set(images_of_sets(warehouse)):
+        where = {"set_id": set_id}
         try:
             row = _dialogue(images, qas_of.get(set_id, []))
         except ParseError as error:
             generated.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
         else:
             generated.rows.append({**where, **row})
-    return write_buckets(
-        context,
+    return write_generated(
         warehouse,
         "dialogue.dialogues",
         generated,
+        settings.max_failed_share,
         {"turns": sum(row["n_turns"] for row in generated.rows)},
         image_store,
     )

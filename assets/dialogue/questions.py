@@ -6,10 +6,10 @@ What belongs here: which questions are asked for. The prompt is `methods/mmdu/pr
 import dagster as dg
 from pydantic import Field
 
-from assets.common.generation import Ask, ask_and_read, write_buckets
-from assets.common.partitions import buckets
-from assets.common.tables import WHEN_READY, table_asset
-from assets.dialogue.set_rows import Row, by_set, images_of_run
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.tables import table_asset
+from assets.dialogue.set_rows import Row, by_set, images_of_sets
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
 from methods.prompts.parsing import numbered_schema, parse_numbered
@@ -18,37 +18,36 @@ from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
 
-class QuestionsConfig(dg.Config):
+class QuestionsSettings(GenerationSettings):
     """How many questions are asked about each image and about each set."""
 
-    per_image: int = Field(1, gt=0)
-    per_set: int = Field(3, gt=0)
+    per_image: int = Field(1, gt=0, description="Questions about each image.")
+    per_set: int = Field(3, gt=0, description="Questions about each set.")
 
 
 @table_asset(
     "dialogue.questions",
+    settings=QuestionsSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[summaries],
-    partitions_def=buckets,
     automation_condition=WHEN_READY,
 )
 def questions(
     context: dg.AssetExecutionContext,
-    config: QuestionsConfig,
+    settings: QuestionsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
     """Questions on each image and on each set, from images, captions and summaries."""
     asks = []
-    for set_id, images in by_set(images_of_run(context, warehouse)):
+    for set_id, images in by_set(images_of_sets(warehouse)):
         # Where a summary is missing, questions are asked without it.
-        parts = [([image], image["position"], config.per_image) for image in images]
-        for shown, position, n_questions in [*parts, (images, None, config.per_set)]:
+        parts = [([image], image["position"], settings.per_image) for image in images]
+        for shown, position, n_questions in [*parts, (images, None, settings.per_set)]:
             asks.append(
                 Ask(
                     subject=(set_id, position, n_questions),
-                    bucket=images[0]["bucket"],
                     set_id=set_id,
                     name=set_id if position is None else f"{set_id} image {position}",
                     images=[image["image_id"] for image in shown],
@@ -84,4 +83,4 @@ def questions(
         read,
         lambda subject: numbered_schema("Q", subject[2]),
     )
-    return write_buckets(context, warehouse, "dialogue.questions", generated)
+    return write_generated(warehouse, "dialogue.questions", generated, settings.max_failed_share)

@@ -1,4 +1,4 @@
-"""What the generation assets read: the images and the questions of the run's sets.
+"""What the generation assets read: the images and the questions of every set.
 
 What belongs here: reads that several assets of the stage share.
 """
@@ -14,19 +14,21 @@ from resources.warehouse import Warehouse
 Row = dict[str, Any]
 
 
-def images_of_run(context: dg.AssetExecutionContext, warehouse: Warehouse) -> list[Row]:
-    """Images of the run's sets with their entries, set by set, in order of position."""
+def images_of_sets(warehouse: Warehouse) -> list[Row]:
+    """Images of every set with their entries, set by set, in order of position.
+
+    Raises dg.Failure where there are no sets, or not the entries of all of them.
+    """
     require_whole_sets(warehouse)
-    return warehouse.read(
-        "dialogue/sets_of_buckets", {"buckets": list(context.partition_keys)}
-    ).to_pylist()
+    rows = warehouse.read("dialogue/sets").to_pylist()
+    if not rows:
+        raise dg.Failure("There are no image sets: run the job cluster first.", allow_retries=False)
+    return rows
 
 
-def questions_of_run(context: dg.AssetExecutionContext, warehouse: Warehouse) -> list[Row]:
-    """Questions of the run's buckets with their answers, set by set; an answer may be None."""
-    return warehouse.read(
-        "dialogue/questions_of_buckets", {"buckets": list(context.partition_keys)}
-    ).to_pylist()
+def questions_of_sets(warehouse: Warehouse) -> list[Row]:
+    """Questions of every set with their answers, set by set; an answer may be None."""
+    return warehouse.read("dialogue/questions").to_pylist()
 
 
 def by_set(rows: list[Row]) -> list[tuple[str, list[Row]]]:

@@ -7,32 +7,32 @@ import dagster as dg
 from pydantic import Field
 
 from assets.cluster import image_sets
-from assets.common.generation import Ask, ask_and_read, write_buckets
-from assets.common.partitions import buckets
-from assets.common.tables import WHEN_READY, table_asset
-from assets.dialogue.set_rows import Row, images_of_run
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.tables import table_asset
+from assets.dialogue.set_rows import Row, images_of_sets
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
 
-class SummariesConfig(dg.Config):
+class SummariesSettings(GenerationSettings):
     """How long a page's summary may be."""
 
-    max_words: int = Field(120, gt=0)
+    max_words: int = Field(120, gt=0, description="Most words of a page's summary.")
 
 
 @table_asset(
     "dialogue.summaries",
+    settings=SummariesSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[image_sets],
-    partitions_def=buckets,
     automation_condition=WHEN_READY,
 )
 def summaries(
     context: dg.AssetExecutionContext,
-    config: SummariesConfig,
+    settings: SummariesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
@@ -40,20 +40,19 @@ def summaries(
     asks = [
         Ask(
             subject=image,
-            bucket=image["bucket"],
             set_id=image["set_id"],
             name=image["entry_id"],
             images=(),
             data={
-                "max_words": config.max_words,
+                "max_words": settings.max_words,
                 **{key: image[key] for key in ("title", "categories", "caption", "page_text")},
             },
         )
-        for image in images_of_run(context, warehouse)
+        for image in images_of_sets(warehouse)
     ]
 
     def read(image: Row, reply: str) -> list[Row]:
         return [{"entry_id": image["entry_id"], "summary": reply.strip()}]
 
     generated = ask_and_read(context, llm, "dialogue.summaries", prompt("mmdu/summary"), asks, read)
-    return write_buckets(context, warehouse, "dialogue.summaries", generated)
+    return write_generated(warehouse, "dialogue.summaries", generated, settings.max_failed_share)

@@ -1,67 +1,99 @@
-"""Answers: what a model says to every item of the releases in force, partitioned by model.
+"""Answers: what every contestant says to every item of the releases in force.
 
-What belongs here: which items a model is asked. How an item is asked is `inference.py` and the
-benchmark (`methods/evaluation/benchmark.py`).
+What belongs here: who is asked which items. How an item is asked is the benchmark's
+(`methods/evaluation/benchmark.py`), driven by `inference.py`.
 """
 
-import dagster as dg
+from collections import Counter
 
-from assets.common.partitions import models
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
 from assets.common.progress import show_progress
-from assets.common.tables import WHEN_READY, table_asset
-from assets.evaluate.inference import AnswerRun, answer_item
-from assets.evaluate.released import Row, items_of, releases_in_force
-from assets.evaluate.results import write_results
+from assets.common.tables import table_asset
+from assets.evaluate.contestants import contestants
+from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
+from assets.evaluate.released import items_of, releases_in_force
+from assets.evaluate.results import EvaluationSettings, ResultSet, write_results
 from assets.release import releases
+from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import NO_ANSWER
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import Warehouse
 
 
+class AnswersSettings(EvaluationSettings):
+    """Which models are asked, and on which releases."""
+
+    models: list[str] | None = Field(
+        None,
+        description="Names in models.yaml, or baselines; null: those that the profile evaluates.",
+    )
+    also_on: list[str] = Field(
+        [], description="Ids of releases to ask on beside those in force, such as earlier ones."
+    )
+
+
 @table_asset(
     "evaluate.answers",
-    side_tables=["evaluate.failed"],
+    settings=AnswersSettings,
+    side_tables=["evaluate.extractions", "evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
     deps=[releases],
-    partitions_def=models,
     automation_condition=WHEN_READY,
 )
 def answers(
     context: dg.AssetExecutionContext,
+    settings: AnswersSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
+    benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What the model answers, turn by turn over its own history, images at their turn."""
-    released = releases_in_force(warehouse)
-    runs = [
-        (release, AnswerRun(model, item))
-        for release in released
-        for items in [items_of(warehouse, release.release_id)]
-        for model in context.partition_keys
-        for item in items
-    ]
+    """What each contestant answers to whatever the benchmark asks of each item.
 
-    async def converse(calls: ModelCalls, place: int) -> list[Row]:
+    A model that loses too many turns, because its server is gone or refuses its key for example, keeps
+    its earlier rows and does not stop the others; `evaluate.missing` names it. Replies that are no
+    answers are the model's own: they are kept, and count in its scores.
+    """
+    models = llm.profile.evaluate if settings.models is None else settings.models
+    runs = []
+    for release in releases_in_force(warehouse, benchmarks, settings.also_on):
+        items = items_of(warehouse, release.release_id)
+        asked = contestants(models, llm.registry, items, PARAMS)
+        runs += [(release, AnswerRun(each, item)) for item in items for each in asked]
+
+    async def converse(calls: ModelCalls, place: int) -> Answered:
         release, run = runs[place]
-        return await answer_item(calls, release.benchmark, run)
+        return await answer_item(calls, release.benchmark, run, llm.profile.extractor)
 
     conversations, usage = llm.map(
-        "evaluate.answers", range(len(runs)), converse, show_progress(context)
+        "evaluate.answers",
+        range(len(runs)),
+        converse,
+        show_progress(context),
+        apart=lambda place: runs[place][1].contestant.name,
     )
-    rows = [
-        {
-            **row,
-            "benchmark": release.benchmark.name,
-            "release_id": release.release_id,
-            "model": run.model,
-            "provider": llm.registry.model(run.model).provider,
-            "item_id": run.item.item_id,
-        }
-        for (release, run), conversation in zip(runs, conversations, strict=True)
-        for row in conversation
-    ]
-    failed = [row for row in rows if row["status"] == "failed" or row["answer"] is None]
-    refused = sum(row["status"] == "refused" for row in rows)
+    results = ResultSet("evaluate.answers", "evaluate.extractions")
+    for (release, run), answered in zip(runs, conversations, strict=True):
+        here = {"item_id": run.item.item_id}
+        of = results.of(release, run.contestant.name)
+        of.n_turns += len(answered.answers)
+        of.n_lost += answered.n_lost
+        for row in answered.answers:
+            of.add("evaluate.answers", {**here, "provider": run.contestant.provider, **row})
+        for row in answered.extractions:
+            of.add("evaluate.extractions", {**here, **row})
+        for row in answered.failed:
+            of.fail({**here, **row})
+    statuses = Counter(row["status"] for each in conversations for row in each.answers)
+    counted = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
     return write_results(
-        context, warehouse, "evaluate.answers", released, rows, failed, usage, {"refused": refused}
+        warehouse,
+        results,
+        settings.max_failed_share,
+        usage,
+        counted,
+        only_these=settings.models is not None,
     )

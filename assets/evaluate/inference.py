@@ -1,14 +1,30 @@
-"""Inference: one model answers one item turn by turn, over its own earlier answers.
+"""Inference: one contestant answers one item, as the benchmark's `ask` says.
 
-What belongs here: the order of the turns, and what ends a dialogue. The benchmark makes the messages of
-a turn, the gateway sends them.
+What belongs here: driving that generator: sending what it asks, recording what came. The benchmark
+makes the messages (`methods/evaluation/asking.py`), the gateway sends them, who answers is
+`contestants.py`.
 """
 
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
-from methods.evaluation.benchmark import Benchmark, Item, is_refusal
+from assets.evaluate.contestants import Contestant
+from methods.evaluation.asking import (
+    OWN_DOING,
+    Answer,
+    Ask,
+    Asking,
+    Extract,
+    Given,
+    Unasked,
+)
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.evaluation.judging import RULE
 from resources.llm.model_calls import ModelCalls
-from resources.llm.request import ChatRequest, Completion
+from resources.llm.parsed_reply import complete_and_parse
+from resources.llm.request import ChatRequest
+from resources.prompts import prompt
 
 PARAMS = {"temperature": 0.0, "max_tokens": 2048}
 """Sampling of models under evaluation and of judges: as repeatable as the provider allows."""
@@ -17,41 +33,125 @@ Row = dict[str, Any]
 
 
 class AnswerRun(NamedTuple):
-    """One model and the item that it answers."""
+    """One contestant and the item that it answers."""
 
-    model: str
+    contestant: Contestant
     item: Item
 
 
-async def answer_item(calls: ModelCalls, benchmark: Benchmark, run: AnswerRun) -> list[Row]:
-    """Rows of one item, one for each turn.
+class Answered(NamedTuple):
+    """Rows of one item: of `evaluate.answers`, `evaluate.extractions` and `evaluate.failed`."""
 
-    A turn that fails ends the dialogue: later turns would need its answer in their history, and the
-    text of an error is not an answer. They are recorded as `not_asked`.
+    answers: list[Row]
+    extractions: list[Row]
+    failed: list[Row]
+    n_lost: int
+    """Turns without an answer, or without a reading, for other reasons than the model's own doing."""
+
+
+async def answer_item(
+    calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str
+) -> Answered:
+    """What came of everything that the benchmark asks of one item.
+
+    A reply that is no answer, or a reading that cannot be made, is a row with its reason; nothing is
+    left out.
     """
-    rows: list[Row] = []
-    history: list[str] = []
-    for turn in run.item.turns:
-        here = {"turn": turn.turn, "prompt_version": benchmark.answer_version}
-        if len(history) < turn.turn - 1:
-            unasked = {"reason": "not_asked", "detail": f"Turn {len(history) + 1} has no answer."}
-            rows.append({**here, "status": "failed", "answer": None, "call_key": None, **unasked})
-            continue
-        outcome = await calls.complete(
-            ChatRequest(
-                model=run.model,
-                messages=benchmark.messages(run.item, turn.turn, history),
-                prompt_version=benchmark.answer_version,
-                params=PARAMS,
-            )
+    driver = _Driver(calls, benchmark, run, extractor)
+    await driver.drive(benchmark.ask(run.item))
+    return Answered(driver.answers, driver.extractions, driver.failed, driver.n_lost)
+
+
+class _Driver:
+    """Sends what one `ask` generator yields, and keeps the rows."""
+
+    def __init__(self, calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str):
+        self.answers: list[Row] = []
+        self.extractions: list[Row] = []
+        self.failed: list[Row] = []
+        self.n_lost = 0
+        self._calls, self._run, self._extractor = calls, run, extractor
+        self._version = benchmark.answer_version
+        self._key_of: dict[tuple[str, int], str | None] = {}
+        self._ended_by_model: set[str] = set()
+
+    async def drive(self, asking: Generator[Asking, Any, None]) -> None:
+        came: Answer | str | None = None
+        while True:
+            try:
+                step = asking.send(came)
+            except StopIteration:
+                return
+            came = None
+            match step:
+                case Ask():
+                    came = await self._ask(step)
+                case Extract():
+                    came = await self._extract(step)
+                case Given(trial, turn, text):
+                    self._add({"trial": trial, "turn": turn, "status": "given", "answer": text})
+                case Unasked(trial, turn, why):
+                    self._lose(trial, turn, "not_asked", why, trial not in self._ended_by_model)
+                    self._add({"trial": trial, "turn": turn, "status": "not_asked", "answer": None})
+
+    async def _ask(self, ask: Ask) -> Answer:
+        reply = await self._run.contestant.answer(self._calls, ask, self._run.item, self._version)
+        self._key_of[ask.trial, ask.turn] = reply.row["call_key"]
+        self._add({"trial": ask.trial, "turn": ask.turn, **reply.row})
+        if reply.loss is not None:
+            reason, detail = reply.loss
+            own = reason in OWN_DOING
+            if own:
+                self._ended_by_model.add(ask.trial)
+            self._lose(ask.trial, ask.turn, reason, detail, not own, reply.row["call_key"])
+        return Answer(reply.row["status"], reply.row["answer"], reply.row["call_key"])
+
+    async def _extract(self, step: Extract) -> str | None:
+        key = self._key_of[step.trial, step.turn]
+        here = {"trial": step.trial, "turn": step.turn, "answer_call_key": key}
+        if step.by_rule is not None:
+            self.extractions.append({**here, "extractor": RULE, "value": step.by_rule})
+            return step.by_rule
+        template = prompt(step.prompt)
+        request = ChatRequest(
+            model=self._extractor,
+            messages=template.render(**step.data),
+            prompt_version=template.version,
+            params=PARAMS,
+            task=template.task,
+            superseded=template.superseded,
         )
-        here["call_key"] = outcome.key
-        if isinstance(outcome, Completion):
-            status = "refused" if is_refusal(outcome.text) else "answered"
-            rows.append({**here, "status": status, "answer": outcome.text})
-            history.append(outcome.text)
-        else:
-            status = "refused" if outcome.kind == "refused" else "failed"
-            why = {"reason": outcome.kind, "detail": outcome.detail}
-            rows.append({**here, "status": status, "answer": None, **why})
-    return rows
+        read = await complete_and_parse(self._calls, request, step.read)
+        made_by = {"call_key": read.key, "prompt_version": read.prompt_version}
+        self.extractions.append(
+            {**here, "extractor": self._extractor, "value": read.value, **made_by}
+        )
+        if read.loss is not None:
+            self._lose(step.trial, step.turn, *read.loss, True, read.key, self._extractor)
+        return read.value
+
+    def _add(self, row: Row) -> None:
+        self.answers.append({"call_key": None, "prompt_version": self._version, **row})
+
+    def _lose(
+        self,
+        trial: str,
+        turn: int,
+        reason: str,
+        detail: str,
+        lost: bool,
+        key: str | None = None,
+        asked: str | None = None,
+    ) -> None:
+        """A row of `evaluate.failed`, a loss or not; asked was the contestant by default."""
+        self.n_lost += lost
+        self.failed.append(
+            {
+                "trial": trial,
+                "turn": turn,
+                "asked": asked or self._run.contestant.name,
+                "reason": reason,
+                "detail": detail,
+                "call_key": key,
+            }
+        )

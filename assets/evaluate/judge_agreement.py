@@ -4,35 +4,39 @@ What belongs here: which scores and judgments are compared. The measures are `me
 """
 
 import dagster as dg
+from pydantic import Field
 
-from assets.common.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.previews import picture
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
-from assets.evaluate.score_queue import SCORE, score_queue
+from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import approved
-from methods.agreement.ratings import ratings_of
 from methods.agreement.table import JudgeScore, judge_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
+from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 NOBODY = "Nobody has scored an answer that the score queue holds now."
 
 
-class JudgeAgreementConfig(dg.Config):
+class JudgeAgreementSettings(Settings):
     """The bootstrap's seed: the same scores give the same intervals."""
 
-    seed: int = 0
+    seed: int = Field(0, description="Seed of the bootstrap.")
 
 
 @table_asset(
     "evaluate.judge_agreement",
+    settings=JudgeAgreementSettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[score_queue, judgments, approved],
     automation_condition=WHEN_READY,
 )
 def judge_agreement(
-    config: JudgeAgreementConfig,
+    settings: JudgeAgreementSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
@@ -40,11 +44,8 @@ def judge_agreement(
 
     People's scores are those of round 1, given without knowledge of each other's.
     """
-    items = review_store.items([SCORE])
-    decisions = review_store.decisions([item["item_id"] for item in items])
-    ratings = ratings_of(items, decisions, review_store.rules())
     judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
-    rows = judge_rows(ratings, judged, seed=config.seed)
+    rows = judge_rows(scores_by_people(review_store), judged, seed=settings.seed)
     table = rows_to_arrow("evaluate.judge_agreement", rows)
     warehouse.replace("evaluate.judge_agreement", table)
     plot = agreement_png(rows)

@@ -1,110 +1,135 @@
-"""Judgments: what the judge says of every answer, partitioned by model.
+"""Judgments: what each judge says of every answer.
 
-What belongs here: which answers are judged. What a judge is sent, and how its reply is read, is the
-benchmark's (`methods/evaluation/benchmark.py`).
+What belongs here: which answers are judged by whom. What a judge is sent, and how its reply is read, is
+the benchmark's (`methods/evaluation/judging.py`), driven by `judge.py`.
 """
 
 import dagster as dg
+from pydantic import Field
 
-from assets.common.partitions import models
+from assets.common.automation import WHEN_READY
 from assets.common.progress import show_progress
-from assets.common.tables import WHEN_READY, table_asset
+from assets.common.tables import table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import PARAMS
-from assets.evaluate.released import Released, Row, items_of, releases_in_force
-from assets.evaluate.results import write_results
+from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_item
+from assets.evaluate.released import Released, items_of, releases_in_force
+from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet, write_results
+from assets.evaluate.transcripts import transcripts_of
 from assets.release import releases
-from methods.evaluation.benchmark import Judgment
+from methods.benchmarks import Benchmarks
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.llm.request import ChatRequest
-from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
-NAMED = ("benchmark", "release_id", "model", "item_id", "turn")
+
+class JudgmentsSettings(EvaluationSettings):
+    """What a judge is shown, and how often it is asked the same."""
+
+    images: JudgeImages = Field(
+        "shown",
+        description="Images that a judge is sent: those shown so far, all of the item, or none. "
+        "Judgments with other images are other scores.",
+    )
+    replicates: int = Field(
+        1, ge=1, description="How often the same is asked, to see how much a judge varies."
+    )
 
 
 @table_asset(
     "evaluate.judgments",
-    side_tables=["evaluate.failed"],
+    settings=JudgmentsSettings,
+    side_tables=["evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
     deps=[answers, releases],
-    partitions_def=models,
     automation_condition=WHEN_READY,
 )
 def judgments(
     context: dg.AssetExecutionContext,
+    settings: JudgmentsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
+    benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What the judge says of each answer: it sees question, reference, answer, images, no name."""
-    released = releases_in_force(warehouse)
-    judge = llm.profile.judge
-    asked = [
-        (release, row, request)
-        for release in released
-        for row, request in _requests(context, warehouse, release, judge)
+    """What each judge of the profile says of each answer; it is never told who answered.
+
+    Judged are the answers on the releases in force, and answers on others that one of the judges has
+    not judged yet. Judgments of judges that the profile no longer has stay.
+    """
+    judges = llm.profile.judges
+    unjudged = warehouse.read("evaluate/unjudged_releases", {"judges": judges}).to_pylist()
+    waiting = [
+        row["release_id"]
+        for row in unjudged
+        if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].judge_prompts
+    ]
+    runs = [
+        (release, model, run)
+        for release in releases_in_force(warehouse, benchmarks, waiting)
+        for model, run in _runs(warehouse, release, judges, settings)
     ]
 
-    async def judge_one(calls: ModelCalls, place: int) -> ParsedReply[Judgment]:
-        release, _, request = asked[place]
-        return await complete_and_parse(calls, request, release.benchmark.parse_judgment)
+    async def judge(calls: ModelCalls, place: int) -> list[Judged]:
+        release, _, run = runs[place]
+        return await judge_item(calls, release.benchmark, run)
 
-    replies, usage = llm.map(
-        "evaluate.judgments", range(len(asked)), judge_one, show_progress(context)
+    judged, usage = llm.map(
+        "evaluate.judgments",
+        range(len(runs)),
+        judge,
+        show_progress(context),
+        apart=(lambda place: runs[place][2].judge) if len(judges) > 1 else None,
     )
-    rows: list[Row] = []
-    failed: list[Row] = []
-    for (_, row, _), reply in zip(asked, replies, strict=True):
-        where = {name: row[name] for name in NAMED}
-        where |= {"call_key": reply.key, "answer_call_key": row["call_key"]}
-        if reply.loss:
-            reason, detail = reply.loss
-            failed.append({**where, "reason": reason, "detail": detail})
-            continue
-        judgment = reply.value
-        assert judgment is not None
-        rows.append(
-            {
-                **where,
-                "judge": judge,
-                "provider": llm.registry.model(judge).provider,
-                "prompt_version": reply.prompt_version,
-                "scores": list(judgment.scores.items()),
-                "score": judgment.score,
-                "explanation": judgment.explanation,
-            }
-        )
-    return write_results(context, warehouse, "evaluate.judgments", released, rows, failed, usage)
+    results = ResultSet("evaluate.judgments")
+    for (release, model, run), replies in zip(runs, judged, strict=True):
+        of = results.of(release, model, run.judge)
+        provider = llm.registry.model(run.judge).provider
+        _add(of, {"provider": provider, "replicate": run.replicate}, run, replies)
+    return write_results(warehouse, results, settings.max_failed_share, usage)
 
 
-def _requests(
-    context: dg.AssetExecutionContext, warehouse: Warehouse, release: Released, judge: str
-) -> list[tuple[Row, ChatRequest]]:
-    """Each answer of the run's models on a release, with what the judge is sent for it."""
-    benchmark = release.benchmark
+def _runs(
+    warehouse: Warehouse, release: Released, judges: list[str], settings: JudgmentsSettings
+) -> list[tuple[str, JudgeRun]]:
+    """Every item of a release with each model's answers to it, for each judge and replicate."""
+    if not release.benchmark.judge_prompts:
+        return []
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
-    template = prompt(benchmark.judge_prompt)
-    given = warehouse.read(
-        "evaluate/answers_of",
-        {"release_id": release.release_id, "models": list(context.partition_keys)},
-    ).to_pylist()
     return [
         (
-            row,
-            ChatRequest(
-                model=judge,
-                messages=benchmark.judge_messages(
-                    items[row["item_id"]], row["turn"], row["answer"], template
-                ),
-                prompt_version=template.version,
-                params=PARAMS,
-                schema=benchmark.judgment_schema,
-                task=template.task,
-                superseded=template.superseded,
-            ),
+            model,
+            JudgeRun(judge, replicate, items[item_id], transcript, settings.images, PARAMS),
         )
-        for row in given
-        if row["answer"] is not None
+        for (model, item_id), transcript in transcripts_of(warehouse, release.release_id).items()
+        for judge in judges
+        for replicate in range(settings.replicates)
     ]
+
+
+def _add(
+    of: ModelResults, made_by: dict[str, object], run: JudgeRun, replies: list[Judged]
+) -> None:
+    """Rows of one item's judgments, and of those that were lost."""
+    for asked, reply in replies:
+        trial, turn, part = asked.place
+        where = {"item_id": run.item.item_id, "trial": trial, "turn": turn, "call_key": reply.key}
+        of.n_turns += 1
+        if reply.value is None:
+            assert reply.loss is not None
+            reason, detail = reply.loss
+            of.n_lost += 1
+            of.fail({**where, "reason": reason, "detail": detail})
+            continue
+        of.add(
+            "evaluate.judgments",
+            {
+                **where,
+                **made_by,
+                "part": part,
+                "prompt_version": reply.prompt_version,
+                "answer_call_key": run.transcript.answer(trial, turn).call_key,
+                "scores": list(reply.value.scores.items()),
+                "score": reply.value.score,
+                "explanation": reply.value.explanation,
+            },
+        )

@@ -1,16 +1,50 @@
 """The leaderboard: what researchers read.
 
-What belongs here: the view as an asset. It stands in `sql/evaluate/views.sql`.
+What belongs here: the view as an asset, and which models it lacks. The view stands in
+`sql/evaluate/views.sql`.
 """
+
+from typing import Any
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, report, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, table_asset
+from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
+from methods.markdown import code, table
+from resources.llm.registry import Profile
 from resources.warehouse import Warehouse
 
 
-@table_asset("evaluate.leaderboard", deps=[scores], automation_condition=WHEN_READY)
-def leaderboard(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
-    """One number a row: benchmark, release, model, metric, value, interval, what it rests on."""
-    return report(warehouse.read("evaluate/leaderboard"))
+@table_asset("evaluate.leaderboard", deps=[scores, comparisons], automation_condition=WHEN_READY)
+def leaderboard(
+    warehouse: dg.ResourceParam[Warehouse], profile: dg.ResourceParam[Profile]
+) -> dg.MaterializeResult:
+    """One number a row: benchmark, release, model, metric, value, interval, what it rests on.
+
+    Models of the profile without scores on a release in force are named beside it.
+    """
+    return report(warehouse.read("evaluate/leaderboard"), _without_scores(warehouse, profile))
+
+
+def _without_scores(warehouse: Warehouse, profile: Profile) -> dict[str, Any]:
+    """Metadata that names the profile's models without scores on releases in force, and why."""
+    unscored = warehouse.read("evaluate/unscored", {"models": profile.evaluate}).to_pylist()
+    if not unscored:
+        return {"without scores": "none"}
+    why: dict[tuple[str, str], str] = {
+        (row["release_id"], row["model"]): f"{row['stage']}: {row['n_lost']} of {row['n_turns']} "
+        f"turns lost ({row['why']})"
+        for row in warehouse.read("evaluate/missing_in_force").to_pylist()
+    }
+    rows = [
+        (
+            code(row["release_id"]),
+            code(row["model"]),
+            code(why.get((row["release_id"], row["model"]), "not evaluated")),
+        )
+        for row in unscored
+    ]
+    lines = table(("release", "model", "why"), rows)
+    return {"without scores": dg.MetadataValue.md("\n".join(lines))}

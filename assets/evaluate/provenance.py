@@ -5,15 +5,16 @@ What belongs here: the view as an asset. It stands in `sql/evaluate/views.sql`.
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, report, table_asset
-from assets.evaluate.scores import scores
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, table_asset
+from assets.evaluate.observations import observations
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 
-@table_asset("evaluate.provenance", deps=[scores], automation_condition=WHEN_READY)
+@table_asset("evaluate.provenance", deps=[observations], automation_condition=WHEN_READY)
 def provenance(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """One judged turn a row, back to judge, answer, calls, prompts, reviewer, images and pages."""
+    """One scored turn a row, back to judge, answer, calls, prompts, reviewer, images and pages."""
     return report(warehouse.read("evaluate/provenance"), images=image_store)

@@ -3,63 +3,60 @@
 What belongs here: reads of release tables that several assets of the stage share.
 """
 
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import dagster as dg
 
-from methods.benchmarks import BENCHMARKS
-from methods.evaluation.benchmark import Benchmark, Item, Turn
+from methods.benchmarks import Benchmarks
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.release_items import items_of_release
+from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
 
 class Released(NamedTuple):
-    """A benchmark and the release of it that is in force."""
+    """A benchmark and a release of it."""
 
     benchmark: Benchmark
     release_id: str
 
-    def owned(self, models: list[str]) -> dict[str, str | list[str]]:
-        """The rows that a run of `models` replaces; results on earlier releases stay."""
-        return {"benchmark": self.benchmark.name, "release_id": self.release_id, "model": models}
 
+def releases_in_force(
+    warehouse: Warehouse, benchmarks: Benchmarks, also: Sequence[str] = ()
+) -> list[Released]:
+    """The releases of benchmarks that are in force, and the releases `also` by their ids.
 
-def releases_in_force(warehouse: Warehouse) -> list[Released]:
-    """The release in force of every benchmark that has one. Raises dg.Failure where none has."""
-    current = {
-        row["name"]: row["release_id"] for row in warehouse.read("release/current").to_pylist()
+    A benchmark may have several in force: one that was built, and one of each that was imported.
+
+    Raises dg.Failure where none is in force, or where `also` has a release that there is not, or one of
+    no benchmark.
+    """
+    current = warehouse.read("release/current").to_pylist()
+    asked = warehouse.read("release/named", {"release_ids": list(also)}).to_pylist()
+    found = {
+        row["release_id"]: Released(benchmarks[row["benchmark"]], row["release_id"])
+        for row in [*current, *asked]
+        if row["benchmark"] in benchmarks
     }
-    found = [
-        Released(benchmark, current[name])
-        for name, benchmark in BENCHMARKS.items()
-        if name in current
-    ]
+    missing = [release_id for release_id in also if release_id not in found]
+    if missing:
+        raise dg.Failure(
+            f"There is no benchmark release {missing[0]}; release.releases has those there are.",
+            allow_retries=False,
+        )
     if not found:
-        names = ", ".join(BENCHMARKS)
+        names = ", ".join(benchmarks)
         raise dg.Failure(
             f"There is no release of {names} to evaluate on; run the job `build` first.",
             allow_retries=False,
         )
-    return found
+    return list(found.values())
 
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order."""
-    where = {"release_id": release_id}
-    image_ids: dict[str, list[str]] = {}
-    for image in warehouse.read("release/images_of", where).to_pylist():
-        image_ids.setdefault(image["item_id"], []).append(image["image_id"])
-    turns = warehouse.read("release/dialogues_of", where).to_pylist()
-    return [
-        Item(
-            item_id,
-            tuple(
-                Turn(row["turn"], row["question"], row["reference"], tuple(row["image_positions"]))
-                for row in group
-            ),
-            tuple(image_ids[item_id]),
-        )
-        for item_id, group in groupby(turns, key=lambda row: row["item_id"])
-    ]
+    return items_of_release(rows_of_release(warehouse, release_id))

@@ -1,25 +1,26 @@
-"""Reports: one HTML page for each evaluated release.
+"""Reports: one HTML page a release, and an index over all.
 
-What belongs here: the material of a page. The page is `resources/reports/benchmark_report.py`.
+What belongs here: which releases have a page, and the files. What a page is made of is gathered by
+`report_data.py`; the pages are `resources/reports/benchmark_report.py` and `report_index.py`.
 """
-
-from datetime import UTC, datetime
-from itertools import groupby
-from typing import Any
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, map_of, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
-from resources.home import reports_path
+from assets.evaluate.report_data import report_data
+from methods.benchmarks import Benchmarks
+from resources.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
-from resources.llm.gateway import Gateway
+from resources.llm.registry import Profile, load_registry
+from resources.reports.addresses import address
 from resources.reports.benchmark_report import render_report, write_report
+from resources.reports.report_index import line_of, render_index
 from resources.warehouse import Warehouse
 
-Row = dict[str, Any]
-N_EXAMPLES = 5
+INDEX = "index.html"
 
 
 @table_asset(
@@ -31,61 +32,42 @@ N_EXAMPLES = 5
 def reports(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
-    llm: dg.ResourceParam[Gateway],
+    profile: dg.ResourceParam[Profile],
+    benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """One HTML page a release: leaderboard with intervals, failures, dialogues with pictures."""
-    rows = []
-    for release in warehouse.read("evaluate/evaluated_releases").to_pylist():
-        data = _report_data(warehouse, release, llm.profile.judge)
+    """One HTML page for each release in force or evaluated, and an index over them.
+
+    A page has the leaderboard with ranks, charts, comparisons and slices by judge, what the release
+    consists of, failures, and examples with pictures; that of an instruction set has no leaderboard.
+    """
+    families = {
+        name: spec.family
+        for name, spec in load_registry().models.items()
+        if spec.family is not None
+    }
+    rows, lines, generated = [], [], ""
+    for release in warehouse.read("evaluate/reported_releases").to_pylist():
+        data = report_data(warehouse, benchmarks, release, profile, families)
+        generated = data["generated"]
         path = reports_path() / f"{release['release_id']}.html"
+        line = line_of(data, path.name)
+        lines.append(line)
         rows.append(
             {
                 "release_id": release["release_id"],
-                "path": str(path),
+                "path": relative_to_home(path),
                 "sha256": write_report(path, render_report(data, image_store)),
-                "n_models": len({row["model"] for row in data["scores"]}),
+                "n_models": line.n_models,
             }
         )
+    index = reports_path() / INDEX
+    write_report(index, render_index(lines, generated))
     table = rows_to_arrow("evaluate.reports", rows)
-    warehouse.replace(
-        "evaluate.reports", table, {"release_id": [row["release_id"] for row in rows]}
-    )
-    return report(table, {row["release_id"]: dg.MetadataValue.path(row["path"]) for row in rows})
-
-
-def _report_data(warehouse: Warehouse, release: Row, judge: str) -> Row:
-    where = {"release_id": release["release_id"]}
-    shape = warehouse.read("evaluate/shape_of", where).to_pylist()
-    images: dict[str, list[Row]] = {}
-    for image in warehouse.read("release/images_of", where).to_pylist():
-        images.setdefault(image["item_id"], []).append(image)
-    answers = warehouse.read(
-        "evaluate/examples_of", {**where, "judge": judge, "n_items": N_EXAMPLES}
-    ).to_pylist()
-    return {
-        "release": release,
-        "judge": judge,
-        "generated": datetime.now(UTC).isoformat(timespec="seconds"),
-        "scores": warehouse.read("evaluate/leaderboard_of", {**where, "judge": judge}).to_pylist(),
-        "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
-        "statistics": {
-            "turns_per_dialogue": [row["n_turns"] for row in shape],
-            "images_per_dialogue": [row["n_images"] for row in shape],
-            "answer_words": [n for row in shape for n in row["answer_words"]],
-        },
-        "items": [
-            {**_example(list(rows)), "images": images[item_id]}
-            for item_id, rows in groupby(answers, key=lambda row: row["item_id"])
-        ],
+    warehouse.replace("evaluate.reports", table)
+    links = {
+        "index": relative_to_home(index),
+        **{row["release_id"]: row["path"] for row in rows},
     }
-
-
-def _example(rows: list[Row]) -> Row:
-    """One dialogue of the report: its turns, each with every model's answer."""
-    turns = []
-    for _, group in groupby(rows, key=lambda row: row["turn"]):
-        answers = list(group)
-        for answer in answers:
-            answer["scores"] = map_of(answer["scores"])
-        turns.append({**answers[0], "answers": answers})
-    return {**{key: rows[0][key] for key in ("item_id", "reviewers", "revision")}, "turns": turns}
+    return report(
+        table, {name: dg.MetadataValue.url(address(path)) for name, path in links.items()}
+    )

@@ -1,55 +1,160 @@
-"""Writing what a stage of evaluation made: its rows and its losses, in one transaction.
+"""Writing what a stage of evaluation made: its rows and its losses, model by model.
 
-What belongs here: what `evaluate/answers` and `evaluate/judgments` do with their rows.
+What belongs here: what `evaluate/answers` and `evaluate/judgments` do with their rows. The rows of a
+model on a release are replaced when the new ones are whole; otherwise the earlier ones stay.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
-import pyarrow as pa
+from pydantic import Field
 
-from assets.common.refused import reasons
+from assets.common.losses import in_words, reasons, too_many
 from assets.common.tables import report, rows_to_arrow
 from assets.evaluate.released import Released, Row
 from resources.llm.usage import Usage
+from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
+
+UNKNOWN = "unknown"
+"""Who was asked, in losses of earlier versions with several judges."""
+
+
+class EvaluationSettings(Settings):
+    """What asking and judging have: the share of a model's turns that may be lost."""
+
+    max_failed_share: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="If a larger share of a model's turns is lost, its earlier rows stay.",
+    )
+
+
+class ModelResults:
+    """The rows that a stage made of one model on one release, and what it lost.
+
+    `judge` is who judged; None where the model itself was asked. `n_turns` were to be made, `n_lost` of
+    them were lost.
+    """
+
+    def __init__(self, release: Released, model: str, judge: str | None):
+        self.slice = {
+            "benchmark": release.benchmark.name,
+            "release_id": release.release_id,
+            "model": model,
+        }
+        self.asked = judge or model
+        self._judge = judge
+        self.rows: dict[str, list[Row]] = {}
+        self.failed: list[Row] = []
+        self.n_turns = 0
+        self.n_lost = 0
+
+    @property
+    def owned(self) -> dict[str, Any]:
+        """The slice of the stage's tables that these rows replace."""
+        return self.slice if self._judge is None else {**self.slice, "judge": self._judge}
+
+    @property
+    def owned_losses(self) -> dict[str, Any]:
+        """The slice of `evaluate.failed`, but for the stage, that these losses replace."""
+        return (
+            self.slice if self._judge is None else {**self.slice, "asked": [self._judge, UNKNOWN]}
+        )
+
+    def add(self, table: str, row: Row) -> None:
+        """A row of a table."""
+        self.rows.setdefault(table, []).append({**self.owned, **row})
+
+    def fail(self, row: Row) -> None:
+        """A row of `evaluate.failed`."""
+        self.failed.append({**self.slice, "asked": self.asked, **row})
+
+
+class ResultSet:
+    """The results of a run of the stage whose table is `table`; `beside` are written with it."""
+
+    def __init__(self, table: str, *beside: str):
+        self.table = table
+        self.tables = (table, *beside)
+        self.stage = table.split(".")[1]
+        self.of_models: dict[tuple[str, str, str | None], ModelResults] = {}
+
+    def of(self, release: Released, model: str, judge: str | None = None) -> ModelResults:
+        """The results of one model on one release."""
+        key = (release.release_id, model, judge)
+        return self.of_models.setdefault(key, ModelResults(release, model, judge))
 
 
 def write_results(
-    context: dg.AssetExecutionContext,
     warehouse: Warehouse,
-    table: str,
-    releases: Sequence[Released],
-    rows: list[Row],
-    failed: list[Row],
+    results: ResultSet,
+    max_failed_share: float,
     usage: Usage,
     details: Mapping[str, Any] | None = None,
+    *,
+    only_these: bool = False,
 ) -> dg.MaterializeResult:
-    """Replace the run's rows of `table` and of `evaluate.failed` at once, and report."""
-    stage = table.split(".")[1]
-    made = rows_to_arrow(table, rows)
-    writes = []
-    for release in releases:
-        owned = release.owned(list(context.partition_keys))
-        writes += [
-            Write(table, _of(release, table, rows), owned),
-            Write(
-                "evaluate.failed",
-                _of(release, "evaluate.failed", [{**row, "stage": stage} for row in failed]),
-                {**owned, "stage": stage},
-            ),
-        ]
-    warehouse.replace_all(writes)
-    counted = {
-        "failed": len(failed),
-        **reasons(Counter(row["reason"] for row in failed)),
-        **(details or {}),
+    """Replace the rows of every model that lost few enough turns, and report.
+
+    A model that lost more keeps its earlier rows, and is named with the reason in `evaluate.missing`;
+    models without results here are no longer named there, unless the run is of `only_these` models.
+    Raises dg.Failure, and changes nothing, if all of them lost too much.
+    """
+    missing: list[Row] = []
+    taken: list[ModelResults] = []
+    for each in results.of_models.values():
+        if too_many(each.n_lost, each.n_turns, max_failed_share):
+            why = in_words(Counter(row["reason"] for row in each.failed))
+            counts = {"n_lost": each.n_lost, "n_turns": each.n_turns, "why": why}
+            missing.append({**each.slice, "stage": results.stage, "asked": each.asked, **counts})
+        else:
+            taken.append(each)
+    if missing and not taken:
+        raise dg.Failure(
+            f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}",
+            allow_retries=False,
+        )
+    writes = [write for each in taken for write in _writes(results, each)]
+    named = {
+        "stage": results.stage,
+        "release_id": sorted({release_id for release_id, *_ in results.of_models}),
+        **({"model": sorted({model for _, model, _ in results.of_models})} if only_these else {}),
     }
-    return report(made, counted, usage=usage)
+    writes.append(Write("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
+    warehouse.replace_all(writes)
+    lost = Counter(row["reason"] for each in taken for row in each.failed)
+    counted: dict[str, Any] = {
+        **(details or {}),
+        "failed": lost.total(),
+        **reasons(lost),
+        "models": len({each.slice["model"] for each in results.of_models.values()}),
+    }
+    if missing:
+        counted["missing"] = dg.MetadataValue.md(
+            "\n".join(f"- {_sentence(row, max_failed_share)}" for row in missing)
+        )
+    made = [row for each in taken for row in each.rows.get(results.table, [])]
+    return report(rows_to_arrow(results.table, made), counted, usage=usage)
 
 
-def _of(release: Released, table: str, rows: list[Row]) -> pa.Table:
-    name = release.benchmark.name
-    return rows_to_arrow(table, [row for row in rows if row["benchmark"] == name])
+def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
+    for table in results.tables:
+        yield Write(table, rows_to_arrow(table, each.rows.get(table, [])), each.owned)
+    losses = [{**row, "stage": results.stage} for row in each.failed]
+    yield Write(
+        "evaluate.failed",
+        rows_to_arrow("evaluate.failed", losses),
+        {**each.owned_losses, "stage": results.stage},
+    )
+
+
+def _sentence(row: Row, limit: float) -> str:
+    judged = "" if row["asked"] == row["model"] else f" with judge {row['asked']}"
+    return (
+        f"{row['model']} lost {row['n_lost']} of {row['n_turns']} turns on {row['release_id']}{judged} "
+        f"({row['why']}), and at most {limit:.0%} may be lost."
+    )

@@ -1,52 +1,61 @@
 """The score queue: judged answers that people give scores to, so that the judge can be compared.
 
-What belongs here: which answers are drawn and what people see of them. How far people and judge agree
-is `judge_agreement.py`.
+What belongs here: which answers are drawn, what people see of them, and the scores that they gave. How
+far people and judge agree is `judge_agreement.py`.
 """
 
 import dagster as dg
 from pydantic import Field
 
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import Row
 from assets.review import queue_row
-from methods.benchmarks import BENCHMARKS
+from methods.agreement.ratings import SCORE, Rating, ratings_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.benchmark import Benchmark
 from methods.ids import content_id
 from methods.review import queue_item
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
+from resources.settings import Settings
 from resources.warehouse import Warehouse
 
-SCORE = "score"
-"""The kind of these items in review."""
 
-
-class ScoreQueueConfig(dg.Config):
+class ScoreQueueSettings(Settings):
     """How many answers of each model people give scores to, and the seed they are drawn by."""
 
-    n_answers: int = Field(5, ge=0)
-    seed: int = 0
+    n_answers: int = Field(5, ge=0, description="Answers of each model for people to score.")
+    seed: int = Field(0, description="Seed of the sample.")
 
 
 @table_asset(
-    "evaluate.score_queue", kinds={"image"}, deps=[judgments], automation_condition=WHEN_READY
+    "evaluate.score_queue",
+    settings=ScoreQueueSettings,
+    kinds={"image"},
+    deps=[judgments],
+    automation_condition=WHEN_READY,
 )
 def score_queue(
-    config: ScoreQueueConfig,
+    settings: ScoreQueueSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
+    benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
     """Judged answers for people to give scores to, a few of each model.
 
     An item says neither which model answered nor what the judge gave.
     """
     drawn = warehouse.read(
-        "evaluate/score_candidates", {"n_answers": config.n_answers, "n_seed": config.seed}
+        "evaluate/score_candidates", {"n_answers": settings.n_answers, "n_seed": settings.seed}
     ).to_pylist()
     # Two models may have given the same answer: it is one item.
-    rows = {row["item_id"]: row for row in map(_score_row, drawn)}
+    rows = {
+        row["item_id"]: row
+        for row in (_score_row(each, benchmarks[each["benchmark"]]) for each in drawn)
+    }
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
     warehouse.replace("evaluate.score_queue", table)
     queue = warehouse.read("evaluate/score_queue").to_pylist()
@@ -54,8 +63,14 @@ def score_queue(
     return report(table, changes._asdict(), images=image_store)
 
 
-def _score_row(answer: Row) -> Row:
-    benchmark = BENCHMARKS[answer["benchmark"]]
+def scores_by_people(review_store: ReviewStore) -> list[Rating]:
+    """The scores that people gave what the queue holds now, blind: those of round 1."""
+    items = review_store.items([SCORE])
+    decisions = review_store.decisions([item["item_id"] for item in items])
+    return ratings_of(items, decisions, review_store.rules())
+
+
+def _score_row(answer: Row, benchmark: Benchmark) -> Row:
     lowest, highest = benchmark.score_range
     content = {
         **{key: answer[key] for key in ("image_ids", "question", "reference", "answer")},

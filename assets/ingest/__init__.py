@@ -7,8 +7,8 @@ defines a row, `resources/corpus/` reads shards, `resources/images/intake.py` fe
 from assets.ingest.entries import entries
 from assets.ingest.images import images
 from assets.ingest.pages import pages
-from assets.ingest.wit_rows import wit_rows
+from assets.ingest.wit_rows import shards, wit_rows
 
-ASSETS = [wit_rows, pages, images, entries]
+ASSETS = [shards, wit_rows, pages, images, entries]
 
-__all__ = ["ASSETS", "entries", "images", "pages", "wit_rows"]
+__all__ = ["ASSETS", "entries", "images", "pages", "shards", "wit_rows"]

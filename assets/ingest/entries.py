@@ -3,12 +3,14 @@
 What belongs here: the caption of an entry, and its id.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import dagster as dg
+from pydantic import Field
 
+from assets.common.automation import WHEN_SHARD_READY
 from assets.common.partitions import wit_shards
-from assets.common.tables import FRESH_EVERY_WEEK, WHEN_READY, report, table_asset
+from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.images import images
 from assets.ingest.pages import pages
 from assets.ingest.wit_rows import wit_rows
@@ -16,17 +18,30 @@ from methods.ids import content_id
 from methods.ingest.wit import COLUMNS, WitRow, caption
 from resources.images.store import ImageStore
 from resources.rows_file import RowsFile, first_rows, portions, staging_folder
+from resources.settings import Settings
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 ENTRIES_AT_ONCE = 2_000
 
 
+class EntriesSettings(Settings):
+    """When entries without a licence of their image are reported, and whether that stops a build."""
+
+    max_share_without_licence: float = Field(
+        0.0, ge=0, le=1, description="Share of entries without a licence above which a check fails."
+    )
+    without_licence: Literal["warn", "error"] = Field(
+        "warn", description="Whether that check warns, or stops what follows."
+    )
+
+
 @table_asset(
     "ingest.entries",
+    settings=EntriesSettings,
     kinds={"image"},
     deps=[wit_rows, pages, images],
     partitions_def=wit_shards,
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,
 )
 def entries(

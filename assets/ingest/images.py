@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
+from assets.common.automation import WHEN_SHARD_READY
+from assets.common.losses import reasons, require_few_lost
 from assets.common.partitions import wit_shards
-from assets.common.refused import reasons
-from assets.common.tables import (
-    FRESH_EVERY_WEEK,
-    WHEN_READY,
-    preview,
-    report,
-    table_asset,
-)
+from assets.common.previews import preview
+from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.pages import pages
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected
 from methods.wikimedia import thumbnail_url
@@ -33,6 +30,7 @@ from resources.images.index import ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, WantedImage
 from resources.images.store import ImageStore
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
+from resources.settings import Settings
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 IMAGES_AT_ONCE = 20_000
@@ -41,17 +39,30 @@ RENDERED_WIDTH = 960
 SHOWN_EVERY = 500
 
 
+class ImagesSettings(Settings):
+    """When the images of a shard are refused."""
+
+    max_lost_share: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="If a larger share of a run's images is rejected, the earlier ones stay.",
+    )
+
+
 @table_asset(
     "ingest.images",
+    settings=ImagesSettings,
     side_tables=["ingest.rejected"],
     kinds={"image"},
     deps=[pages],
     partitions_def=wit_shards,
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,
 )
 def images(
     context: dg.AssetExecutionContext,
+    settings: ImagesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
@@ -63,10 +74,8 @@ def images(
     Rejected images are in `ingest.rejected` with the reason. Each image has its licence and artist.
     """
     shards = list(context.partition_keys)
-    settings = corpus.settings.images
-    intake = ImageIntake(
-        image_fetcher, image_store, image_index, settings.limits, corpus.excluded()
-    )
+    wanted = corpus.settings.images
+    intake = ImageIntake(image_fetcher, image_store, image_index, wanted.limits, corpus.excluded())
     lost: Counter[str] = Counter()
     with staging_folder("ingest.images", *shards) as folder:
         found = warehouse.export(
@@ -77,7 +86,7 @@ def images(
         rejected = RowsFile(folder / "rejected.parquet", arrow_schema("ingest.rejected"))
         with taken, rejected:
             for shard, rows in _by_shard(corpus, found):
-                for row, image in _taken(intake, shard, rows, settings.width):
+                for row, image in _taken(intake, shard, rows, wanted.width):
                     if isinstance(image, ImageRejected):
                         lost[image.reason] += 1
                         rejected.add(_rejection(row, image))
@@ -89,6 +98,8 @@ def images(
                         context.log.info(
                             f"images: {done:,}/{total:,}, {rejected.n_rows:,} rejected"
                         )
+        n_all = taken.n_rows + rejected.n_rows
+        require_few_lost("ingest.images", "images", lost, n_all, settings.max_lost_share)
         warehouse.replace_all(
             [
                 Write("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),

@@ -8,14 +8,10 @@ from typing import Any
 
 import dagster as dg
 
+from assets.common.automation import WHEN_SHARD_READY
 from assets.common.partitions import wit_shards
-from assets.common.tables import (
-    FRESH_EVERY_WEEK,
-    WHEN_READY,
-    preview,
-    report,
-    table_asset,
-)
+from assets.common.previews import preview
+from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
@@ -32,7 +28,7 @@ PAGES_AT_ONCE = 10_000
     side_tables=["ingest.changes"],
     deps=[wit_rows],
     partitions_def=wit_shards,
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_SHARD_READY,
     freshness_policy=FRESH_EVERY_WEEK,
 )
 def pages(

@@ -4,34 +4,64 @@ What belongs here: reading a shard if its content changed, and skipping it if no
 """
 
 from collections import Counter
+from typing import Any, ClassVar
 
 import dagster as dg
+from pydantic import Field
 
+from assets.common.losses import reasons, require_few_lost
 from assets.common.partitions import wit_shards
-from assets.common.refused import reasons
-from assets.common.tables import FRESH_EVERY_WEEK, map_of, report, rows_to_arrow, table_asset
+from assets.common.tables import (
+    FRESH_EVERY_WEEK,
+    map_of,
+    report,
+    rows_to_arrow,
+    table_asset,
+    table_spec,
+)
 from resources.corpus.corpus import Corpus
 from resources.corpus.shard import Shard
 from resources.rows_file import staging_folder
+from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
 
-class RowsConfig(dg.Config):
-    """Whether a shard is read even if its content has not changed."""
+class RowsSettings(Settings):
+    """When a shard is read, and when its rows are refused."""
 
-    read_unchanged: bool = False
+    RUN_ONLY: ClassVar = frozenset({"read_unchanged"})
+
+    read_unchanged: bool = Field(
+        False, description="Read shards in this run even if their content has not changed."
+    )
+    max_rejected_share: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="If a larger share of a shard's lines is rejected, its earlier rows stay.",
+    )
+
+
+shards = table_spec(
+    "ingest.shards",
+    kinds={"tsv", "parquet", "wikipedia"},
+    partitions_def=wit_shards,
+    description="The shards of the corpus. A sensor reports local files that are new or have changed. "
+    "The table has, of each shard that was read, its address, its content's hash and its counts.",
+)
 
 
 @table_asset(
     "ingest.wit_rows",
-    side_tables=["ingest.shards", "ingest.rejected"],
-    kinds={"tsv", "parquet", "wikipedia"},
+    settings=RowsSettings,
+    side_tables=["ingest.rejected"],
+    deps=[shards.key],
     partitions_def=wit_shards,
     freshness_policy=FRESH_EVERY_WEEK,
 )
 def wit_rows(
     context: dg.AssetExecutionContext,
-    config: RowsConfig,
+    settings: RowsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
@@ -42,11 +72,11 @@ def wit_rows(
         shard = corpus.shard(name)
         fingerprint = shard.fetch(context.log.info)
         known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
-        if known and known[0]["fingerprint"] == fingerprint and not config.read_unchanged:
+        if known and known[0]["fingerprint"] == fingerprint and not settings.read_unchanged:
             unchanged.append(name)
             read = known[0] | {"reasons": map_of(known[0]["reasons"])}
         else:
-            read = _read(warehouse, shard, fingerprint)
+            read = _read(warehouse, shard, fingerprint, settings.max_rejected_share)
         n_rows += read["n_rows"]
         rejected.update(read["reasons"])
         if len(context.partition_keys) > 1:
@@ -63,8 +93,13 @@ def wit_rows(
     )
 
 
-def _read(warehouse: Warehouse, shard: Shard, fingerprint: str) -> dict[str, object]:
-    """Read a shard, replace its rows in the tables, and return its row in `ingest.shards`."""
+def _read(
+    warehouse: Warehouse, shard: Shard, fingerprint: str, max_rejected_share: float
+) -> dict[str, Any]:
+    """Read a shard, replace its rows in the tables, and return its row in `ingest.shards`.
+
+    Raises dg.Failure, and leaves the tables as they are, if too many lines were rejected.
+    """
     with staging_folder("ingest.wit_rows", shard.name) as folder:
         staged = shard.stage(folder)
         row = {
@@ -74,6 +109,8 @@ def _read(warehouse: Warehouse, shard: Shard, fingerprint: str) -> dict[str, obj
             "n_rows": staged.n_rows,
             "reasons": staged.reasons,
         }
+        n_lines = staged.n_rows + sum(staged.reasons.values())
+        require_few_lost(shard.name, "lines", staged.reasons, n_lines, max_rejected_share)
         of_shard = {"wit_shard": shard.name}
         warehouse.replace_all(
             [

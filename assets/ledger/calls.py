@@ -7,7 +7,10 @@ What belongs here: the copy of `ledger.sqlite`. The ledger itself is
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.tables import preview, report, table_asset
+from assets.common.previews import preview
+from assets.common.tables import report, table_asset
+from assets.evaluate import judgments
+from assets.rewrite import rewrites
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.export import read_paid_calls
 from resources.warehouse import Warehouse, arrow_schema
@@ -15,7 +18,7 @@ from resources.warehouse import Warehouse, arrow_schema
 N_SHOWN = 20
 
 
-@table_asset("ledger.calls", kinds={"sqlite"})
+@table_asset("ledger.calls", kinds={"sqlite"}, deps=[rewrites, judgments])
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:

@@ -5,7 +5,8 @@ What belongs here: the view that people read. It stands in `sql/ledger/views.sql
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, report, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, table_asset
 from assets.ledger.calls import calls, table_preview
 from resources.warehouse import Warehouse
 

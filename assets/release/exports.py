@@ -6,12 +6,14 @@ What belongs here: what of a release goes into its folder. Writing it is
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.release.releases import releases
 from resources.home import releases_path
 from resources.images.store import ImageStore
+from resources.reports.addresses import address
 from resources.reports.release_folder import write_release
-from resources.reports.release_import import RELEASE_TABLES
+from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
 
 
@@ -19,20 +21,21 @@ from resources.warehouse import Warehouse
 def exports(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:
-    """Releases as folders: MMDU JSON, images, attribution, card, rows."""
+    """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows."""
     rows = []
     for release in warehouse.read("release/all").to_pylist():
         in_force, release_id = release.pop("in_force"), release["release_id"]
         # Folders of earlier releases get what an earlier version did not write into them.
         if in_force or (releases_path() / release_id).exists():
-            tables = {
-                table: warehouse.read(f"release/{table}_of", {"release_id": release_id}).to_pylist()
-                for table in RELEASE_TABLES
-            }
+            tables = rows_of_release(warehouse, release_id)
             files = write_release(releases_path(), release, tables, image_store)
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
     table = rows_to_arrow("release.exports", rows)
     warehouse.replace(
         "release.exports", table, {"release_id": sorted({r["release_id"] for r in rows})}
     )
-    return report(table, {"folder": dg.MetadataValue.path(releases_path())})
+    cards = {
+        release_id: dg.MetadataValue.url(address(f"{releases_path().name}/{release_id}/card.json"))
+        for release_id in sorted({row["release_id"] for row in rows})
+    }
+    return report(table, cards)

@@ -1,97 +1,170 @@
 """Release: approved dialogues frozen under an id that is a hash of their content.
 
-What belongs here: which releases are made. Their rows are made by `methods/release.py`.
+What belongs here: which releases are made. Their rows are made by `methods/release.py`, their cards by
+`card.py`; which of them are in force is `in_force.py`.
 """
 
 import json
-from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 import pyarrow as pa
 
 from assets.cluster import require_whole_sets
-from assets.common.tables import preview, report, rows_to_arrow, table_asset
+from assets.common.automation import SHARDS, when_changed
+from assets.common.previews import preview
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions
 from assets.ingest import entries
+from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
+from assets.release.in_force import (
+    ReleaseSettings,
+    in_force,
+    require_pinnable,
+    version_of_releases,
+    write_in_force,
+)
 from assets.review import approved
-from methods.release import ApprovedDialogue, Origin, Release, ReviewPolicy, build_release
+from methods.markdown import code, table
+from methods.release import (
+    RELEASE_TABLES,
+    ApprovedDialogue,
+    Edition,
+    Origin,
+    ReviewPolicy,
+    build_release,
+)
+from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
+from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, Write
 
-NAMES = {"benchmark": "mmdu", "instruction": "mmdu-instruct"}
-TABLES = ("releases", "items", "turns", "references", "images")
+Row = dict[str, Any]
+
+BENCHMARK = "mmdu"
+NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
+TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
 
-GENERATED = dg.AssetSelection.assets(questions.key, answers.key, entries.key)
-WHEN_APPROVED = (
-    dg.AutomationCondition.eager()
-    & dg.AutomationCondition.all_deps_blocking_checks_passed().ignore(GENERATED)
-)
-"""Follow approvals. What they were generated from has passed its checks before anybody decided."""
+WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
+"""Follow approvals: what they were generated from was decided on with them."""
+
+
+class Frozen(NamedTuple):
+    """What a run froze: rows by table, and by name the release in force and why it is not a new one."""
+
+    tables: dict[str, pa.Table]
+    current: dict[str, str]
+    kept: dict[str, str]
 
 
 @table_asset(
     "release.releases",
+    settings=ReleaseSettings,
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
     deps=[approved, questions, answers, entries],
     automation_condition=WHEN_APPROVED,
 )
 def releases(
     context: dg.AssetExecutionContext,
+    settings: ReleaseSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
+    ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
     """Freeze what is approved: one benchmark release and one instruction-set release.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
-    their page and attribution.
+    their page and attribution. A release comes into force unless another one of its name is pinned.
     """
-    tables = _freeze(context, warehouse)
-    details: dict[str, object] = {name: tables[name].num_rows for name in TABLES[1:]}
+    frozen = _freeze(context, settings, warehouse, ledger)
+    details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
+    lines = table(
+        ("name", "release in force", ""),
+        [(code(name), code(of), frozen.kept.get(name, "")) for name, of in frozen.current.items()],
+    )
+    details["in force"] = dg.MetadataValue.md("\n".join(lines))
+    if frozen.kept:
+        details["warning"] = " ".join(frozen.kept.values())
+    for card in map(card_of, frozen.tables["releases"].to_pylist()):
+        details[f"card of {card['name']}"] = dg.MetadataValue.md(card_markdown(card))
     for name in TABLES[1:]:
-        details[f"preview of {name}"] = dg.MetadataValue.md(preview(tables[name], image_store))
-    return report(tables["releases"], details)
+        details[f"preview of {name}"] = dg.MetadataValue.md(
+            preview(frozen.tables[name], image_store)
+        )
+    shown = report(frozen.tables["releases"], details)
+    return dg.MaterializeResult(
+        metadata=shown.metadata, data_version=version_of_releases(warehouse)
+    )
 
 
-def _freeze(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dict[str, pa.Table]:
-    """Write every release and say what was written, by table."""
+def _freeze(
+    context: dg.AssetExecutionContext,
+    settings: ReleaseSettings,
+    warehouse: Warehouse,
+    ledger: Ledger,
+) -> Frozen:
+    """Write every release. Raises dg.Failure, and changes nothing, if no dialogue is approved."""
     require_whole_sets(warehouse)
+    require_pinnable(warehouse, settings.pinned)
+    approved_of = {kind: _approved(warehouse, kind) for kind in NAMES}
+    if not any(approved_of.values()):
+        raise dg.Failure(
+            "No dialogue is approved, so nothing is frozen and the releases in force stay as they are: "
+            "decide on dialogues in review, or let review.approved require less.",
+            allow_retries=False,
+        )
+    before = in_force(warehouse)
     origins = warehouse.read("release/origins").to_pylist()
     providers = ", ".join(sorted({origin["provider"] for origin in origins}))
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-    current = []
+    by_question, sources = _origins(origins), _sources(warehouse)
+    common = circumstances(context.instance, warehouse)
+    reviewed = _reviewed(warehouse)
+    rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+    made: dict[str, str] = {}
     for kind, name in NAMES.items():
-        dialogues = _approved(warehouse, kind)
-        if not dialogues:
-            context.log.warning(f"No approved dialogue of kind {kind}: no release {name}.")
+        if not approved_of[kind]:
             continue
-        reviewed = _reviewed(warehouse)
-        release = build_release(name, dialogues, reviewed, *_origins(origins), _sources(warehouse))
-        for table, made in release.rows.items():
-            rows[table] += made
-        rows["releases"].append(_card(release, name, kind, reviewed, providers))
-        current.append({"name": name, "release_id": release.release_id})
-    release_ids = [row["release_id"] for row in current]
-    known = warehouse.read("release/created_at", {"release_ids": release_ids}).to_pylist()
-    created_at = {row["release_id"]: row["created_at"] for row in known}
-    for row in rows["releases"]:
-        row["created_at"] = created_at.get(row["release_id"], row["created_at"])
+        release = build_release(name, approved_of[kind], reviewed, *by_question, sources)
+        made[name] = release.release_id
+        for of, new in release.rows.items():
+            rows[of] += new
+        made_with = {**common, **prompts_and_writers(release, warehouse, ledger)}
+        edition = Edition(BENCHMARK if kind == "benchmark" else None)
+        rows["releases"].append(
+            new_card(release, name, edition, reviewed, providers, before.get(name), made_with)
+        )
+    rows["releases"] = first_cards(warehouse, rows["releases"])
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
+    current = {**made, **settings.pinned}
+    where = {"release_id": list(made.values())}
     warehouse.replace_all(
         [
-            *(
-                Write(f"release.{name}", table, {"release_id": release_ids})
-                for name, table in tables.items()
-            ),
-            Write(
-                "release.current",
-                rows_to_arrow("release.current", current),
-                {"name": list(NAMES.values())},
-            ),
+            *(Write(f"release.{name}", of, where) for name, of in tables.items()),
+            write_in_force(current),
         ]
     )
-    return tables
+    kept = _why_kept(settings, before, made)
+    for why in kept.values():
+        context.log.warning(why)
+    return Frozen(tables, {**before, **current}, kept)
+
+
+def _why_kept(
+    settings: ReleaseSettings, before: dict[str, str], made: dict[str, str]
+) -> dict[str, str]:
+    """By name, why the release in force is not the one that was frozen now."""
+    kept = {}
+    for kind, name in NAMES.items():
+        if name not in made:
+            stays = f"{before[name]} stays in force" if name in before else f"there is no {name}"
+            kept[name] = f"No dialogue of kind {kind} is approved: {stays}."
+    for name, pinned in settings.pinned.items():
+        if name not in made:
+            kept[name] = f"{pinned} is pinned."
+        elif made[name] != pinned:
+            kept[name] = f"{pinned} is pinned: {made[name]} is frozen, but not in force."
+    return kept
 
 
 def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
@@ -118,7 +191,7 @@ def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
     return ReviewPolicy(row["policy"], row["policy_share"])
 
 
-def _origins(rows: list[dict[str, Any]]) -> tuple[dict[str, Origin], dict[str, Origin]]:
+def _origins(rows: list[Row]) -> tuple[dict[str, Origin], dict[str, Origin]]:
     """Origins of questions and of answers, by question id."""
     made = [
         {
@@ -130,25 +203,8 @@ def _origins(rows: list[dict[str, Any]]) -> tuple[dict[str, Origin], dict[str, O
     return made[0], made[1]
 
 
-def _sources(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
+def _sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:
     return {
         (row.pop("set_id"), row.pop("image_id")): row
         for row in warehouse.read("release/sources").to_pylist()
-    }
-
-
-def _card(
-    release: Release, name: str, kind: str, reviewed: ReviewPolicy, providers: str
-) -> dict[str, Any]:
-    return {
-        "release_id": release.release_id,
-        "name": name,
-        "kind": kind,
-        "n_items": len(release.rows["items"]),
-        "n_turns": len(release.rows["turns"]),
-        "n_images": len({row["image_id"] for row in release.rows["images"]}),
-        "review_policy": reviewed.policy,
-        "review_share": reviewed.share,
-        "provider": providers,
-        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

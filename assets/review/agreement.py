@@ -6,13 +6,17 @@ What belongs here: which decisions are compared, and the plot of it. The measure
 """
 
 import dagster as dg
+from pydantic import Field
 
-from assets.common.tables import WHEN_READY, picture, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.previews import picture
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.approved import approved
 from methods.agreement.ratings import ratings_of
 from methods.agreement.table import people_rows
 from resources.reports.agreement_plot import agreement_png
 from resources.review.store import ReviewStore
+from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 NO_DECISIONS = "Nobody has decided anything on what the queue says now."
@@ -22,15 +26,21 @@ NO_PAIRS = (
 )
 
 
-class AgreementConfig(dg.Config):
+class AgreementSettings(Settings):
     """The bootstrap's seed: the same decisions give the same intervals."""
 
-    seed: int = 0
+    seed: int = Field(0, description="Seed of the bootstrap.")
 
 
-@table_asset("review.agreement", kinds={"scipy"}, deps=[approved], automation_condition=WHEN_READY)
+@table_asset(
+    "review.agreement",
+    settings=AgreementSettings,
+    kinds={"scipy"},
+    deps=[approved],
+    automation_condition=WHEN_READY,
+)
 def agreement(
-    config: AgreementConfig,
+    settings: AgreementSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
@@ -42,7 +52,7 @@ def agreement(
     items = review_store.items()
     events = review_store.decisions([item["item_id"] for item in items])
     ratings = ratings_of(items, events, review_store.rules())
-    rows = people_rows(ratings, seed=config.seed)
+    rows = people_rows(ratings, seed=settings.seed)
     table = rows_to_arrow("review.agreement", rows)
     warehouse.replace("review.agreement", table)
     plot = agreement_png(rows)

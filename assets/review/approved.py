@@ -10,16 +10,17 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from assets.common.partitions import buckets
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset, table_spec
+from assets.common.automation import when_changed
+from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import queue, queued
 from methods.ids import canonical_json, content_id
-from methods.review import POLICY_PREFIX, REQUIRES, Decision, Policy, by_item, resolve
+from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
 from resources.review.store import ReviewStore
+from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
 
-class ReviewConfig(dg.Config):
+class ReviewSettings(Settings):
     """Which items need people's decisions before they are released.
 
     `none`: no item does; the policy accepts what nobody decided, under the name `policy:none`.
@@ -27,46 +28,41 @@ class ReviewConfig(dg.Config):
     others (`policy:sample`). `all`: every item does. Decisions of people count in any case.
     """
 
-    require: str = "none"
-    sample_share: float = Field(0.1, ge=0, le=1)
+    require: Literal["none", "sample", "all"] = Field(
+        "none", description="Which items people must decide on."
+    )
+    sample_share: float = Field(
+        0.1, ge=0, le=1, description="The share of items that `sample` takes."
+    )
 
 
 decisions = table_spec(
     "review.decisions",
     kinds={"sqlite"},
     deps=[queue],
-    partitions_def=buckets,
-    description="Decisions of people, made outside Dagster in the review store. A sensor reports a "
-    "bucket when none of its items needs a decision. The table has the decisions that "
-    "`review/approved` last read.",
+    description="Decisions of people, made outside Dagster in the review store. A sensor reports them "
+    "when no item needs a decision any more. The table has the decisions that `review/approved` last "
+    "read.",
 )
 
-WHEN_DECIDED = WHEN_READY.replace(
-    "any_deps_updated",
-    dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(decisions.key)),
-)
+WHEN_DECIDED = when_changed(dg.AssetSelection.assets(decisions.key))
 """Wait for new decisions, not for new items, which nobody has reviewed yet."""
 
 
 @table_asset(
     "review.approved",
+    settings=ReviewSettings,
     kinds={"image"},
     deps=[queue, decisions.key],
     automation_condition=WHEN_DECIDED,
 )
 def approved(
-    config: ReviewConfig,
+    settings: ReviewSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
     """The outcome of each item's review, with the reviewers that decided it: people or a policy."""
-    if config.require not in REQUIRES:
-        raise dg.Failure(
-            f"A release cannot require '{config.require}' of review; it is one of "
-            f"{', '.join(REQUIRES)}."
-        )
-    require: Literal["none", "sample", "all"] = config.require  # type: ignore[assignment]
-    policy = Policy(require, config.sample_share)
+    policy = Policy(settings.require, settings.sample_share)
     items = queued(warehouse)
     events = review_store.decisions([item["item_id"] for item in items])
     decided = by_item(events)

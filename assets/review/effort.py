@@ -5,7 +5,8 @@ What belongs here: which decisions are counted. The counts are `methods/agreemen
 
 import dagster as dg
 
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
 from methods.agreement.effort import effort_rows

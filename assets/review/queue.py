@@ -8,8 +8,8 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.partitions import bucket_key
-from assets.common.tables import WHEN_READY, report, rows_to_arrow, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.rewrite import rewrites
 from methods.ids import canonical_json, content_id
@@ -56,7 +56,6 @@ def queue_row(made: Row, content: Row, context: str | None) -> Row:
     """A row of the review queue or the score queue; `content` is what people decide on."""
     return {
         **{key: made[key] for key in ("item_id", "kind", "set_id", "image_ids")},
-        "bucket": bucket_key(made["set_id"]),
         "content": canonical_json(content),
         "content_hash": content_id(content),
         "context": context,

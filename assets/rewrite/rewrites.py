@@ -6,9 +6,9 @@ What belongs here: which prompts are rewritten. Reading the rewrites is `methods
 import dagster as dg
 from pydantic import Field
 
-from assets.common.generation import Ask, ask_and_read, write_buckets
-from assets.common.partitions import buckets
-from assets.common.tables import WHEN_READY, table_asset
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.tables import table_asset
 from assets.dialogue import dialogues
 from assets.dialogue.set_rows import Row
 from methods.ids import content_id
@@ -18,44 +18,43 @@ from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
 
-class RewriteConfig(dg.Config):
+class RewritesSettings(GenerationSettings):
     """AlignMMBench has five rewrites of each seed prompt."""
 
-    n_rewrites: int = Field(5, gt=0)
+    n_rewrites: int = Field(5, gt=0, description="Rewrites asked for of each question.")
 
 
 @table_asset(
     "rewrite.rewrites",
+    settings=RewritesSettings,
     side_tables=["rewrite.failed"],
     kinds={"openai"},
     deps=[dialogues],
-    partitions_def=buckets,
     automation_condition=WHEN_READY,
 )
 def rewrites(
     context: dg.AssetExecutionContext,
-    config: RewriteConfig,
+    settings: RewritesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
     """Five rewrites of the first question of each set: same meaning, other style."""
-    seeds = warehouse.read(
-        "rewrite/first_questions_of_buckets", {"buckets": list(context.partition_keys)}
-    ).to_pylist()
+    seeds = warehouse.read("rewrite/first_questions").to_pylist()
+    if not seeds:
+        raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
     asks = [
         Ask(
             subject=seed,
-            bucket=seed["bucket"],
             set_id=seed["set_id"],
             name=seed["dialogue_id"],
             images=(),
-            data={"n_rewrites": config.n_rewrites, "prompt": seed["question"]},
+            data={"n_rewrites": settings.n_rewrites, "prompt": seed["question"]},
         )
         for seed in seeds
     ]
 
     def read(seed: Row, reply: str) -> list[Row]:
-        texts = parse_rewrites(reply, seed["question"], config.n_rewrites)
+        texts = parse_rewrites(reply, seed["question"], settings.n_rewrites)
         return [
             {
                 "rewrite_id": content_id("rewrite", seed["dialogue_id"], ordinal, text),
@@ -70,4 +69,4 @@ def rewrites(
     written = ask_and_read(
         context, llm, "rewrite.rewrites", prompt("rewriting/rewrite"), asks, read
     )
-    return write_buckets(context, warehouse, "rewrite.rewrites", written)
+    return write_generated(warehouse, "rewrite.rewrites", written, settings.max_failed_share)

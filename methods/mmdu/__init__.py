@@ -1,12 +1,24 @@
 """MMDU: multi-turn, multi-image dialogues, judged turn by turn (MMDU, 2.3).
 
-What belongs here: MMDU's implementation of the `Benchmark` protocol. Composing dialogues, judging and
-the published JSON format are modules beside this one.
+What belongs here: MMDU's implementation of the `Benchmark` protocol. Composing dialogues, reading the
+judge's dictionary and the published JSON format are modules beside this one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
-from methods.evaluation.benchmark import Item, Judgment
+from methods.evaluation.asking import PLAIN, Answer, Ask, Asking, Given, Transcript, Unasked
+from methods.evaluation.items import Item
+from methods.evaluation.judging import (
+    AskJudge,
+    Judging,
+    Judgment,
+    Observation,
+    Place,
+    observed,
+    unjudged,
+)
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.mean import Mean
 from methods.mmdu.judging import (
     DIMENSIONS,
     GRADES_SCHEMA,
@@ -16,44 +28,104 @@ from methods.mmdu.judging import (
     parse_grades,
 )
 from methods.prompts.messages import Message, interleave
-from methods.prompts.template import PromptTemplate
+
+JUDGE_PROMPT = "mmdu/judge"
+SCALE = 10.0
+TURN = "turn"
+"""The part of a judgment: there is one a turn."""
 
 
 class Mmdu:
     """The model gets the dialogue turn by turn with its own answers; images enter at their turn."""
 
     name = "mmdu"
-    judge_prompt = "mmdu/judge"
-    judgment_schema = GRADES_SCHEMA
     answer_version = "dialogue@1"
+    extractor_prompts: Sequence[str] = ()
+    judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
+    judge_version = "turns@1"
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
-    scale = 10.0
-
-    def messages(self, item: Item, turn: int, answers: Sequence[str]) -> tuple[Message, ...]:
-        """Every user turn up to `turn`, each earlier one followed by the model's own answer."""
-        messages: list[Message] = []
-        for asked in item.turns[:turn]:
-            images = [item.image_ids[position - 1] for position in asked.image_positions]
-            messages.append(Message("user", interleave(asked.question, images)))
-            if asked.turn < turn:
-                messages.append(Message.of("assistant", answers[asked.turn - 1]))
-        return tuple(messages)
-
-    def judge_messages(
-        self, item: Item, turn: int, answer: str, prompt: PromptTemplate
-    ) -> tuple[Message, ...]:
-        """Question, reference, answer and all images up to this turn, as in the released scorer."""
-        asked = item.turns[turn - 1]
-        n_shown = sum(len(earlier.image_positions) for earlier in item.turns[:turn])
-        return prompt.render(
-            images=item.image_ids[:n_shown],
-            question=asked.question,
-            reference=asked.reference,
-            answer=answer,
+    metrics: Sequence[Metric] = tuple(
+        Mean(
+            name=dimension,
+            lowest=LOWEST * SCALE,
+            highest=HIGHEST * SCALE,
+            scale=SCALE,
+            aggregation=aggregation,
         )
+        for dimension in (OVERALL, *DIMENSIONS[:-1])
+        for aggregation in ("micro", "macro")
+    )
+    """A dimension's score is its mean x 10: over turns as the released code has it, and over dialogues
+    as the text has it."""
 
-    def parse_judgment(self, reply: str) -> Judgment:
-        """All seven scores; the overall score is that of the turn. Raises ParseError."""
-        grades = parse_grades(reply)
-        return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)
+    def ask(self, item: Item) -> Generator[Asking, Answer, None]:
+        """Every turn after the earlier ones, each followed by the model's own answer.
+
+        A turn without an answer ends the dialogue: later turns would need it in their history, and
+        neither the text of an error nor an answer that was cut off is one.
+        """
+        history: list[Message] = []
+        ended_by = None
+        for turn in item.turns:
+            if turn.given is not None:
+                yield Given(PLAIN, turn.turn, turn.given)
+            elif ended_by is not None:
+                yield Unasked(PLAIN, turn.turn, f"Turn {ended_by} has no answer.")
+            if ended_by is not None:
+                continue
+            images = [item.image_ids[position - 1] for position in turn.image_positions]
+            history.append(Message("user", interleave(turn.question, images)))
+            if turn.given is not None:
+                history.append(Message.of("assistant", turn.given))
+                continue
+            answer = yield Ask(PLAIN, turn.turn, tuple(history))
+            if answer.text is None:
+                ended_by = turn.turn
+            else:
+                history.append(Message.of("assistant", answer.text))
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """Question, reference, answer and the images shown up to the turn; all seven scores.
+
+        The released scorer sends all images of the dialogue, those of later turns too.
+        """
+        asked: list[AskJudge] = []
+        observations: list[Observation] = []
+        for turn in item.turns:
+            if turn.given is not None:
+                continue
+            answer = transcript.answer(PLAIN, turn.turn)
+            if turn.reference is None:
+                observations += [
+                    Observation(dimension, PLAIN, turn.turn, "no_reference")
+                    for dimension in DIMENSIONS
+                ]
+            elif answer.text is None:
+                observations += unjudged(DIMENSIONS, PLAIN, turn.turn, answer)
+            else:
+                n_shown = sum(len(e.image_positions) for e in item.turns[: turn.turn])
+                asked.append(
+                    AskJudge(
+                        Place(PLAIN, turn.turn, TURN),
+                        JUDGE_PROMPT,
+                        {
+                            "question": turn.question,
+                            "reference": turn.reference,
+                            "answer": answer.text,
+                        },
+                        item.image_ids[:n_shown],
+                        read_judgment,
+                        GRADES_SCHEMA,
+                    )
+                )
+        judgments = yield asked
+        for request, judgment in zip(asked, judgments, strict=True):
+            observations += observed(DIMENSIONS, request.place, judgment)
+        return observations
+
+
+def read_judgment(reply: str) -> Judgment:
+    """All seven scores; the overall score is that of the turn. Raises ParseError."""
+    grades = parse_grades(reply)
+    return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)

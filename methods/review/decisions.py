@@ -33,9 +33,8 @@ _IMAGE_REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
 class QueueItem(TypedDict):
     """One item to review. `content` has the keys of its kind, `content_hash` is `content_id(content)`.
 
-    `bucket` is the partition of the item's image set. `context` helps people to decide and is not
-    decided on: {"page_urls", "why" (why a filter flagged it), "captions", ...}. The same holds of
-    `image_paths` and `page_urls`, if given.
+    `context` helps people to decide and is not decided on: {"page_urls", "why" (why a filter flagged
+    it), "captions", ...}. The same holds of `image_paths` and `page_urls`, if given.
     """
 
     item_id: str
@@ -43,7 +42,6 @@ class QueueItem(TypedDict):
     content: dict[str, Any]
     content_hash: str
     image_ids: list[str]
-    bucket: NotRequired[str]
     set_id: NotRequired[str]
     context: NotRequired[dict[str, Any]]
     image_paths: NotRequired[list[str]]
@@ -58,7 +56,6 @@ def queue_item(row: Mapping[str, Any]) -> QueueItem:
         content=json.loads(row["content"]),
         content_hash=row["content_hash"],
         image_ids=row["image_ids"],
-        bucket=row["bucket"],
         set_id=row["set_id"],
         context=json.loads(row["context"] or "{}"),
     )

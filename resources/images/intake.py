@@ -43,6 +43,13 @@ class WantedImage:
 ImageResult = ImageFacts | ImageRejected
 
 
+def take_in(data: bytes, declared_mime: str | None, store: ImageStore) -> ImageFacts:
+    """Check, measure and store an image's bytes. Raises ImageRejected."""
+    facts = measure_image(data, declared_mime)
+    store.put(data)
+    return facts
+
+
 class ImageIntake:
     """Takes images into the store; `limits` and `excluded` say which are rejected.
 
@@ -114,11 +121,9 @@ class ImageIntake:
         if isinstance(data, ImageRejected):
             return data
         try:
-            facts = measure_image(data, image.declared_mime)
-            self._store.put(data)
+            return take_in(data, image.declared_mime, self._store)
         except ImageRejected as rejected:
             return rejected
-        return facts
 
     def _judged(self, taken: ImageResult) -> ImageResult:
         if isinstance(taken, ImageRejected):

@@ -5,23 +5,22 @@ from how it ends. Retries are in `model_calls.py`.
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.estimate import estimated_tokens, highest_cost, prompt_tokens
-from resources.llm.limits import ModelLimits
-from resources.llm.registry import ModelSpec
-from resources.llm.reply import Reply, read_reply
+from resources.llm.limits import ModelLimits, TokenReservation
+from resources.llm.masking import masked
+from resources.llm.model_spec import ModelSpec
+from resources.llm.rate_headers import pause_until_reset
+from resources.llm.reply import BadResponse, Reply, read_reply
 from resources.llm.request import ChatRequest
-from resources.llm.wire import Json, wire_body
+from resources.llm.request_body import encoded_body
 
 if TYPE_CHECKING:
+    from httpx2 import Response
     from openai import AsyncOpenAI
-
-ATTEMPT_SECONDS = 180.0
-"""The longest an attempt may take as a whole: a reply that trickles in would never time out."""
 
 
 async def attempt(
@@ -32,55 +31,93 @@ async def attempt(
     limits: ModelLimits,
     budget: Budget,
 ) -> Reply:
-    """The reply to one attempt. Raises what `exchange` raises, BudgetReached, ProviderDown."""
-    import openai
+    """The reply to one attempt.
 
-    from resources.llm.errors import ANY_TROUBLE, is_retryable, may_have_cost, pause_asked
+    Raises what `exchange` and `make_body` raise, BadResponse, BudgetReached, ProviderDown.
+    """
+    from resources.llm.errors import ANY_TROUBLE, may_have_cost
 
     # The body is made before the place is taken, so that a place is held only while sending.
     body = await make_body(request, spec, images)
     # Estimates cost processor time on each request, so they are made only where a limit needs them.
-    most = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
+    estimate = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
     tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
-    await budget.reserve(most)
-    cost = 0.0
-    try:
-        async with limits.attempt(tokens) as reservation:
-            cost = most  # from here on the request may be billed, however it ends
-            try:
-                reply = await exchange(client, body, lambda: prompt_tokens(request, spec))
-            except ANY_TROUBLE as error:
-                reservation.settle(0)
-                if isinstance(error, openai.RateLimitError):
-                    limits.throttled(pause_asked(error))
-                elif is_retryable(error):
-                    limits.lost(reservation)
-                else:
-                    limits.answered()
-                cost = most if may_have_cost(error) else 0.0
-                raise
-            cost = spec.cost(reply.prompt_tokens, reply.completion_tokens)
-            limits.answered()
-            reservation.settle(reply.prompt_tokens + reply.completion_tokens)
-            return reply
-    finally:
-        budget.settle(most, cost)
+    while True:
+        most, cost = budget.highest(spec.name, estimate), 0.0
+        await budget.reserve(most)
+        try:
+            async with limits.attempt(tokens) as reservation:
+                # While this one waited for a place others may have cost more than they had reserved.
+                if budget.highest(spec.name, estimate) > most or not budget.still_holds():
+                    reservation.settle(0)
+                    continue
+                cost = most  # from here on the request may be billed, however it ends
+                try:
+                    async with limits.silence.listening():
+                        response = await exchange(client, body, spec.timeouts.whole)
+                    _heard(limits, response)
+                    reply = read_reply(response.content, lambda: prompt_tokens(request, spec))
+                    used = reply.prompt_tokens, reply.completion_tokens
+                except ANY_TROUBLE as error:
+                    _went_wrong(limits, reservation, error)
+                    if isinstance(error, BadResponse) and error.billed:
+                        cost = spec.cost(*error.billed)
+                        budget.billed(spec.name, estimate, cost)
+                    elif not may_have_cost(error):
+                        cost = 0.0
+                    raise
+                cost = spec.cost(*used)
+                budget.billed(spec.name, estimate, cost)
+                limits.answered()
+                reservation.settle(sum(used))
+                return masked(reply, spec)
+        finally:
+            budget.settle(most, cost)
 
 
-async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json:
-    """The request's body, with its images inside."""
+def _heard(limits: ModelLimits, response: "Response") -> None:
+    """The server replied, and may have said how long nothing more should be sent."""
+    from resources.llm.errors import MAX_WAIT
+
+    limits.silence.heard()
+    limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
+
+
+def _went_wrong(limits: ModelLimits, reservation: TokenReservation, error: Exception) -> None:
+    """What the limits learn from an attempt without a completion."""
+    import openai
+
+    from resources.llm.errors import is_retryable, pause_asked
+
+    reservation.settle(0)
+    if isinstance(error, openai.APIStatusError):
+        _heard(limits, error.response)
+    elif isinstance(error, BadResponse):
+        limits.silence.heard()
+    if isinstance(error, openai.RateLimitError):
+        limits.throttled(pause_asked(error))
+    elif is_retryable(error):
+        limits.lost(reservation)
+    else:
+        limits.answered()
+
+
+async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> bytes:
+    """The request's body, with its images inside; raises what `encoded_body` raises."""
     if not request.image_ids:
-        return wire_body(request, spec, images)
+        return encoded_body(request, spec, images)
     # In a thread: decoding and shrinking images would block the event loop.
-    return await asyncio.to_thread(wire_body, request, spec, images)
+    return await asyncio.to_thread(encoded_body, request, spec, images)
 
 
-async def exchange(client: "AsyncOpenAI", body: Json, estimated_prompt: Callable[[], int]) -> Reply:
-    """Send a body and read the reply. Raises the errors in `errors.ANY_TROUBLE`."""
+async def exchange(client: "AsyncOpenAI", body: bytes, seconds: float) -> "Response":
+    """The response to a body, whole within `seconds`: one that trickles in would never time out.
+
+    Raises the errors in `errors.ANY_TROUBLE`, ReplyTooLarge among them.
+    """
     from httpx2 import Response
 
     # The client's completions.create copies and checks the body and the reply field by field, which
     # takes longer than sending and reading it; `read_reply` checks the reply.
-    async with asyncio.timeout(ATTEMPT_SECONDS):
-        response = await client.post("/chat/completions", cast_to=Response, body=body)
-    return read_reply(response.content, estimated_prompt)
+    async with asyncio.timeout(seconds):
+        return await client.post("/chat/completions", cast_to=Response, content=body)

@@ -5,6 +5,7 @@ that cannot be read is skipped, and its request counts as not answered.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,17 @@ from methods.ids import canonical_json
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call
 from resources.llm.ledger.batch_state import Item, Lost
-from resources.llm.ledger_entries import call_from_reply, charge_from_reply, why_no_answer
-from resources.llm.masking import one_line
-from resources.llm.registry import ModelSpec
-from resources.llm.reply import BadResponse, reply_of
+from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
+from resources.llm.masking import mask, masked, one_line
+from resources.llm.model_spec import ModelSpec
+from resources.llm.reply import BadResponse, exceeds_limit, reply_of
 from resources.llm.request import FailureKind
+from resources.llm.server_errors import advised, kind_of, passes, read_error
 
 if TYPE_CHECKING:
     from openai.types import Batch as RemoteBatch
 
+_KEY = re.compile(rb'"custom_id"\s*:\s*"([0-9a-f]{64})"')
 _FULL = "token_limit_exceeded"
 """The code of a full queue at the provider: a batch refused for it may be submitted again."""
 
@@ -40,6 +43,18 @@ def read_results(
     return read
 
 
+def too_large(line: bytes, waiting: Mapping[str, Item], spec: ModelSpec) -> list[Lost]:
+    """The loss of the request whose result is larger than its model's entry allows.
+
+    `line` is the beginning of the result, in which the request's key is looked for.
+    """
+    keys = [found[1].decode() for found in _KEY.finditer(line)]
+    # The line is untrusted: without one key that is waited for, the request is lost with its batch.
+    known = {key for key in keys if key in waiting}
+    detail = exceeds_limit(spec)
+    return [Lost(key, "bad_response", detail, again=False) for key in known if len(known) == 1]
+
+
 def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
     """The loss of the requests that an ended batch has no line for."""
     errors = (remote.errors.data if remote.errors else None) or []
@@ -53,32 +68,25 @@ def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> Lost:
 
 
 def _result(item: Item, row: dict[str, Any], spec: ModelSpec) -> Call | Lost:
-    from resources.llm.errors import is_passing, status_kind
-
     response = row.get("response")
     if response is None:
         said = one_line(str(row["error"]["message"]), spec)
         return Lost(item.key, "expired", said, True)
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
-        error = body.get("error") or {}
-        code = error.get("code")
-        said = one_line(str(error.get("message") or f"Status {status}."), spec)
-        return Lost(item.key, status_kind(status, code), said, is_passing(status, code))
+        error = read_error(status, body)
+        said = one_line(error.message or f"Status {status}.", spec)
+        return Lost(item.key, kind_of(error), advised(error, spec) or said, passes(error))
+    asked = Asked(item.key, item.request, item.prompt_version, item.stage, item.run, "batch")
     try:
-        reply = reply_of(body, lambda: text_tokens(canonical_json(item.request)))
+        reply = masked(reply_of(body, lambda: text_tokens(canonical_json(item.request))), spec)
     except BadResponse as error:
-        return Lost(item.key, "bad_response", str(error), True)
-    charge = charge_from_reply(
-        reply,
-        spec,
-        key=item.key,
-        prompt_version=item.prompt_version,
-        stage=item.stage,
-        run=item.run,
-        via="batch",
-    )
-    why = why_no_answer(reply)
-    if why:
-        return Lost(item.key, *why, False, charge)
-    return call_from_reply(charge, reply, item.request, 0.0, item.submissions)
+        if error.billed is None:
+            return Lost(item.key, "bad_response", str(error), True)
+        charge = unreadable(error.billed, mask(error.body, spec), str(error), spec, asked)
+        return Lost(item.key, "bad_response", str(error), False, charge)
+    entry = entry_from_reply(reply, spec, asked, 0.0, item.submissions)
+    if isinstance(entry, Call):
+        return entry
+    failure = failure_of(entry)
+    return Lost(item.key, failure.kind, failure.detail, False, entry)

@@ -7,33 +7,32 @@ for, twice. What belongs here: submitting, polling, finding again. Result files 
 """
 
 import asyncio
-import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from methods.errors import UserError
 from resources.images.store import ImageStore
-from resources.llm.batch_results import lost_with_batch, read_results
+from resources.llm.batch_files import ENDPOINT, files_of
+from resources.llm.batch_results import lost_with_batch, read_results, too_large
 from resources.llm.clients import Clients, Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import Batch, BatchState, Item, Lost
-from resources.llm.registry import ModelSpec, Registry, RegistryError
-from resources.llm.request import ChatRequest
+from resources.llm.model_spec import ModelSpec, RegistryError
+from resources.llm.registry import Registry
+from resources.llm.request_keys import KeyedRequest
 from resources.llm.request_locks import RequestLocks
-from resources.llm.wire import wire_body
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types import Batch as RemoteBatch
 
-ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000
-"""OpenAI takes 200 MB; half of that is held in memory."""
+"""Of a batch's file. OpenAI takes 200 MB; half of that is held in memory."""
 _RESULTS_AT_ONCE = 1_000
 _ENDED = ("completed", "failed", "expired", "cancelled")
 """Statuses of a batch that has ended; with any other status it is in progress."""
@@ -48,14 +47,6 @@ _CLOCKS_DIFFER = 3600.0
 
 class BatchError(UserError):
     """A batch could not be submitted or polled; the message says what became of it."""
-
-
-class PendingRequest(NamedTuple):
-    """A request that waits to be put into a batch."""
-
-    request: ChatRequest
-    canonical: dict[str, object]
-    key: str
 
 
 class Batches:
@@ -73,18 +64,19 @@ class Batches:
         spec: ModelSpec,
         stage: str,
         run: str,
-        wanted: Sequence[PendingRequest],
+        wanted: Sequence[KeyedRequest],
         images: ImageStore,
     ) -> set[str]:
         """Submit requests to the model's provider; returns the batches that hold them.
 
-        A request that another process submitted meanwhile is in a batch of that process. Raises
+        A request that another process submitted meanwhile is in a batch of that process. One that
+        cannot be sent is lost, and its outcome is there as soon as it is asked again. Raises
         BatchError.
         """
         client, awaited = await self._clients.of(spec), set[str]()
-        chunks = _chunks(wanted, spec, images)
+        files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
         # One batch after another, made in a thread: its images take up to a hundred megabytes.
-        while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
+        while (file := await asyncio.to_thread(next, files, None)) is not None:
             batch = uuid4().hex
             items = [
                 Item(
@@ -92,18 +84,23 @@ class Batches:
                     each.request.prompt_version,
                     each.canonical,
                 )
-                for each, _ in chunk
+                for each, _ in file
             ]
             # The lock keeps a process that polls open batches from taking this one for never sent.
             async with self._locks.hold(batch):
                 taken = self.state.hand_over(batch, spec.name, items)
                 # A request that another process took first is in a batch of that process.
-                others = [self.state.item(each.key) for each, _ in chunk if each.key not in taken]
+                others = [self.state.item(each.key) for each, _ in file if each.key not in taken]
                 awaited |= {other.batch for other in others if other}
-                lines = b"".join(line for each, line in chunk if each.key in taken)
-                if taken:
-                    await self._create(client, spec, batch, lines)
+                lines = [line for each, line in file if each.key in taken]
+                lost = [line for line in lines if isinstance(line, Lost)]
+                self.state.take_in(batch, lost)
+                if len(lost) < len(lines):
+                    sent = b"".join(line for line in lines if isinstance(line, bytes))
+                    await self._create(client, spec, batch, sent)
                     awaited.add(batch)
+                elif lost:
+                    self.state.ended(batch, "failed", lost[-1])
         return awaited
 
     async def close(self) -> None:
@@ -200,15 +197,21 @@ class Batches:
         waiting: Mapping[str, Item],
     ) -> int:
         """Store the results in one file of a batch, part by part; returns the number of its lines."""
-        n_lines, left = 0, b""
+        n_lines, left, skipping = 0, b"", False
         async with client.files.with_streaming_response.content(file) as content:
             async for chunk in content.iter_bytes():
+                if skipping:
+                    _, ended, chunk = chunk.partition(b"\n")
+                    skipping = not ended
                 # Lines end with a line feed alone: other separators may stand inside an answer.
                 *lines, left = (left + chunk).split(b"\n")
                 for start in range(0, len(lines), _RESULTS_AT_ONCE):
                     part = lines[start : start + _RESULTS_AT_ONCE]
                     self.state.take_in(batch.batch, read_results(part, waiting, spec))
                 n_lines += sum(1 for line in lines if line.strip())
+                if len(left) > spec.max_reply_bytes:
+                    self.state.take_in(batch.batch, too_large(left, waiting, spec))
+                    n_lines, left, skipping = n_lines + 1, b"", True
         self.state.take_in(batch.batch, read_results([left], waiting, spec))
         return n_lines + bool(left.strip())
 
@@ -240,25 +243,6 @@ class Batches:
                 self.state.never_sent(batch)
             raise BatchError(f"A batch for {spec.name} could not be created: {said}") from None
         self.state.submitted(batch, remote.id)
-
-
-def _chunks(
-    wanted: Sequence[PendingRequest], spec: ModelSpec, images: ImageStore
-) -> Iterator[list[tuple[PendingRequest, bytes]]]:
-    """The lines of each batch's file, as many as a file may hold."""
-    chunk: list[tuple[PendingRequest, bytes]] = []
-    n_bytes = 0
-    for each in wanted:
-        body = wire_body(each.request, spec, images)
-        row = {"custom_id": each.key, "method": "POST", "url": ENDPOINT, "body": body}
-        line = json.dumps(row).encode() + b"\n"
-        if chunk and (len(chunk) == MOST_REQUESTS or n_bytes + len(line) > MOST_BYTES):
-            yield chunk
-            chunk, n_bytes = [], 0
-        chunk.append((each, line))
-        n_bytes += len(line)
-    if chunk:
-        yield chunk
 
 
 def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) -> list[str]:

@@ -5,16 +5,15 @@ server. What is sent, and what becomes of the reply, is in `attempt.py` and `bat
 """
 
 import asyncio
+import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from resources.llm.registry import ModelSpec
+from resources.llm.model_spec import ModelSpec
+from resources.llm.server_address import ServerAddress
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-OPERATION_SECONDS = 180.0
-"""The longest wait for a connection or for the next bytes of a reply."""
 
 
 class Launcher(Protocol):
@@ -34,6 +33,7 @@ class Clients:
         self._launcher = launcher
         self._stack = AsyncExitStack()
         self._clients: dict[str, AsyncOpenAI] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
         self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> "Clients":
@@ -46,7 +46,8 @@ class Clients:
         """The client for a model; starts the offline server if the model needs it."""
         if spec.name in self._clients:
             return self._clients[spec.name]
-        async with self._starting:
+        # One lock a model: no model waits until the server of another one has started.
+        async with self._opening.setdefault(spec.name, asyncio.Lock()):
             if spec.name not in self._clients:
                 self._clients[spec.name] = await self._stack.enter_async_context(
                     await self._open(spec)
@@ -54,18 +55,47 @@ class Clients:
         return self._clients[spec.name]
 
     async def _open(self, spec: ModelSpec) -> "AsyncOpenAI":
-        from openai import AsyncOpenAI, DefaultAioHttpClient
+        from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
-        address, own = spec.address(), False
-        if spec.provider == "offline" and address is None:
-            address, own = await asyncio.to_thread(self._launcher.start), True
+        from resources.llm.redirects import stay_with_server
+        from resources.llm.reply_size import limit_replies
+
+        server = spec.server()
+        remote = server is not None
+        if server is None:
+            async with self._starting:
+                server = ServerAddress(await asyncio.to_thread(self._launcher.start))
+        logging.getLogger("httpx2").addFilter(_WITHOUT_QUERY)
         # aiohttp takes a third of the processor time of the client's default transport. A proxy in
         # the environment is for remote servers, not for one on this machine.
-        transport = DefaultAioHttpClient(trust_env=not own)
+        transport = DefaultAioHttpClient(
+            trust_env=remote,
+            params=list(server.query),
+            event_hooks={"response": [limit_replies(spec), stay_with_server]},
+        )
+        times = spec.timeouts
         return AsyncOpenAI(
             api_key=spec.api_key(),
-            base_url=address,
+            base_url=server.public,
+            default_headers={**server.headers, **spec.headers()},
             max_retries=0,
-            timeout=OPERATION_SECONDS,
+            timeout=Timeout(times.whole, connect=times.connect, read=times.first_byte),
             http_client=transport,
         )
+
+
+class _WithoutQuery(logging.Filter):
+    """Takes the query out of addresses that the HTTP client logs: it may hold a key."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        from httpx2 import URL
+
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                each.copy_with(query=None) if isinstance(each, URL) else each
+                for each in record.args
+            )
+        return True
+
+
+_WITHOUT_QUERY = _WithoutQuery()

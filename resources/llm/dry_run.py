@@ -14,9 +14,14 @@ from resources.llm.clients import Launcher
 from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_tokens
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.model_calls import ModelCalls, too_many_images
-from resources.llm.registry import ModelSpec, Registry
+from resources.llm.model_calls import ModelCalls
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import Registry
+from resources.llm.reply import read_reply
 from resources.llm.request import ChatRequest, Completion, Outcome
+from resources.llm.request_keys import KeyedRequest
+from resources.llm.trial import Trials
+from resources.llm.unsendable import unsendable
 from resources.llm.usage import Usage
 
 STAND_IN = ModelSpec.model_validate(
@@ -52,41 +57,41 @@ class DryGateway(Gateway):
         self.stand_in_answers: dict[str, Completion] = {}
         """Answers of the offline server by the request's key; a run would find them in its ledger."""
 
-    def model_calls(self, stage: str) -> ModelCalls:
+    def model_calls(self, stage: str, trials: Trials) -> ModelCalls:
         """Model calls that are forecast."""
-        return DryModelCalls(self, stage)
+        return DryModelCalls(self, stage, trials)
 
 
 class DryModelCalls(ModelCalls):
     """Answers from the ledger, or of the offline server at the price of the model it stands in for."""
 
-    def __init__(self, gateway: DryGateway, stage: str):
-        super().__init__(gateway.context, stage)
+    def __init__(self, gateway: DryGateway, stage: str, trials: Trials):
+        super().__init__(gateway.context, stage, trials)
         self.gateway = gateway
         self._typical: dict[str, int] = {}
 
-    async def complete(self, request: ChatRequest) -> Outcome:
+    async def outcome_of(self, request: ChatRequest) -> Outcome:
         """The outcome, counted in the forecast of its stage and model."""
-        outcome = await super().complete(request)
-        self.gateway.forecasts[self.stage, request.model].usage.count(outcome)
+        outcome = await super().outcome_of(request)
+        self.gateway.forecasts[self.stage, request.model].usage.count(outcome, request.model)
         return outcome
 
-    async def _resolve(
-        self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Outcome | None:
+    async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
+        request, spec, _, key, _ = asked
         stand_in_answers = self.gateway.stand_in_answers
-        known = self.context.ledger.find([key]).get(key) or stand_in_answers.get(key)
+        known = self._kept(asked) or stand_in_answers.get(key)
         if known:
             return replace(known, cached=True)
-        if too_many := too_many_images(request, spec, key):
-            return too_many
+        if too_long := unsendable(request, spec, key):
+            return too_long
         forecast = self.gateway.forecasts[self.stage, request.model]
         forecast.at_most_usd += highest_cost(request, spec, spec.mode)
         stand_in = STAND_IN.model_copy(update={"max_side": spec.max_side})
         client = await self._clients.of(stand_in)
         async with self.context.limits(stand_in).attempt(0):
             body = await make_body(request, stand_in, self.context.images)
-            reply = await exchange(client, body, lambda: 0)
+            response = await exchange(client, body, stand_in.timeouts.whole)
+            reply = read_reply(response.content, lambda: 0)
         tokens = prompt_tokens(request, spec), self._typical_completion(spec)
         cost = spec.cost(*tokens, spec.mode)
         # Each model gets an answer of its own, as each answer is judged.

@@ -1,18 +1,23 @@
-"""Errors of a provider's API: which are retried, after how long, and the failure kind of the rest."""
+"""Errors of a call: which are retried, after how long, the failure kind and the sentence of the rest.
 
-from collections.abc import Iterator
+What belongs here: the client's exceptions. What servers say in an error is read in `server_errors.py`.
+"""
+
+from collections.abc import Callable, Iterator
 
 import aiohttp
 import httpx2
 import openai
 from tenacity import RetryCallState, wait_random_exponential
 
-from resources.llm.limits import ProviderDown
 from resources.llm.masking import one_line
-from resources.llm.registry import ModelSpec
+from resources.llm.model_spec import ModelSpec
+from resources.llm.rate_headers import refusal_pause
 from resources.llm.reply import BadResponse
+from resources.llm.reply_size import ReplyTooLarge
 from resources.llm.request import FailureKind
-from resources.retry_after import retry_after
+from resources.llm.server_errors import ServerError, advised, kind_of, passes, read_error
+from resources.llm.silence import ProviderDown
 
 MAX_WAIT = 60.0
 ANY_TROUBLE = (
@@ -23,11 +28,6 @@ ANY_TROUBLE = (
     TimeoutError,
 )
 """What `attempt.exchange` may raise: an API error, a network error, an unreadable reply, a timeout."""
-_PASSING_KIND: dict[int, FailureKind] = {408: "timeout", 409: "server_error", 429: "rate_limited"}
-"""Statuses below 500 that may pass by themselves, and the failure kind if they do not."""
-_backoff = wait_random_exponential(multiplier=0.5, max=30)
-
-
 _ANSWER_LOST_BEHIND = (502, 504, 524)
 """Statuses of a proxy that lost the answer of the server behind it, which may have made one."""
 
@@ -35,14 +35,17 @@ _ANSWER_LOST_BEHIND = (502, 504, 524)
 def is_retryable(error: BaseException) -> bool:
     """Whether the same request may succeed later: 408, 409, 429, 5xx, a broken connection or reply."""
     if isinstance(error, openai.APIStatusError):
-        return is_passing(error.status_code, error.code)
+        return passes(said_by(error))
+    if isinstance(error, BadResponse) and error.billed:
+        return False  # It was made and billed: the server would make, and bill, the same again.
+    if isinstance(error, ReplyTooLarge):
+        return False  # It would be as large again.
     return isinstance(error, ANY_TROUBLE)
 
 
-def is_passing(status: int, code: str | None) -> bool:
-    """Whether an error of this status and code may pass by itself."""
-    # An exhausted quota is a 429, too, but waiting does not restore it.
-    return code != "insufficient_quota" and (status in _PASSING_KIND or status >= 500)
+def said_by(error: openai.APIStatusError) -> ServerError:
+    """What the server's error says."""
+    return read_error(error.status_code, error.body)
 
 
 def may_have_cost(error: BaseException) -> bool:
@@ -52,16 +55,22 @@ def may_have_cost(error: BaseException) -> bool:
     return not _never_sent(error)
 
 
-def wait_seconds(state: RetryCallState) -> float:
-    """Retry-After where the server gave one (seconds or a date), else jittered exponential backoff."""
-    error = state.outcome.exception() if state.outcome else None
-    asked = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
-    return asked if asked is not None else _backoff(state)
+def waits(spec: ModelSpec) -> Callable[[RetryCallState], float]:
+    """Seconds before the next attempt: the server's Retry-After (seconds or a date), else a random time
+    within an exponential backoff."""
+    backoff = wait_random_exponential(multiplier=spec.retry_wait.first, max=spec.retry_wait.most)
+
+    def seconds(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = pause_asked(error) if isinstance(error, openai.APIStatusError) else None
+        return asked if asked is not None else backoff(state)
+
+    return seconds
 
 
 def pause_asked(error: openai.APIStatusError) -> float | None:
-    """Seconds of Retry-After, at most MAX_WAIT, so that no server stops a run; None without one."""
-    asked = retry_after(error.response.headers.get("retry-after"))
+    """Seconds that the server asks to wait, at most MAX_WAIT, so that no server stops a run."""
+    asked = refusal_pause(error.response.headers)
     return None if asked is None else min(asked, MAX_WAIT)
 
 
@@ -73,7 +82,7 @@ def failure_kind(error: BaseException) -> FailureKind:
     if isinstance(error, (openai.APIConnectionError, ProviderDown)):
         return "unreachable"
     if isinstance(error, openai.APIStatusError):
-        return status_kind(error.status_code, error.code)
+        return kind_of(said_by(error))
     return "bad_response"
 
 
@@ -89,22 +98,15 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-def status_kind(status: int, code: str | None) -> FailureKind:
-    """The failure kind of an error of this status and code."""
-    # With an exhausted quota, as with a refused key, every further call fails.
-    if status in (401, 403) or code == "insufficient_quota":
-        return "auth"
-    if code == "context_length_exceeded" or status == 413:
-        return "too_long"
-    if code == "content_filter":
-        return "refused"
-    if status in _PASSING_KIND:
-        return _PASSING_KIND[status]
-    return "server_error" if status >= 500 else "bad_request"
-
-
 def sentence(error: BaseException, spec: ModelSpec) -> str:
     """One line about an error, with the API key masked."""
     if isinstance(error, TimeoutError):
         return "The request timed out."
     return one_line(str(error), spec)
+
+
+def why(error: BaseException, spec: ModelSpec) -> str:
+    """One line about the error that ended a request, with what to change where that is known."""
+    if isinstance(error, openai.APIStatusError) and (what := advised(said_by(error), spec)):
+        return what
+    return sentence(error, spec)

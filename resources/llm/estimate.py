@@ -7,7 +7,7 @@ import math
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Image
-from resources.llm.registry import ModelSpec
+from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
 
 CHARACTERS_PER_TOKEN = 4
@@ -17,8 +17,6 @@ _LONG_SIDE, _SHORT_SIDE = 2048, 768
 """Pixels that OpenAI shrinks an image's sides to before it cuts tiles."""
 COMPLETION_TOKENS = 500
 """Tokens of a typical answer."""
-LONGEST_COMPLETION = 4096
-"""Tokens of the longest answer to a request that sets no limit of its own."""
 _MESSAGE_TOKENS = 8
 """Tokens that each message adds besides its content."""
 
@@ -34,6 +32,19 @@ def image_tokens(spec: ModelSpec) -> int:
     return spec.image_tokens.base + spec.image_tokens.tile * tiles[0] * tiles[1]
 
 
+def grid_sides(n_images: int) -> int:
+    """How many times `max_side` a grid may measure, so that it counts no more than its images."""
+    return 2 if n_images >= 4 else 1
+
+
+def _images_sent(request: ChatRequest, spec: ModelSpec) -> int:
+    """Images of the largest size that a request comes to as it is sent."""
+    n_images = len(request.image_ids)
+    if not request.has_too_many_images(spec) or spec.many_images == "fail":
+        return n_images
+    return spec.max_images if spec.many_images == "sample" else grid_sides(n_images) ** 2
+
+
 def text_tokens(text: str) -> int:
     """Likely number of tokens of a text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
@@ -41,7 +52,7 @@ def text_tokens(text: str) -> int:
 
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     """Likely number of tokens of a request's prompt."""
-    return text_tokens("".join(_texts(request))) + len(request.image_ids) * image_tokens(spec)
+    return text_tokens("".join(_texts(request))) + _images_sent(request, spec) * image_tokens(spec)
 
 
 def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
@@ -49,17 +60,17 @@ def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
 
     The limit of tokens per minute is charged with these until the answer is there.
     """
-    return prompt_tokens(request, spec) + int(request.params.get("max_tokens", COMPLETION_TOKENS))
+    return prompt_tokens(request, spec) + spec.longest_answer(request.params)
 
 
 def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
     """Upper bound of an attempt's cost in US dollars: one token a byte, the longest answer allowed."""
     n_bytes = sum(len(text.encode("utf-8", "replace")) for text in _texts(request))
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS
-    prompt += len(request.image_ids) * image_tokens(spec)
+    prompt += _images_sent(request, spec) * image_tokens(spec)
     if request.schema:
         prompt += len(canonical_json(request.schema).encode())
-    return spec.cost(prompt, int(request.params.get("max_tokens", LONGEST_COMPLETION)), via)
+    return spec.cost(prompt, spec.longest_answer(request.params), via)
 
 
 def _texts(request: ChatRequest) -> list[str]:

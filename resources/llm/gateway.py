@@ -6,23 +6,28 @@ What belongs here: doing a stage's items concurrently. How one request comes to 
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
+from resources.home import limits_path
 from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.clients import Launcher
+from resources.llm.earlier_calls import decide_earlier_endpoints
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.run_context import RunContext
-from resources.llm.usage import OnProgress, Progress, Usage, no_progress
+from resources.llm.shared import SharedLimits
+from resources.llm.trial import Trials
+from resources.llm.usage import ALL_MODELS, OnProgress, Progress, Usage, no_progress
 
 WORKERS = 64
-"""Items worked on at once, at least. It is twice what may be in flight, so that a request is always
-ready to be sent."""
+"""Items worked on at once, at least; of each model by itself where models are asked apart. It is twice
+what may be in flight, so that a request is always ready to be sent."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,9 +36,12 @@ R = TypeVar("R")
 class Gateway:
     """Sends requests to the registry's models; a request that was answered is never sent again.
 
-    `run` names the run that pays, `budget_usd` is what it may spend (None: no limit). `launcher`
-    starts the offline model server, which answers for models of the provider `offline`. Raises
-    RegistryError at once when the profile is unknown or one of its models lacks its key.
+    `run` names the run that pays, `budget_usd` is what it may spend (None: no limit), together with its
+    `ancestors`, the runs that it retries or continues; and, if it is spent `together`, with the runs
+    beside it (`budget.py`). `launcher` starts the offline model server, which answers for models of the
+    provider `offline`. Limits hold over all processes with the same ledger. Raises
+    RegistryError at once when the profile is unknown or one of its models lacks its key, StoreError
+    when the ledger is damaged.
     """
 
     needs_keys = True
@@ -48,16 +56,25 @@ class Gateway:
         budget_usd: float | None = None,
         *,
         launcher: Launcher,
+        ancestors: Sequence[str] = (),
+        together: bool = False,
     ):
         if self.needs_keys:
             registry.require_keys(profile)
         self.registry = registry
         self.profile = registry.profile(profile)
         self.ledger = ledger
+        ledger.require_sound()
+        for sentence in decide_earlier_endpoints(ledger, registry):
+            print(sentence, file=sys.stderr, flush=True)
         self.images = images
         self.launcher = launcher
-        self.budget = Budget(budget_usd)
-        self.context = RunContext(registry, ledger, images, launcher, run, self.budget)
+        shared = SharedLimits(ledger.path.with_name(limits_path().name))
+        account = None
+        if budget_usd is not None:
+            account = shared.account(ledger, run, ancestors, together=together)
+        self.budget = Budget(budget_usd, ledger.cost_of(ancestors), account)
+        self.context = RunContext(registry, ledger, images, launcher, run, self.budget, shared)
 
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
@@ -71,15 +88,22 @@ class Gateway:
         items: Sequence[T],
         work: Callable[[ModelCalls, T], Awaitable[R]],
         on_progress: OnProgress = no_progress,
+        apart: Callable[[T], str] | None = None,
     ) -> tuple[list[R], Usage]:
         """The results of `work` on every item, concurrently; `work` may make several calls an item.
 
-        Raises AuthError as soon as a provider refuses a key, BudgetReached when the next call could
-        exceed the run's budget, WaitingForBatch when items wait for a batch, BatchError when a batch
-        cannot be submitted. Answers that came before stay in the ledger.
+        Raises AuthError as soon as a provider refuses a key, ModelGivenUp when all of a model's first
+        results failed for one reason, BudgetReached when the next call could exceed the run's budget,
+        WaitingForBatch when items wait for a batch, BatchError when a batch cannot be submitted,
+        StoreError as soon as the ledger cannot be read or written, or is no longer in its place.
+        Answers that came before stay in the ledger.
+
+        `apart` gives the model that an item asks, where several models are asked side by side. Each
+        has its own workers then, so that a slow one does not hold up the others, and one that refuses
+        its key or is given up ends its own requests only, as failures of the kind `given_up`.
         """
         with _less_garbage_collection():
-            return asyncio.run(self._map(stage, items, work, on_progress))
+            return asyncio.run(self._map(stage, items, work, on_progress, apart))
 
     async def _map(
         self,
@@ -87,42 +111,63 @@ class Gateway:
         items: Sequence[T],
         work: Callable[[ModelCalls, T], Awaitable[R]],
         on_progress: OnProgress,
+        apart: Callable[[T], str] | None,
     ) -> tuple[list[R], Usage]:
         results: dict[int, R] = {}
-        todo = iter(enumerate(items))
-        async with self.model_calls(stage) as calls:
-            progress = Progress(stage, len(items), calls.usage, on_progress)
+        lanes = _lanes(items, apart)
+        trials = Trials(stage, apart=apart is not None)
+        async with self.model_calls(stage, trials) as calls:
+            sizes = {lane: len(places) for lane, places in lanes.items()}
+            progress = Progress(stage, sizes, calls.usage, on_progress, self.context.in_flight)
 
-            async def work_on() -> None:
-                for index, item in todo:
+            async def work_on(lane: str, places: Iterator[int]) -> None:
+                for index in places:
+                    progress.begin(lane)
                     # The other items go on, so that the batch has the requests of all of them.
                     with suppress(BatchPending):
-                        results[index] = await work(calls, item)
-                    progress.step()
+                        results[index] = await work(calls, items[index])
+                    progress.step(lane)
 
             try:
                 async with asyncio.TaskGroup() as group:
-                    for _ in range(min(len(items), self._workers())):
-                        group.create_task(work_on())
+                    reporting = group.create_task(progress.keep_reporting())
+                    async with asyncio.TaskGroup() as workers:
+                        for lane, places in lanes.items():
+                            todo = iter(places)
+                            for _ in range(min(len(places), self._workers())):
+                                workers.create_task(work_on(lane, todo))
+                    reporting.cancel()
             except BaseExceptionGroup as group:
                 # One error is shown: the one that stopped the stage, not those it caused.
                 raise _first(group) from None
             again = await calls.submit_batches(len(items) - len(results))
         if again:
-            return await self._map(stage, items, work, on_progress)
+            return await self._map(stage, items, work, on_progress, apart)
         return [results[index] for index in range(len(items))], calls.usage
 
-    def model_calls(self, stage: str) -> ModelCalls:
+    def model_calls(self, stage: str, trials: Trials) -> ModelCalls:
         """The model calls of a stage, a context manager."""
-        return ModelCalls(self.context, stage)
+        return ModelCalls(self.context, stage, trials)
 
     def _workers(self) -> int:
         return max(WORKERS, 2 * max(spec.concurrency for spec in self.registry.models.values()))
 
     def close(self) -> None:
-        """Stop the offline model server if it runs, and close the ledger."""
+        """Stop the offline model server if it runs, give back what is reserved, close the ledger."""
         self.launcher.stop()
+        self.budget.close()
+        self.context.shared.close()
         self.ledger.close()
+
+
+def _lanes(items: Sequence[T], apart: Callable[[T], str] | None) -> Mapping[str, Sequence[int]]:
+    """The places of the items of each model, or of all items in one lane."""
+    if apart is None:
+        return {ALL_MODELS: range(len(items))}
+    lanes: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        lanes.setdefault(apart(item), []).append(place)
+    return lanes
 
 
 def _first(error: BaseException) -> BaseException:

@@ -1,58 +1,120 @@
-"""Ledger entries made from a provider's reply: a call with its answer, or a charge without one.
+"""Ledger entries made from a provider's reply: a call that is kept, or a charge without an answer.
 
-What belongs here: deciding which of the two a reply is, the same for live and batched requests.
+What belongs here: deciding what a reply is, the same for live and batched requests.
 """
 
+from typing import NamedTuple
+
 from resources.llm.ledger import Call, Charge, now
-from resources.llm.registry import ModelSpec
+from resources.llm.ledger.calls import ANSWERED
+from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import Reply
-from resources.llm.request import Failure, FailureKind
+from resources.llm.request import KEPT_KINDS, Failure, FailureKind
+from resources.llm.thinking import says_nothing
+
+CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
+"""Finish reasons of a reply that its token limit cut off."""
+WITHHELD = (
+    *("content_filter", "safety", "refusal", "sensitive"),
+    *("recitation", "blocklist", "prohibited_content", "spii", "image_safety"),
+)
+"""Finish reasons of a reply that the provider withheld: OpenAI's, Anthropic's, and Gemini's."""
+WHOLE = (
+    *("stop", "unknown", "end_turn", "stop_sequence", "eos", "eos_token", "end"),
+    *("complete", "completed", "finished", "done"),
+)
+"""Finish reasons of a whole answer; `unknown` where the server says none. With any other, such as
+vLLM's `abort` or DeepSeek's `insufficient_system_resource`, something went wrong amid the answer."""
+_TOOL_CALL = "<tool_call>"
 
 
-def charge_from_reply(
-    reply: Reply, spec: ModelSpec, *, key: str, prompt_version: str, stage: str, run: str, via: str
+class Asked(NamedTuple):
+    """What a reply replies to: the request's key and canonical form, and who asked it how."""
+
+    key: str
+    request: dict[str, object]
+    prompt_version: str
+    stage: str
+    run: str
+    via: str
+
+
+def entry_from_reply(
+    reply: Reply, spec: ModelSpec, asked: Asked, seconds: float, attempts: int
+) -> Call | Charge:
+    """What the ledger keeps of a reply, as a call or, if it would be asked again, as a charge."""
+    kind, detail = _kind(reply)
+    call = _call(reply, spec, asked, kind or ANSWERED, seconds, attempts)
+    return call if kind in (None, *KEPT_KINDS) else call.as_charge(detail)
+
+
+def unreadable(
+    billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, asked: Asked
 ) -> Charge:
-    """What a reply cost, whether or not it holds an answer."""
-    return Charge(
-        key=key,
+    """The charge of a reply that was billed and cannot be read."""
+    reply = Reply(body, None, "unknown", None, False, *billed)
+    return _call(reply, spec, asked, "bad_response", 0.0, 0).as_charge(detail)
+
+
+def _call(
+    reply: Reply, spec: ModelSpec, asked: Asked, outcome: str, seconds: float, attempts: int
+) -> Call:
+    return Call(
+        key=asked.key,
         provider=spec.provider,
+        endpoint=spec.endpoint(),
         model=spec.model,
-        prompt_version=prompt_version,
-        stage=stage,
-        run=run,
-        via=via,
+        prompt_version=asked.prompt_version,
+        stage=asked.stage,
+        run=asked.run,
+        via=asked.via,
+        outcome=outcome,
         finish_reason=reply.finish_reason,
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
-        cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens, via),
-        created_at=now(),
-    )
-
-
-def call_from_reply(
-    charge: Charge, reply: Reply, request: dict[str, object], seconds: float, attempts: int
-) -> Call:
-    """A reply that answers a canonical request."""
-    return Call(
-        **charge._asdict(),
+        cost_usd=spec.cost(reply.prompt_tokens, reply.completion_tokens, asked.via),
         seconds=seconds,
         attempts=attempts,
+        created_at=now(),
         response=reply.text,
-        request=request,
+        reasoning=reply.reasoning,
+        request=asked.request,
     )
 
 
-def why_no_answer(reply: Reply) -> tuple[FailureKind, str] | None:
-    """Kind and detail of the failure of a reply without an answer; None if it holds one."""
-    if reply.finish_reason == "content_filter" or reply.refusal:
-        return "refused", reply.refusal or "The provider's filter withheld the answer."
-    if not reply.text:
-        return "bad_response", f"Empty answer, finished by {reply.finish_reason}."
-    return None
-
-
-def paid_failure(charge: Charge, why: tuple[FailureKind, str]) -> Failure:
+def failure_of(charge: Charge) -> Failure:
     """A failure that was paid for."""
+    kind: FailureKind = charge.outcome  # type: ignore[assignment]
     return Failure(
-        charge.key, *why, charge.prompt_tokens, charge.completion_tokens, charge.cost_usd
+        charge.key,
+        kind,
+        charge.detail,
+        charge.prompt_tokens,
+        charge.completion_tokens,
+        charge.cost_usd,
+        charge.finish_reason,
+        charge.reasoning,
     )
+
+
+def _kind(reply: Reply) -> tuple[FailureKind | None, str]:
+    """The kind of failure of a reply without an answer, and why; None if it holds one.
+
+    A text that the token limit cut off is no answer: its end, which may be all that counts, is missing.
+    """
+    # Gemini: "content_filter: SAFETY"
+    finished = reply.finish_reason.lower().replace("-", "_").partition(":")[0]
+    if finished in WITHHELD or reply.refusal:
+        return "refused", reply.refusal or "The provider's filter withheld the answer."
+    if reply.called_tools or reply.text.lstrip().startswith(_TOOL_CALL):
+        return "empty", "The model asked for a tool instead of answering."
+    if says_nothing(reply.text):
+        if reply.reasoning:
+            return "reasoning_only", ""
+        if finished not in CUT_OFF:
+            return "empty", f"Empty answer, finished by {reply.finish_reason}."
+    if finished in CUT_OFF:
+        return "truncated", ""
+    if finished not in WHOLE:
+        return "bad_response", f"The answer is not whole: it was finished by {reply.finish_reason}."
+    return None, ""

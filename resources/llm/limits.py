@@ -1,37 +1,40 @@
 """The rate limits of one model, and a circuit breaker for its server.
 
-What belongs here: requests and tokens in any sliding minute, a concurrency limit that halves when the
-server throttles and recovers, a breaker that pauses for a server that is down. What does not: which
-error means what (`errors.py`) and retrying (`model_calls.py`). The limits hold for one process, which
+What belongs here: a concurrency limit that halves when the server throttles and recovers, a breaker
+that pauses for a server that is down. What does not: requests and tokens in any sliding minute
+(`sliding_minute.py`), when a silent server is given up (`silence.py`), which error means what
+(`errors.py`) and retrying (`model_calls.py`). The minutes and the highest concurrency hold over all
+processes with one home (`shared/`); what is learnt from a server's answers holds for one process, which
 runs one stage at a time.
 """
 
 import asyncio
+import math
+import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-MINUTE = 60.0
-SLACK = 0.5
-"""Seconds added to the minute: requests sent evenly may arrive bunched by the network's jitter."""
+from resources.llm.shared.places import Places
+from resources.llm.silence import ProviderDown, Silence
+from resources.llm.sliding_minute import Entry, SlidingMinute
+
 BACKED_OFF_SECONDS = 1.0
 """Throttled replies within this time count as one."""
 BREAK_AFTER = 10
 """Attempts that fail in a row, other than by a rate limit, after which the breaker opens."""
+ASK_SECONDS = (0.01, 0.05)
+"""Between these a process waits before it looks again for places that others have left."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 MAX_BREAKS = 6
 """Pauses in a row without an answer after which the model is given up."""
 
 
-class ProviderDown(Exception):
-    """The model's server gave no answer between the pauses; nothing more is sent to it."""
-
-
 class TokenReservation:
     """Tokens reserved for one attempt: estimated before it, corrected after it."""
 
-    def __init__(self, minute: "SlidingMinute | None", entry: list[float]):
+    def __init__(self, minute: SlidingMinute | None, entry: Entry):
         self._minute, self._entry = minute, entry
         self.began = time.monotonic()
 
@@ -41,70 +44,28 @@ class TokenReservation:
             self._minute.correct(self._entry, float(tokens))
 
 
-class SlidingMinute:
-    """At most `limit` units in any window of a minute; waiters are served in order."""
-
-    def __init__(self, limit: int, window: float = MINUTE + SLACK):
-        self.limit, self.window = float(limit), window
-        self._taken: deque[list[float]] = deque()
-        self._sum = 0.0
-        self._order: asyncio.Lock | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def take(self, units: float, pause: Callable[[], float] = lambda: 0.0) -> list[float]:
-        """Take `units`, once they fit and no `pause`, in seconds, is left.
-
-        More units than the limit count as the whole limit.
-        """
-        units = min(units, self.limit)
-        async with self._in_order():
-            while (wait := max(self._seconds_until(units), pause())) > 0:
-                await asyncio.sleep(wait)
-            entry = [time.monotonic(), units]
-            self._taken.append(entry)
-            self._sum += units
-            return entry
-
-    def correct(self, entry: list[float], units: float) -> None:
-        """Make an entry count as `units`."""
-        if self._taken and entry[0] >= self._taken[0][0]:
-            self._sum += units - entry[1]
-            entry[1] = units
-
-    def _in_order(self) -> asyncio.Lock:
-        # This object outlives a stage, and each stage has an event loop of its own.
-        loop = asyncio.get_running_loop()
-        if self._order is None or self._loop is not loop:
-            self._order, self._loop = asyncio.Lock(), loop
-        return self._order
-
-    def _seconds_until(self, units: float) -> float:
-        now = time.monotonic()
-        while self._taken and self._taken[0][0] <= now - self.window:
-            self._sum -= self._taken.popleft()[1]
-        over = self._sum + units - self.limit
-        for taken_at, taken in self._taken:
-            if over <= 1e-9:
-                break
-            over -= taken
-            if over <= 1e-9:
-                # Checked again then: an attempt may have been corrected to less or more meanwhile.
-                return max(taken_at + self.window - now, 0.001)
-        return 0.0
-
-
 class ModelLimits:
-    """The limits on one model's attempts; 1 to `concurrency` may be in flight."""
+    """The limits on one model's attempts; 1 to `concurrency` may be in flight.
+
+    With `places` these are the places of all processes together. `silence` is that of its server;
+    without it a server may say nothing for ever.
+    """
 
     def __init__(
-        self, concurrency: int, requests_per_minute: int | None, tokens_per_minute: int | None
+        self,
+        concurrency: int,
+        requests: SlidingMinute | None = None,
+        tokens: SlidingMinute | None = None,
+        places: Places | None = None,
+        silence: Silence | None = None,
     ):
         self.ceiling = concurrency
         self.allowed = float(concurrency)
         self.in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._requests = SlidingMinute(requests_per_minute) if requests_per_minute else None
-        self._tokens = SlidingMinute(tokens_per_minute) if tokens_per_minute else None
+        self.silence = silence or Silence("the model", math.inf)
+        self._waiting: deque[asyncio.Future[int]] = deque()
+        self._requests, self._tokens, self._places = requests, tokens, places
+        self._asking: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
         self._not_before = 0.0
         self._backed_off = -BACKED_OFF_SECONDS
         self._lost_in_a_row = 0
@@ -114,26 +75,31 @@ class ModelLimits:
     @asynccontextmanager
     async def attempt(self, estimated_tokens: int) -> AsyncIterator[TokenReservation]:
         """A place for one attempt. Raises ProviderDown once the model is given up."""
-        await self._enter()
+        place = await self._enter()
         try:
             while True:
+                self.silence.check()
                 if self._breaks > MAX_BREAKS:
                     raise ProviderDown("The server has not answered for minutes; it was given up.")
                 wait = self._pause()
                 if wait <= 0:
                     break
-                await asyncio.sleep(wait)
+                if self.silence.began:
+                    async with self.silence.listening():
+                        await asyncio.sleep(wait)
+                else:
+                    await asyncio.sleep(wait)
             # Tokens first: they are released if the attempt fails; a request is never released.
             entry = (
                 await self._tokens.take(estimated_tokens, self._pause)
                 if self._tokens
-                else [0.0, 0.0]
+                else Entry(0.0, 0.0)
             )
             if self._requests:
                 await self._requests.take(1, self._pause)
             yield TokenReservation(self._tokens, entry)
         finally:
-            self._leave()
+            self._leave(place)
 
     def answered(self) -> None:
         """The server answered: raise the concurrency by one for each round of answers."""
@@ -148,12 +114,16 @@ class ModelLimits:
             self._backed_off = now
             self.allowed = max(1.0, self.allowed / 2)
         if retry_after is not None:
-            self._not_before = max(self._not_before, now + retry_after)
+            self.pause(retry_after)
+
+    def pause(self, seconds: float) -> None:
+        """Send nothing more for so long."""
+        self._not_before = max(self._not_before, time.monotonic() + seconds)
 
     def lost(self, reservation: TokenReservation) -> None:
         """An attempt got no answer; many in a row open the breaker, each time for a longer pause."""
         # An attempt that began before a pause says nothing about the server after it.
-        if reservation.began < self._broke_at:
+        if reservation.began <= self._broke_at:
             return
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= BREAK_AFTER:
@@ -161,31 +131,79 @@ class ModelLimits:
             self._broke_at = time.monotonic()
             pause = min(FIRST_PAUSE * 2**self._breaks, LONGEST_PAUSE)
             self._breaks += 1
-            self._not_before = max(self._not_before, time.monotonic() + pause)
+            self.pause(pause)
 
-    async def _enter(self) -> None:
-        if self.in_flight < int(self.allowed) and not self._waiting:
-            self.in_flight += 1
-            return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+    async def _enter(self) -> int:
+        """A place, once there is one."""
+        if not self._waiting and not self._others_wait():
+            place = self._take()
+            if place is not None:
+                return place
+        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._wake()
         try:
-            await place
+            return await waiter
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._leave()
+            if waiter.done() and not waiter.cancelled():
+                self._leave(waiter.result())
+            else:
+                self._wake()
             raise
 
     def _pause(self) -> float:
         return self._not_before - time.monotonic()
 
-    def _leave(self) -> None:
+    def _leave(self, place: int) -> None:
         self.in_flight -= 1
+        if self._places is not None:
+            self._places.leave(place)
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and self.in_flight < int(self.allowed):
-            place = self._waiting.popleft()
-            if not place.done():
-                self.in_flight += 1
-                place.set_result(None)
+        """Give places to those who wait; if other processes wait, too, chance decides who is first."""
+        if self._next_waiter() and self._others_wait():
+            self._ask_later()
+        else:
+            self._give_places()
+
+    def _give_places(self) -> None:
+        while (waiter := self._next_waiter()) and self.in_flight < int(self.allowed):
+            place = self._take()
+            if place is None:
+                self._ask_later()
+                return
+            waiter.set_result(place)
+        if self._places is not None and not self._waiting:
+            self._places.wait_no_more()
+
+    def _next_waiter(self) -> asyncio.Future[int] | None:
+        """The first of those who wait still."""
+        while self._waiting and self._waiting[0].done():
+            self._waiting.popleft()
+        return self._waiting[0] if self._waiting else None
+
+    def _take(self) -> int | None:
+        """A place, if there is one in this process and in all of them together."""
+        if self.in_flight >= int(self.allowed):
+            return None
+        place = self._places.take() if self._places is not None else 0
+        if place is not None:
+            self.in_flight += 1
+        return place
+
+    def _others_wait(self) -> bool:
+        return self._places is not None and self._places.others_wait()
+
+    def _ask_later(self) -> None:
+        """Ask for places again in a moment, as nobody tells when another process leaves one."""
+        loop = asyncio.get_running_loop()
+        # A stage's event loop may have ended while it waited.
+        if self._places is None or (self._asking is not None and self._asking[0] is loop):
+            return
+        self._places.wait()
+        self._asking = loop, loop.call_later(random.uniform(*ASK_SECONDS), self._ask)
+
+    def _ask(self) -> None:
+        self._asking = None
+        self._give_places()

@@ -1,19 +1,66 @@
-"""A provider's error text, made fit to be stored and shown: one line, cut, the API key masked.
+"""Secrets taken out of what a provider sends: keys, secret headers, credentials of an address.
 
-What belongs here: that one function, for every text of a provider's that is not an answer.
+What belongs here: masking them in replies and in error texts, which are made fit to be shown, too. A
+server may send back what it was sent.
 """
 
-from resources.llm.registry import ModelSpec
-from resources.llm.reply import storable
+import json
+import re
+from functools import lru_cache
+from urllib.parse import quote, quote_plus
+
+from resources.llm.model_spec import ModelSpec
+from resources.llm.reply import Reply, storable
 
 _LONGEST = 300
-"""Characters of a text that are kept."""
+"""Characters of an error's text that are kept."""
+_SHORTEST_SECRET = 8
+"""Characters of a text that is masked in a reply: a shorter one stands in any text."""
+_SHORTEST_IN_ERRORS = 3
+"""Characters of a text that is masked in an error, where nothing of worth is lost with it."""
+_ESCAPE = re.compile("%[0-9A-F]{2}")
+
+
+def mask(text: str, spec: ModelSpec) -> str:
+    """`text` with each secret of the model's entry replaced by three asterisks."""
+    for form in _forms(spec.secrets()):
+        text = text.replace(form, "***")
+    return text
+
+
+def masked(reply: Reply, spec: ModelSpec) -> Reply:
+    """A reply with the secrets masked in all that it says."""
+    if not spec.secrets():
+        return reply
+    return reply._replace(
+        text=mask(reply.text, spec),
+        reasoning=reply.reasoning and mask(reply.reasoning, spec),
+        finish_reason=mask(reply.finish_reason, spec),
+        refusal=reply.refusal and mask(reply.refusal, spec),
+    )
 
 
 def one_line(text: str, spec: ModelSpec) -> str:
-    """`text` on one line, at most 300 characters of it, the model's key masked."""
-    key = spec.api_key()
-    if len(key) > 8:
-        # Masked before the text is cut, which could leave a part of the key.
-        text = text.replace(key, "***")
-    return storable(" ".join(text.split())[:_LONGEST])
+    """`text` on one line, at most 300 characters of it, secrets masked, short ones as whole words."""
+    # Masked before the text is cut, which could leave a part of a secret.
+    text = mask(text, spec)
+    for secret in spec.secrets():
+        if _SHORTEST_IN_ERRORS <= len(secret) < _SHORTEST_SECRET:
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
+    # Cut twice: a text of megabytes would be split into millions of words.
+    return storable(" ".join(text[: 10 * _LONGEST].split())[:_LONGEST])
+
+
+@lru_cache(maxsize=256)
+def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """Secrets as they are, as a URL has them and as JSON has them; the longest first.
+
+    A short one may be a part of a long one, which would be left unmasked around it.
+    """
+    forms = set[str]()
+    for secret in secrets:
+        quoted = {quote(secret), quote(secret, safe=""), quote_plus(secret)}
+        lower = {_ESCAPE.sub(lambda escape: escape[0].lower(), each) for each in quoted}
+        forms |= {secret, json.dumps(secret)[1:-1], *quoted, *lower}
+    long = (form for form in forms if len(form) >= _SHORTEST_SECRET)
+    return tuple(sorted(long, key=lambda form: (-len(form), form)))

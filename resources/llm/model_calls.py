@@ -8,38 +8,38 @@ working on many items at once is `gateway.py`.
 import asyncio
 import time
 from contextlib import AsyncExitStack
-from dataclasses import replace
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from methods.errors import UserError
+from resources.images.store import ImageNotStored
 from resources.llm.attempt import attempt
-from resources.llm.batches import Batches, PendingRequest
+from resources.llm.batches import Batches
 from resources.llm.budget import BudgetReached
 from resources.llm.clients import Clients
 from resources.llm.estimate import highest_cost
+from resources.llm.ledger import Call, Charge
+from resources.llm.ledger.batch_state import Item
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.ledger_entries import (
-    call_from_reply,
-    charge_from_reply,
-    paid_failure,
-    why_no_answer,
-)
-from resources.llm.limits import ProviderDown
-from resources.llm.registry import ModelSpec
-from resources.llm.reply import Reply
+from resources.llm.ledger_entries import Asked, entry_from_reply, failure_of, unreadable
+from resources.llm.masking import mask
+from resources.llm.model_spec import ModelSpec
+from resources.llm.reply import BadResponse
 from resources.llm.request import (
     ChatRequest,
     Completion,
     Failure,
     Outcome,
-    request_key,
+    as_cached,
 )
+from resources.llm.request_body import RequestTooLarge
+from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
+from resources.llm.silence import ProviderDown
+from resources.llm.trial import HOPELESS, Loss, ModelGivenUp, Trial, Trials
+from resources.llm.unsendable import unsendable
 from resources.llm.usage import Usage
-
-MAX_ATTEMPTS = 6
 
 
 class AuthError(UserError):
@@ -57,13 +57,14 @@ class BatchPending(Exception):
 class ModelCalls:
     """The model calls of one stage, within one event loop; an async context manager."""
 
-    def __init__(self, context: RunContext, stage: str):
+    def __init__(self, context: RunContext, stage: str, trials: Trials):
         self.context = context
         self.stage = stage
-        self.usage = Usage()
+        self.trials = trials
+        self.usage = Usage(stage=stage)
         self._stack = AsyncExitStack()
         self._in_flight: dict[str, asyncio.Future[Outcome | None]] = {}
-        self._pending: dict[str, dict[str, PendingRequest]] = {}
+        self._pending: dict[str, dict[str, KeyedRequest]] = {}
         self._reported: list[str] = []
         self._awaited: set[str] = set()
         self._budget_error: BudgetReached | None = None
@@ -71,6 +72,7 @@ class ModelCalls:
 
     async def __aenter__(self) -> "ModelCalls":
         context = self.context
+        self._keys = RequestKeys(context.registry, context.ledger, self.stage)
         self._locks = RequestLocks(context.ledger.path)
         self._stack.callback(self._locks.close)
         self._writer = await self._stack.enter_async_context(LedgerWriter(context.ledger))
@@ -83,24 +85,53 @@ class ModelCalls:
         await self._stack.aclose()
 
     async def complete(self, request: ChatRequest) -> Outcome:
+        """The outcome of one request, which is a result of its model (`trial.py`).
+
+        Raises ModelGivenUp, and what `outcome_of` raises.
+        """
+        async with self.trial(request.model):
+            outcome = await self.outcome_of(request)
+            loss: Loss | None = None
+            if isinstance(outcome, Failure) and outcome.kind != "refused":
+                loss = (outcome.kind, outcome.detail)
+            self.count_result(request.model, loss)
+        return outcome
+
+    def trial(self, model: str) -> Trial:
+        """The trial of a model in this stage; whoever makes a result of several calls enters it."""
+        return self.trials.of(self.context.registry.model(model))
+
+    def count_result(self, model: str, loss: Loss | None) -> None:
+        """Count a result, by why it failed if it did. Raises ModelGivenUp, which ends the stage."""
+        trial = self.trial(model)
+        if trial.add(loss) and not self.trials.apart:
+            # What this run has told must not stop the next one, too.
+            self._batches.state.reported(self._reported)
+            self._batches.state.reported_all(self.stage, HOPELESS)
+            raise ModelGivenUp(trial.given_up)
+
+    async def outcome_of(self, request: ChatRequest) -> Outcome:
         """The outcome of one request. An identical request in flight is awaited, not sent again.
 
         Raises AuthError and BudgetReached, which end the stage, and BatchPending, which the gateway
-        catches, where the outcome will come from a batch.
+        catches, where the outcome will come from a batch. Where models are asked apart, a refused key
+        ends the requests of its model only.
         """
-        spec = self.context.registry.model(request.model)
-        canonical = request.canonical(spec)
-        key = request_key(canonical)
-        if key in self._in_flight:
-            outcome = _as_cached(await asyncio.shield(self._in_flight[key]))
+        asked = self._keys.of(request)
+        spec = asked.spec
+        if asked.key in self._in_flight:
+            outcome = as_cached(await asyncio.shield(self._in_flight[asked.key]))
         else:
-            outcome = await self._complete_once(request, spec, canonical, key)
+            outcome = await self._complete_once(asked)
         if outcome is None:
             raise BatchPending
-        self.usage.count(outcome)
+        self.usage.count(outcome, spec.name)
         self.usage.run_cost_usd = self.context.budget.spent_usd
         if isinstance(outcome, Failure) and outcome.kind == "auth":
-            raise AuthError(f"{spec.name}: {outcome.detail}")
+            refused = f"{spec.name}: {outcome.detail}"
+            if not self.trials.apart:
+                raise AuthError(refused)
+            self.trials.of(spec).give_up(refused)
         return outcome
 
     def prefer_superseded(self, request: ChatRequest) -> ChatRequest:
@@ -109,15 +140,21 @@ class ModelCalls:
         So an answer that was paid for under a superseded version of a prompt is not paid for again.
         """
         earlier = request.earlier()
-        if earlier is None:
+        if earlier is None or self._kept(self._keys.of(request)):
             return request
-        spec = self.context.registry.model(request.model)
-        key, earlier_key = (request_key(each.canonical(spec)) for each in (request, earlier))
-        answered = self.context.ledger.find([key, earlier_key])
-        if key in answered:
-            return request
-        asked = earlier_key in answered or self._batches.state.item(earlier_key)
+        superseded = self._keys.of(earlier)
+        asked = isinstance(self._kept(superseded), Completion) or self._item(superseded)
         return earlier if asked else request
+
+    def _kept(self, asked: KeyedRequest) -> Outcome | None:
+        """The reply that the ledger keeps for a request."""
+        found = self.context.ledger.find(asked.keys)
+        return next((found[key] for key in asked.keys if key in found), None)
+
+    def _item(self, asked: KeyedRequest) -> Item | None:
+        """The request on its way through batches."""
+        items = (self._batches.state.item(key) for key in asked.keys)
+        return next((item for item in items if item), None)
 
     async def submit_batches(self, n_waiting: int) -> bool:
         """Submit the pending requests in batches, once nothing else can be done without them.
@@ -147,15 +184,13 @@ class ModelCalls:
             self._batches.state.reported(self._reported)
         return False
 
-    async def _complete_once(
-        self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Outcome | None:
+    async def _complete_once(self, asked: KeyedRequest) -> Outcome | None:
         """The outcome, shared with identical requests made meanwhile; None if a batch is pending."""
         result: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-        self._in_flight[key] = result
+        self._in_flight[asked.key] = result
         try:
-            async with self._locks.hold(key):
-                outcome = await self._resolve(request, spec, canonical, key)
+            async with self._locks.hold(asked.key):
+                outcome = await self._resolve(asked)
             result.set_result(outcome)
             return outcome
         except Exception as error:
@@ -165,19 +200,18 @@ class ModelCalls:
             result.exception()
             raise
         finally:
-            del self._in_flight[key]
+            del self._in_flight[asked.key]
             result.cancel()
 
-    async def _resolve(
-        self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Outcome | None:
+    async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
         """The outcome from the ledger, a batch or the provider; None if a batch is pending."""
-        ledger, state = self.context.ledger, self._batches.state
-        known = ledger.find([key]).get(key)
-        item = None if known else state.item(key)
+        request, spec, _, key, _ = asked
+        state = self._batches.state
+        known = self._kept(asked)
+        item = None if known else self._item(asked)
         if item and item.state == "waiting":
             await self._batches.poll(item.batch)
-            known, item = ledger.find([key]).get(key), state.item(key)
+            known, item = self._kept(asked), self._item(asked)
         if known:
             return known
         if item and item.state == "waiting":
@@ -185,79 +219,79 @@ class ModelCalls:
             return None
         if item and item.state == "failed":
             if item.kind == "auth":
-                state.reported([key])  # It stops this stage and must not stop the next one, too.
-            self._reported.append(key)
+                state.reported([item.key])  # It stops this stage, and must not stop the next one.
+            self._reported.append(item.key)
             return Failure(key, item.kind or "expired", item.detail or "")
-        if too_many := too_many_images(request, spec, key):
-            return too_many
+        if too_long := unsendable(request, spec, key):
+            return too_long
+        if why := self.trials.of(spec).given_up:
+            return Failure(key, "given_up", why)
         if spec.mode == "batch":
             pending = self._pending.setdefault(spec.name, {})
             if key not in pending:
                 try:
-                    self.context.budget.spend(highest_cost(request, spec, "batch"))
-                    pending[key] = PendingRequest(request, canonical, key)
+                    estimate = highest_cost(request, spec, "batch")
+                    self.context.budget.spend(self.context.budget.highest(spec.name, estimate))
+                    pending[key] = asked
                 except BudgetReached as error:
                     # The requests that fit into the budget are submitted all the same.
                     self._budget_error = error
             return None
-        outcome = await self._send(request, spec, canonical, key)
+        outcome = await self._send(asked)
         if item:
             # It was due for another batch and was sent live instead.
-            self._reported.append(key)
+            self._reported.append(item.key)
         return outcome
 
-    async def _send(
-        self, request: ChatRequest, spec: ModelSpec, canonical: dict[str, object], key: str
-    ) -> Outcome:
+    async def _send(self, asked: KeyedRequest) -> Outcome:
         """The outcome of sending the request to the provider, with retries."""
         from resources.llm.errors import (
             ANY_TROUBLE,
             failure_kind,
             is_retryable,
             sentence,
-            wait_seconds,
+            waits,
+            why,
         )
 
+        request, spec, canonical, key, _ = asked
         context, started, attempts = self.context, time.monotonic(), 0
+        trial = self.trials.of(spec)
         client, limits = await self._clients.of(spec), context.limits(spec)
         context.retries.add()
+        sent = Asked(key, canonical, request.prompt_version, self.stage, context.run, "live")
 
-        async def keep(reply: Reply) -> Outcome:
-            charge = charge_from_reply(
-                reply,
-                spec,
-                key=key,
-                prompt_version=request.prompt_version,
-                stage=self.stage,
-                run=context.run,
-                via="live",
-            )
-            why = why_no_answer(reply)
-            if why:
-                await self._writer.add(charge)
-                return paid_failure(charge, why)
-            seconds = round(time.monotonic() - started, 4)
-            call = call_from_reply(charge, reply, canonical, seconds, attempts)
-            await self._writer.add(call)
-            return call.completion(cached=False)
+        async def keep(entry: Call | Charge) -> Outcome:
+            await self._writer.add(entry)
+            return entry.as_outcome(cached=False) if isinstance(entry, Call) else failure_of(entry)
 
         def used_up(state: RetryCallState) -> bool:
-            return stop_after_attempt(MAX_ATTEMPTS)(state) or not context.retries.take()
+            enough = stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
+            return enough or not context.retries.take()
 
         retrying = AsyncRetrying(
-            stop=used_up, wait=wait_seconds, retry=retry_if_exception(is_retryable), reraise=True
+            stop=used_up, wait=waits(spec), retry=retry_if_exception(is_retryable), reraise=True
         )
         try:
             async for retry in retrying:
                 with retry:
                     attempts += 1
                     async with self._unsaved_place(spec):
+                        self._writer.require_usable()
                         reply = await attempt(
                             client, request, spec, context.images, limits, context.budget
                         )
-                        return await keep(reply)
+                        seconds = round(time.monotonic() - started, 4)
+                        return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))
+        except ImageNotStored as error:
+            return Failure(key, "no_image", str(error))
+        except RequestTooLarge as error:
+            return Failure(key, "too_long", str(error))
         except (*ANY_TROUBLE, ProviderDown) as error:
-            return Failure(key, failure_kind(error), sentence(error, spec))
+            if isinstance(error, BadResponse) and error.billed:
+                body, detail = mask(error.body, spec), sentence(error, spec)
+                return await keep(unreadable(error.billed, body, detail, spec, sent))
+            return Failure(key, failure_kind(error), why(error, spec))
         raise AssertionError("retrying ends with an outcome or an error")
 
     def _unsaved_place(self, spec: ModelSpec) -> asyncio.Semaphore:
@@ -269,18 +303,3 @@ class ModelCalls:
         if spec.name not in self._unsaved:
             self._unsaved[spec.name] = asyncio.Semaphore(2 * spec.concurrency)
         return self._unsaved[spec.name]
-
-
-def too_many_images(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
-    """The failure of a request with more images than the model takes; such a request is not sent."""
-    n_images = len(request.image_ids)
-    if n_images <= spec.max_images:
-        return None
-    return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
-
-
-def _as_cached(outcome: Outcome | None) -> Outcome | None:
-    """The outcome for an identical request that was not sent itself: it costs nothing."""
-    if isinstance(outcome, Completion):
-        return replace(outcome, cached=True)
-    return outcome and Failure(outcome.key, outcome.kind, outcome.detail)

@@ -37,11 +37,22 @@ async def complete_and_parse(
     """The reply as `parse` reads it, after at most two repairs; `parse` raises ParseError.
 
     A reply to the superseded version of the prompt is used if there is one; the result, and any repair,
-    is then of that version.
+    is then of that version. The parsed reply is one result of the model (`trial.py`): a model whose
+    replies cannot be parsed is given up.
     """
+    async with calls.trial(request.model):
+        parsed = await _complete_and_parse(calls, request, parse)
+        refused = parsed.loss is not None and parsed.loss[0] == "refused"
+        calls.count_result(request.model, None if refused else parsed.loss)
+    return parsed
+
+
+async def _complete_and_parse(
+    calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
+) -> ParsedReply[V]:
     request = asked = calls.prefer_superseded(request)
     for repairs in range(1 + MAX_REPAIRS):
-        outcome = await calls.complete(asked)
+        outcome = await calls.outcome_of(asked)
         if isinstance(outcome, Failure):
             return ParsedReply(
                 outcome.key, asked.prompt_version, None, (outcome.kind, outcome.detail)

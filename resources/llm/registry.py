@@ -1,105 +1,62 @@
 """The model registry: `models.yaml`, parsed and validated.
 
-What belongs here: model entries, profiles, and the errors about them.
+What belongs here: the file, its profiles, and the errors about them. What an entry of a model says is
+`model_spec.py`.
 """
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from methods.errors import UserError
 from resources.home import REPO_ROOT
+from resources.llm.model_spec import ModelSpec, RegistryError
 
-
-class RegistryError(UserError):
-    """models.yaml, the chosen profile or a model's key is not usable; the message says what to do."""
-
-
-class Price(BaseModel):
-    """US dollars per million tokens; `batch` is the fraction of them that a batched request costs."""
-
-    model_config = ConfigDict(extra="forbid")
-    prompt: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    completion: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    batch: float = Field(default=0.5, ge=0, allow_inf_nan=False)
-
-
-class ImageTokens(BaseModel):
-    """Tokens that a provider counts for an image, and for each of its tiles of 512 pixels a side."""
-
-    model_config = ConfigDict(extra="forbid")
-    base: int = Field(85, ge=0)
-    tile: int = Field(170, ge=0)
-
-
-class ModelSpec(BaseModel):
-    """One entry of `models`; `name` is what the rest of the system calls it."""
-
-    model_config = ConfigDict(extra="forbid")
-    name: str
-    provider: Literal["offline", "openai"]
-    model: str
-    base_url: str | None = None
-    base_url_env: str | None = None
-    api_key_env: str | None = None
-    max_images: int = Field(50, ge=1)
-    max_side: int = Field(1024, ge=64)
-    detail: Literal["auto", "low", "high"] = "auto"
-    image_tokens: ImageTokens = ImageTokens.model_validate({})
-    structured_output: bool = False
-    mode: Literal["live", "batch"] = "live"
-    price: Price = Price()
-    concurrency: int = Field(16, ge=1)
-    requests_per_minute: int | None = Field(None, ge=1)
-    tokens_per_minute: int | None = Field(None, ge=1)
-
-    @model_validator(mode="after")
-    def _batches_outlive_runs(self) -> "ModelSpec":
-        if self.mode == "batch" and self.provider == "offline" and self.address() is None:
-            raise ValueError(
-                f"{self.name} cannot take batches: a run's own offline server ends with the run; "
-                "give it the base_url of one started with 'make offline-server'"
-            )
-        return self
-
-    def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
-        """US dollars for one call, by itself or in a batch."""
-        part = self.price.batch if via == "batch" else 1.0
-        in_full = prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
-        return in_full * part / 1_000_000
-
-    def address(self) -> str | None:
-        """Base URL from the entry or its environment variable; None for the client's default."""
-        return self.base_url or os.environ.get(self.base_url_env or "") or None
-
-    def api_key(self) -> str:
-        """The key from the environment. Raises RegistryError when the entry names one that is unset."""
-        if self.api_key_env is None:
-            return "not-needed"
-        key = os.environ.get(self.api_key_env, "")
-        if not key:
-            raise RegistryError(
-                f"{self.name} needs a key: set {self.api_key_env}, or choose the profile 'offline'."
-            )
-        if not (key.isascii() and key.isprintable()) or key != key.strip():
-            raise RegistryError(
-                f"The key in {self.api_key_env} has characters that no key has, a line break perhaps: "
-                "set it again."
-            )
-        return key
+BASELINES = ("baseline:reference", "baseline:swapped-reference", "baseline:empty")
+"""Contestants that ask no model; a profile's `evaluate` may name them beside models."""
 
 
 class Profile(BaseModel):
-    """The models of each role: the writer builds, the judge scores, `evaluate` are compared."""
+    """The models of each role: the writer builds, each judge scores, `evaluate` are compared.
+
+    The extractor reads answers that no rule can read; without one the first judge does. A profile with
+    one judge may say `judge` in place of `judges`.
+    """
 
     model_config = ConfigDict(extra="forbid")
     writer: str
-    judge: str
+    judges: list[str] = Field(min_length=1)
+    extractor: str
     evaluate: list[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        full = dict(given)
+        if "judge" in full and "judges" not in full:
+            full["judges"] = [full.pop("judge")]
+        judges = full.get("judges")
+        if isinstance(judges, list) and judges:
+            full.setdefault("extractor", judges[0])
+        return full
+
+    @model_validator(mode="after")
+    def _named_once(self) -> "Profile":
+        for role, names in (("judges", self.judges), ("evaluate", self.evaluate)):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ValueError(f"{role} names {twice[0]} twice")
+        return self
+
+    @property
+    def models(self) -> list[str]:
+        """Every model of the profile, each once."""
+        contestants = [name for name in self.evaluate if name not in BASELINES]
+        return list(dict.fromkeys([self.writer, *self.judges, self.extractor, *contestants]))
 
 
 class Registry(BaseModel):
@@ -124,15 +81,17 @@ class Registry(BaseModel):
                 f"it has {', '.join(sorted(self.profiles))}."
             )
         profile = self.profiles[name]
-        for model in (profile.writer, profile.judge, *profile.evaluate):
+        for model in profile.models:
             self.model(model)
         return profile
 
     def require_keys(self, profile: str) -> None:
-        """Raises RegistryError unless every model of the profile has the key it needs."""
-        chosen = self.profile(profile)
-        for name in (chosen.writer, chosen.judge, *chosen.evaluate):
-            self.model(name).api_key()
+        """Raises RegistryError unless every model of the profile has the key and address it needs."""
+        for name in self.profile(profile).models:
+            spec = self.model(name)
+            spec.api_key()
+            spec.headers()
+            spec.server()
 
 
 def registry_path() -> Path:

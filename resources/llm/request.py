@@ -13,7 +13,7 @@ from typing import Literal
 from methods.ids import canonical_json
 from methods.prompts.front_matter import Superseded
 from methods.prompts.messages import Image, Message, Text
-from resources.llm.registry import ModelSpec
+from resources.llm.model_spec import ModelSpec
 
 FailureKind = Literal[
     "refused",
@@ -26,7 +26,17 @@ FailureKind = Literal[
     "timeout",
     "bad_response",
     "expired",
+    "given_up",
+    "truncated",
+    "reasoning_only",
+    "empty",
+    "bad_parameter",
+    "no_image",
 ]
+"""Why a request has no answer. `truncated`, `reasoning_only`, `empty`: the model replied, and not with
+an answer; `bad_parameter`: the server takes no such parameter; `no_image`: an image is not stored."""
+KEPT_KINDS = ("truncated", "reasoning_only")
+"""Kinds that follow from the token limit: the ledger keeps them, and the request is not sent again."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,8 @@ class ChatRequest:
     `schema` is the JSON schema of the reply, for endpoints that support structured output.
     `task` is the prompt's, for the offline model server; None where no prompt file was used.
     `superseded` is the earlier version of the prompt whose answers are accepted, too. These two are not
-    part of the canonical form.
+    part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
+    was decided to ask it anew (`renewals.py`).
     """
 
     model: str
@@ -46,18 +57,24 @@ class ChatRequest:
     schema: Mapping[str, object] | None = None
     task: str | None = None
     superseded: Superseded | None = None
+    replicate: int = 0
+    renewal: int = 0
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
         """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.
 
         The same image in another size or detail is another request. Image settings are in the form
-        only if the request has images, the schema only if the endpoint is sent it.
+        only if the request has images, the schema only if the endpoint is sent it, who answers only if
+        that is not the offline server.
         """
+        endpoint = spec.endpoint()
+        repeated = {"replicate": self.replicate, "renewal": self.renewal}
         pictures: dict[str, object] = {"max_side": spec.max_side}
         if spec.detail != "auto":
             pictures["detail"] = spec.detail
         return {
             "provider": spec.provider,
+            **({} if endpoint == "offline" else {"endpoint": endpoint}),
             "model": spec.model,
             "messages": [
                 {
@@ -69,9 +86,11 @@ class ChatRequest:
                 }
                 for message in self.messages
             ],
-            "params": dict(self.params),
+            "params": spec.params(self.params),
             "prompt_version": self.prompt_version,
+            **{name: count for name, count in repeated.items() if count},
             **(pictures if self.image_ids else {}),
+            **self._fewer_images(spec),
             **({"schema": self.schema} if self.schema and spec.structured_output else {}),
         }
 
@@ -101,6 +120,17 @@ class ChatRequest:
             if isinstance(part, Image)
         ]
 
+    def _fewer_images(self, spec: ModelSpec) -> dict[str, object]:
+        """What is done with more images than the model takes; nothing where it has no more."""
+        if not self.has_too_many_images(spec):
+            return {}
+        sampled = {"max_images": spec.max_images} if spec.many_images == "sample" else {}
+        return {"many_images": spec.many_images, **sampled}
+
+    def has_too_many_images(self, spec: ModelSpec) -> bool:
+        """Whether it has more images than the model takes; the entry says what becomes of it."""
+        return len(self.image_ids) > spec.max_images
+
 
 def request_key(canonical: Mapping[str, object]) -> str:
     """SHA-256 of a canonical request, 64 hex digits: the ledger's key."""
@@ -109,7 +139,10 @@ def request_key(canonical: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer that is in the ledger; `cached` if it was there before the request was made."""
+    """An answer that is in the ledger; `cached` if it was there before the request was made.
+
+    `reasoning` is what the model thought before it, where the server says.
+    """
 
     key: str
     text: str
@@ -118,14 +151,17 @@ class Completion:
     completion_tokens: int
     cost_usd: float
     cached: bool
+    reasoning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a request has no answer: counted and shown, not stored as an answer, sent again next time.
+    """Why a request has no answer: counted and shown, never given as an answer.
 
-    If the provider's filter withholds the answer, the kind is `refused`. Tokens and cost are those
-    that were paid for all the same.
+    It is sent again next time, unless its kind is one of KEPT_KINDS; `cached` if it was not sent now
+    for that. If the provider's filter withholds the answer, the kind is `refused`; if the stage has
+    stopped asking the model, it is `given_up` and the request was not sent. Tokens and cost are those
+    that were paid for all the same; `finish_reason` and `reasoning` are the reply's, if there was one.
     """
 
     key: str
@@ -134,6 +170,18 @@ class Failure:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float = 0.0
+    finish_reason: str | None = None
+    reasoning: str | None = None
+    cached: bool = False
 
 
 Outcome = Completion | Failure
+
+
+def as_cached(outcome: Outcome | None) -> Outcome | None:
+    """The outcome for an identical request that was not sent itself: it costs nothing."""
+    if outcome is None:
+        return None
+    if isinstance(outcome, Failure) and outcome.kind not in KEPT_KINDS:
+        return replace(outcome, prompt_tokens=0, completion_tokens=0, cost_usd=0.0)
+    return replace(outcome, cached=True)

@@ -11,12 +11,20 @@ from resources.llm.budget import Budget, RetryBudget
 from resources.llm.clients import Launcher
 from resources.llm.ledger import Ledger
 from resources.llm.limits import ModelLimits
-from resources.llm.registry import ModelSpec, Registry
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import Registry
+from resources.llm.shared import SharedLimits
+from resources.llm.silence import Silence
+from resources.llm.sliding_minute import WINDOW, SlidingMinute
+from resources.llm.usage import ALL_MODELS
 
 
 @dataclass
 class RunContext:
-    """One run's view of the models; `run` is its id, `launcher` starts the offline model server."""
+    """One run's view of the models; `run` is its id, `launcher` starts the offline model server.
+
+    `shared` is what holds over all processes with the same home.
+    """
 
     registry: Registry
     ledger: Ledger
@@ -24,6 +32,7 @@ class RunContext:
     launcher: Launcher
     run: str
     budget: Budget
+    shared: SharedLimits
     retries: RetryBudget = field(default_factory=RetryBudget)
     _limits: dict[str, ModelLimits] = field(default_factory=dict)
 
@@ -31,6 +40,20 @@ class RunContext:
         """The limits of one model, the same object for every stage that asks it."""
         if spec.name not in self._limits:
             self._limits[spec.name] = ModelLimits(
-                spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute
+                spec.concurrency,
+                self._minute(spec, "requests", spec.requests_per_minute),
+                self._minute(spec, "tokens", spec.tokens_per_minute),
+                self.shared.places(spec),
+                Silence(spec.name, spec.give_up_seconds),
             )
         return self._limits[spec.name]
+
+    def _minute(self, spec: ModelSpec, units: str, limit: int | None) -> SlidingMinute | None:
+        if limit is None:
+            return None
+        return SlidingMinute(limit, self.shared.minute(spec, units, WINDOW), WINDOW)
+
+    def in_flight(self, model: str) -> int:
+        """Requests in flight to a model of the registry, or to ALL_MODELS."""
+        asked = self._limits.values() if model == ALL_MODELS else [self._limits.get(model)]
+        return sum(limits.in_flight for limits in asked if limits)

@@ -1,15 +1,22 @@
 """Calls, tokens and cost of a stage's model calls, for metadata and progress lines."""
 
+import asyncio
 import time
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from resources.llm.request import Completion, Outcome
+from resources.llm.pace import Mark, Pace
+from resources.llm.request import Failure, Outcome
 
-PROGRESS_SECONDS = 5.0
-PACE_MARKS = 13
-"""Measurements that the pace is computed from: about a minute of them."""
+FIRST_SECONDS, PROGRESS_SECONDS = 2.0, 5.0
+"""Seconds until the first report, and between reports."""
+_LOOK_SECONDS = 1.0
+_requests_of_item: ContextVar[list[int] | None] = ContextVar("requests_of_item", default=None)
+"""Number of requests of the item that the current task works on."""
+ALL_MODELS = ""
+"""The lane of all items, where models are not asked apart."""
 
 
 @dataclass
@@ -27,24 +34,37 @@ class Usage:
     failures: Counter[str] = field(default_factory=Counter)
     run_cost_usd: float = 0.0
     """What the run has spent by the end of this stage, in US dollars."""
+    outcomes_of: Counter[str] = field(default_factory=Counter)
+    """Outcomes by model."""
+    sent_of: Counter[str] = field(default_factory=Counter)
+    """Outcomes of requests that were sent, by model."""
+    stage: str = ""
+    """The stage, an asset's table; empty where no model is asked."""
 
-    def count(self, outcome: Outcome) -> None:
-        """Add one outcome."""
-        if not isinstance(outcome, Completion):
+    def count(self, outcome: Outcome, model: str) -> None:
+        """Add one outcome of a request to `model`."""
+        self.outcomes_of[model] += 1
+        if item := _requests_of_item.get():
+            item[0] += 1
+        if not outcome.cached and not (isinstance(outcome, Failure) and outcome.kind == "given_up"):
+            self.sent_of[model] += 1
+        if isinstance(outcome, Failure):
             self.failures[outcome.kind] += 1
         elif outcome.cached:
             self.cache_hits += 1
-            return
         else:
             self.calls += 1
+        if outcome.cached:
+            return
         self.prompt_tokens += outcome.prompt_tokens
         self.completion_tokens += outcome.completion_tokens
         self.cost_usd += outcome.cost_usd
 
-    @property
-    def outcomes(self) -> int:
-        """Number of requests that have an outcome."""
-        return self.calls + self.cache_hits + self.failures.total()
+    def requests_of(self, model: str) -> tuple[int, int]:
+        """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
+        if model == ALL_MODELS:
+            return self.outcomes_of.total(), self.sent_of.total()
+        return self.outcomes_of[model], self.sent_of[model]
 
     def metadata(self) -> dict[str, int | float]:
         """The counts by their names in the UI."""
@@ -61,33 +81,46 @@ class Usage:
 
 @dataclass(frozen=True)
 class ProgressReport:
-    """How far a stage is: items done of all, usage, requests a second, seconds left."""
+    """How far a stage is: items done of all, usage, requests a second, seconds left if known.
+
+    `under_way` is the number of items being worked on, `seconds` the time since the stage's start.
+    """
 
     stage: str
     done: int
     total: int
     usage: Usage
     per_second: float
-    seconds_left: float
+    seconds_left: float | None
+    under_way: int = 0
+    seconds: float = 0.0
 
     def line(self) -> str:
         """The report as a line for a log."""
         usage = self.usage
         tokens = usage.prompt_tokens + usage.completion_tokens
+        if self.done == 0:
+            return (
+                f"{self.stage}: 0/{self.total} done, {self.under_way} under way for "
+                f"{self.seconds:.0f} s, {usage.calls} calls, {usage.cache_hits} from the ledger, "
+                f"{usage.failures.total()} failed"
+            )
+        left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
         return (
             f"{self.stage}: {self.done}/{self.total} done, {usage.calls} calls, "
             f"{usage.cache_hits} from the ledger, {usage.failures.total()} failed, "
-            f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}, "
-            f"about {self.seconds_left:.0f} s left"
+            f"{self.per_second:.1f}/s, {tokens} tokens, ${usage.cost_usd:.4f}{left}"
         )
 
     def metadata(self) -> dict[str, int | float | str]:
         """The report as metadata for the UI."""
+        left = {} if self.seconds_left is None else {"seconds left": round(self.seconds_left)}
         return {
             "done": f"{self.done} of {self.total}",
+            "under way": self.under_way,
             **self.usage.metadata(),
             "requests per second": round(self.per_second, 1),
-            "seconds left": round(self.seconds_left),
+            **left,
         }
 
 
@@ -100,27 +133,75 @@ def no_progress(_report: ProgressReport) -> None:
 
 
 class Progress:
-    """Reports a stage's progress at most every few seconds; the pace is that of the last minute."""
+    """Reports a stage's progress soon after its start, and then every few seconds.
 
-    def __init__(self, stage: str, total: int, usage: Usage, on_progress: OnProgress):
-        self.stage, self.total, self.usage, self.on_progress = stage, total, usage, on_progress
-        self.done = 0
-        # Cache hits are done at once, so the pace at the beginning says nothing about the rest.
-        self._marks = deque([(time.monotonic(), 0, 0, 0)], maxlen=PACE_MARKS)
+    `lanes` has the number of items by model, for models that are asked apart, or all of them under
+    ALL_MODELS. `in_flight` gives the requests in flight to a model, or to all.
+    """
 
-    def step(self) -> None:
-        """One more item is done."""
-        self.done += 1
+    def __init__(
+        self,
+        stage: str,
+        lanes: Mapping[str, int],
+        usage: Usage,
+        on_progress: OnProgress,
+        in_flight: Callable[[str], int] = lambda lane: 0,
+    ):
+        self._stage, self._usage, self._on_progress = stage, usage, on_progress
+        self._in_flight = in_flight
+        self._totals = dict(lanes)
+        self._done = Counter[str]()
+        self._of_done = Counter[str]()
+        self._under_way = 0
+        self._started = time.monotonic()
+        self._due = self._started + FIRST_SECONDS
+        self._paces = {lane: Pace(self._started) for lane in lanes}
+
+    def begin(self, lane: str) -> None:
+        """Work on one more item of a lane begins, in the current task."""
+        self._under_way += 1
+        _requests_of_item.set([0])
+
+    def step(self, lane: str) -> None:
+        """The item of a lane that the current task works on is done."""
+        self._under_way -= 1
+        self._done[lane] += 1
+        self._of_done[lane] += (_requests_of_item.get() or [0])[0]
+        self.report_if_due()
+
+    async def keep_reporting(self) -> None:
+        """Report also while no item is done, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            self.report_if_due()
+
+    def report_if_due(self) -> None:
+        """Report, if the last report was some seconds ago."""
         now = time.monotonic()
-        if now - self._marks[-1][0] < PROGRESS_SECONDS:
+        if now < self._due:
             return
-        since, done, outcomes, hits = self._marks[0]
-        self._marks.append((now, self.done, self.usage.outcomes, self.usage.cache_hits))
-        n_outcomes, n_hits = self.usage.outcomes - outcomes, self.usage.cache_hits - hits
-        # Requests that were sent set the pace of the rest, unless all were cache hits.
-        share = (n_outcomes - n_hits) / n_outcomes if n_outcomes > n_hits else 1.0
-        left = (now - since) / ((self.done - done) * share) * (self.total - self.done)
-        per_second = n_outcomes / (now - since)
-        self.on_progress(
-            ProgressReport(self.stage, self.done, self.total, self.usage, per_second, left)
+        self._due = now + PROGRESS_SECONDS
+        for lane, pace in self._paces.items():
+            requests, sent = self._usage.requests_of(lane)
+            pace.mark(Mark(now, self._done[lane], self._of_done[lane], requests, sent))
+        self._on_progress(
+            ProgressReport(
+                self._stage,
+                self._done.total(),
+                sum(self._totals.values()),
+                self._usage,
+                sum(pace.per_second() for pace in self._paces.values()),
+                self._seconds_left(),
+                self._under_way,
+                now - self._started,
+            )
         )
+
+    def _seconds_left(self) -> float | None:
+        """The time of the lane that takes longest; None if it is not known of one."""
+        left = [
+            pace.seconds_left(self._totals[lane] - self._done[lane], self._in_flight(lane))
+            for lane, pace in self._paces.items()
+        ]
+        known = [seconds for seconds in left if seconds is not None]
+        return max(known, default=0.0) if len(known) == len(left) else None

@@ -1,31 +1,84 @@
-"""A mean with its interval, as the report's table shows it.
+"""A score with its interval on the scale of its metric, as tables and charts of the report show it.
 
-What belongs here: the wording and the tint of one cell. Plots of means are in `score_plots.py`.
+What belongs here: the wording and the tint of one cell, and places on an axis.
 """
 
+import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 _MISSING = "–"
+_COARSE = 20.0
+"""A scale as wide as this is read to one decimal, a smaller one to two."""
+
+
+class Scale(NamedTuple):
+    """The ends of a metric's scale; None where it has no end."""
+
+    low: float | None = 0.0
+    high: float | None = 100.0
+
+    @property
+    def decimals(self) -> int:
+        """Decimals that numbers on the scale are shown with."""
+        known = self.low is not None and self.high is not None
+        return 1 if known and (self.high or 0) - (self.low or 0) >= _COARSE else 2
+
+    def shown(self, value: float | None) -> str:
+        """A number on the scale, or a dash."""
+        if value is None or math.isnan(value):
+            return _MISSING
+        if math.isinf(value):
+            return "∞" if value > 0 else "−∞"
+        text = f"{value:.{self.decimals}f}"
+        return (text if float(text) else text.lstrip("-")).replace("-", "−")
+
+    def difference(self, value: float | None) -> str:
+        """A difference of two numbers on the scale, with its sign."""
+        shown = self.shown(value)
+        above = value is not None and value > 0 and shown.strip("0.") != ""
+        return f"+{shown}" if above else shown
+
+    def place(self, value: float) -> float:
+        """Where a value is between the ends, 0 to 1; on a scale without both it is 0."""
+        if self.low is None or self.high is None:
+            return 0.0
+        if self.high == self.low or math.isinf(value):
+            return 1.0 if value > self.low else 0.0
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def closed(self, values: Iterable[float | None]) -> "Scale":
+        """The scale with ends where it had none: those of the finite `values`."""
+        known = [value for value in values if value is not None and math.isfinite(value)]
+        if (self.low is not None and self.high is not None) or not known:
+            return Scale(self.low or 0.0, 1.0 if self.high is None else self.high)
+        low = min(known) if self.low is None else self.low
+        return Scale(low, max(known) if self.high is None else self.high)
 
 
 class Estimate(NamedTuple):
-    """A mean on the scale 0 to 100 with its interval; None where there is none."""
+    """A score with its interval; None where there is none."""
 
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    scale: Scale = Scale()
 
     @property
     def shown(self) -> str:
-        """The mean to one decimal, or a dash."""
-        return _MISSING if self.value is None else f"{self.value:.1f}"
+        """The score, or a dash."""
+        return self.scale.shown(self.value)
 
     @property
     def interval(self) -> str:
-        """`low–high` to one decimal, or nothing."""
-        return "" if self.low is None or self.high is None else f"{self.low:.1f}–{self.high:.1f}"
+        """`low–high`, or nothing."""
+        if self.low is None or self.high is None:
+            return ""
+        # Two signs in a row are hard to read.
+        between = " to " if self.low < 0 else "–"
+        return f"{self.scale.shown(self.low)}{between}{self.scale.shown(self.high)}"
 
     @property
     def shade(self) -> float:
         """How strongly the cell is tinted, 0 to 1."""
-        return round(min(100.0, max(0.0, self.value or 0.0)) / 100, 3)
+        return 0.0 if self.value is None else round(self.scale.place(self.value), 3)

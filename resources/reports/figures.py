@@ -1,12 +1,10 @@
 """What all static pictures have in common; matplotlib draws them, without its global state.
 
-What belongs here: colours, sizes, the look of axes, and the files (PNG for Dagster's UI, SVG for a
-page). What a picture shows is in the module of that picture. The same figure gives the same bytes.
+What belongs here: colours, sizes, the look of axes, and the files (PNG for Dagster's UI). What a
+picture shows is in the module of that picture. The same figure gives the same bytes.
 """
 
-import base64
 import io
-import re
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
@@ -33,8 +31,6 @@ PALETTE = (
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
 """Points."""
-
-_BEFORE_SVG = re.compile(r"\A.*?(?=<svg)|<metadata>.*?</metadata>\s*", re.DOTALL)
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -70,21 +66,6 @@ def png(figure: "Figure") -> bytes:
         small, "PNG", optimize=True
     )
     return small.getvalue()
-
-
-def svg_source(figure: "Figure") -> str:
-    """The figure as SVG in a `data:` address, for the `src` of an image.
-
-    Its letters are outlines, so that it looks the same with any fonts.
-    """
-    from matplotlib import rc_context
-
-    buffer = io.StringIO()
-    # Without a salt of our own the ids in it would be random.
-    with rc_context({"svg.hashsalt": "vlm-loom"}):
-        _without_formulas(figure).savefig(buffer, format="svg", metadata={"Date": None})
-    svg = _BEFORE_SVG.sub("", buffer.getvalue())
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def cut(name: str, most: int) -> str:

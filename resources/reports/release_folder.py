@@ -1,9 +1,10 @@
 """Releases as folders of files.
 
-`releases/<release id>/` holds the MMDU JSON, the images it names, who made each image, the card, and
-the rows of the release's tables, from which the other files are made. What belongs here: writing
-such a folder once. A release is frozen: a file that exists is not replaced. Reading one is
-`release_import.py`.
+`releases/<release id>/` holds the items in the forms that their benchmark is published in, the images
+that they name, who made each image, the card as JSON and as a page (`README.md`), and the rows of the
+release's tables, from which the other files are made.
+What belongs here: writing such a folder once. A release is frozen: a file that exists is not replaced.
+Reading one is `release_import.py`; the forms of a card are `methods/release_card.py`.
 """
 
 import csv
@@ -12,19 +13,21 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from methods.mmdu.export import mmdu_record
-from resources.atomic_file import write_atomically
+from methods.evaluation.published import PublishedItem
+from methods.published_forms import published_forms
+from methods.release import Rows
+from methods.release_card import benchmark_of, card_of, readme
+from methods.release_items import items_of_release
 from resources.images.store import ImageStore
 
-Rows = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows of `items`, `turns`, `references` and `images`, in order, without the release's id."""
-
 TABLES = "tables.json"
+README = "README.md"
+MMDU, DIALOGUES = "mmdu", "dialogues.json"
+"""The form that instruction sets have, and its file."""
 
 ORIGIN = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
 """Columns of `release.images` on the source and the licence of an image."""
@@ -48,30 +51,41 @@ def write_release(
 ) -> list[ExportedFile]:
     """Write the folder, whole or not at all, and list its files (images apart).
 
-    `card` is the row of `release.releases`. A folder that an earlier version wrote gets the rows that
-    it lacks; nothing else in it is touched.
+    `card` is the row of `release.releases`, `rows` are those of `RELEASE_TABLES` in order, without the
+    release's id. A folder that an earlier version wrote gets the page, the rows and the published forms
+    that it lacks; nothing else in it is touched.
     """
-    release_id = card["release_id"]
-    folder = root / release_id
-    if not folder.exists():
+    card = card_of(card)
+    folder = root / card["release_id"]
+    made = [README, TABLES, *_published_files(card)]
+    lacks = [name for name in made if not (folder / name).exists()]
+    if lacks:
         root.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{release_id}-", dir=root))
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=root))
         try:
-            for name, text in _texts(card, rows, store).items():
-                (draft / name).write_text(text)
-            (draft / "images").mkdir()
-            for image_id in {image["image_id"] for image in rows["images"]}:
-                shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
-            draft.chmod(0o755)
-            draft.replace(folder)
-        except BaseException as error:
-            shutil.rmtree(draft)
-            # Another run may have been quicker with the same content.
-            if not (isinstance(error, OSError) and folder.exists()):
-                raise
-    if not (folder / TABLES).exists():
-        write_atomically(folder / TABLES, _texts(card, rows, store)[TABLES].encode())
+            _write_texts(draft, card, rows, store)
+            if folder.exists():
+                for name in lacks:
+                    (draft / name).replace(folder / name)
+            else:
+                _make_folder(draft, rows, store, folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
     return exported_files(folder)
+
+
+def _make_folder(draft: Path, rows: Rows, store: ImageStore, folder: Path) -> None:
+    """Make `draft`, which has the texts, the folder, with its images."""
+    (draft / "images").mkdir()
+    for image_id in {image["image_id"] for image in rows["images"]}:
+        shutil.copyfile(store.path(image_id), draft / image_name(store, image_id))
+    draft.chmod(0o755)
+    try:
+        draft.replace(folder)
+    except OSError:
+        # Another run may have been quicker with the same content.
+        if not folder.exists():
+            raise
 
 
 def exported_files(folder: Path) -> list[ExportedFile]:
@@ -87,28 +101,51 @@ def exported_files(folder: Path) -> list[ExportedFile]:
     ]
 
 
-def _texts(card: Mapping[str, Any], rows: Rows, store: ImageStore) -> dict[str, str]:
-    """What the files of a release say, by name, but for the images."""
-    paths: dict[str, list[str]] = {}
-    for image in rows["images"]:
-        paths.setdefault(image["item_id"], []).append(image_name(store, image["image_id"]))
-    answers = {(row["item_id"], row["turn"]): row["reference"] for row in rows["references"]}
-    records = [
-        mmdu_record(
-            item_id,
-            paths[item_id],
-            [(turn["question"], answers[item_id, turn["turn"]]) for turn in turns],
-        )
-        for item_id, turns in groupby(rows["turns"], key=lambda turn: turn["item_id"])
-    ]
-    texts = {
-        "dialogues.json": json.dumps(records, indent=1, ensure_ascii=False),
-        "card.json": json.dumps(card, indent=1, ensure_ascii=False),
-        "attribution.csv": _attribution(rows["images"], store),
+def _write_texts(draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageStore) -> None:
+    """Write every file of a release into `draft`, but for the images."""
+    texts: dict[str, Iterable[str]] = {
+        **_published(card, rows, store),
+        "card.json": [json.dumps(card, indent=1, ensure_ascii=False)],
+        "attribution.csv": [_attribution(rows["images"], store)],
+        README: [readme(card, _published_files(card))],
     }
-    files = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    files = {}
+    for name, pieces in texts.items():
+        hashed = hashlib.sha256()
+        # Piece by piece: a file with images inside may be large.
+        with (draft / name).open("wb") as file:
+            for piece in pieces:
+                file.write(piece.encode())
+                hashed.update(piece.encode())
+        files[name] = hashed.hexdigest()
     tables = {"files": files, "releases": [card], **rows}
-    return {**texts, TABLES: json.dumps(tables, indent=1, ensure_ascii=False)}
+    (draft / TABLES).write_text(json.dumps(tables, indent=1, ensure_ascii=False))
+
+
+def _published_files(card: Mapping[str, Any]) -> Mapping[str, str]:
+    """The files of a release's published forms, and what is in them."""
+    benchmark = benchmark_of(card)
+    forms = published_forms(benchmark or MMDU)
+    files = forms.PUBLISHED_FILES if forms else {}
+    return files if benchmark else {DIALOGUES: files[DIALOGUES]}
+
+
+def _published(card: Mapping[str, Any], rows: Rows, store: ImageStore) -> dict[str, Iterable[str]]:
+    """The texts of a release's published forms; an instruction set has MMDU's JSON alone."""
+    forms = published_forms(benchmark_of(card) or MMDU)
+    if forms is None:
+        return {}
+    ids: dict[str, str] = {}
+    items = []
+    for item in items_of_release(rows):
+        names = [image_name(store, image_id) for image_id in item.image_ids]
+        ids.update(zip(names, item.image_ids, strict=True))
+        published = PublishedItem(
+            item.item_id, item.turns, tuple(names), item.choices, item.group_id, item.labels
+        )
+        items.append(published)
+    texts = forms.write_published(items, lambda name: store.read(ids[name]))
+    return {name: texts[name] for name in _published_files(card)}
 
 
 def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:

@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
-from methods.release import ReviewPolicy, id_of_release
+from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, id_of_release
+from methods.release_card import edition_of, row_of
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
 from resources.reports.release_folder import TABLES, exported_files
 from resources.warehouse import Warehouse, Write, arrow_schema
 
-RELEASE_TABLES = ("items", "turns", "references", "images")
-"""Tables of schema `release` whose rows a release's id is the hash of."""
+_LATER_COLUMNS: dict[str, dict[str, Any]] = {
+    "items": {"labels": {}},
+    "references": {"kind": "answer"},
+}
+"""What rows of folders that earlier versions wrote do not say."""
 
 
 class ReleaseFolderError(UserError):
@@ -42,13 +46,13 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     images = _require_unchanged(folder, tables["files"], card, rows)
     release_id: str = card["release_id"]
     where = {"release_id": release_id}
-    made: dict[str, list[dict[str, Any]]] = {
-        "releases": [card],
-        **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
-    }
     try:
+        made: dict[str, list[dict[str, Any]]] = {
+            "releases": [row_of(card)],
+            **{name: [{**where, **row} for row in rows[name]] for name in RELEASE_TABLES},
+        }
         writes = [_write(name, each, where) for name, each in made.items()]
-    except pa.ArrowException:
+    except (pa.ArrowException, ValueError):
         raise _changed(folder, TABLES) from None
     # What the tables name comes before them.
     for name in images:
@@ -104,12 +108,18 @@ def _read(folder: Path) -> dict[str, Any]:
             "release/exports in the home that it was made in, which adds it, and import it then."
         )
     try:
-        tables: dict[str, Any] = json.loads((folder / TABLES).read_text())
+        tables: Any = json.loads((folder / TABLES).read_text())
     except ValueError:
         raise _changed(folder, TABLES) from None
+    if isinstance(tables, dict):
+        # Earlier versions knew no choices.
+        tables.setdefault("choices", [])
     if not _has_form(tables):
         raise _changed(folder, TABLES)
-    return tables
+    for name, missing in _LATER_COLUMNS.items():
+        tables[name] = [{**missing, **row} for row in tables[name]]
+    found: dict[str, Any] = tables
+    return found
 
 
 def _has_form(tables: Any) -> bool:
@@ -137,11 +147,12 @@ def _require_unchanged(
     """
     try:
         reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
-        release_id = id_of_release(card["name"], reviewed, rows)
+        release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
         image_ids = {image["image_id"] for image in rows["images"]}
     except (KeyError, TypeError, ValueError):
         raise _changed(folder, TABLES) from None
-    if card.get("release_id") != release_id:
+    # The id names a folder.
+    if card.get("release_id") != release_id or not RELEASE_NAME.fullmatch(card["name"]):
         raise _changed(folder, TABLES)
     for name, sha256 in files.items():
         if _sha256(folder / name) != sha256:

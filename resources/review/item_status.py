@@ -48,7 +48,7 @@ def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
                 f"DELETE FROM {table} WHERE item_id IN (SELECT value FROM json_each(?))", [wanted]
             )
         queued = connection.execute(
-            "SELECT item_id, kind, bucket, place, item FROM items JOIN item_contents USING (item_id) "
+            "SELECT item_id, kind, place, item FROM items JOIN item_contents USING (item_id) "
             "WHERE NOT withdrawn AND item_id IN (SELECT value FROM json_each(?))",
             [wanted],
         ).fetchall()
@@ -68,10 +68,10 @@ def state(connection: sqlite3.Connection, item: QueueItem) -> ReviewState:
 def _insert(connection: sqlite3.Connection, row: sqlite3.Row, state: ReviewState) -> None:
     connection.execute(
         "INSERT INTO standings "
-        "(item_id, kind, bucket, place, status, people, round, content_hash) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "(item_id, kind, place, status, people, round, content_hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
-            *(row[name] for name in ("item_id", "kind", "bucket", "place")),
+            *(row[name] for name in ("item_id", "kind", "place")),
             state.status.name,
             state.status.people_needed,
             state.status.round,

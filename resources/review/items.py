@@ -41,7 +41,6 @@ class Filters:
     status: Status | None = None
     reviewer: str | None = None
     text: str | None = None
-    bucket: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class ItemSummary:
 
     item_id: str
     kind: str
-    bucket: str | None
     set_id: str | None
     status: Status
     people_needed: int
@@ -152,7 +150,6 @@ def _put(connection: sqlite3.Connection, item: QueueItem, item_hash: str, positi
         {
             "item_id": item["item_id"],
             "kind": item["kind"],
-            "bucket": item.get("bucket"),
             "set_id": item.get("set_id"),
             "content_hash": item["content_hash"],
             "made_of": item_hash,

@@ -6,7 +6,6 @@ WITH matching AS MATERIALIZED (
     WHERE
         (:kind IS NULL OR s.kind = :kind)
         AND (:status IS NULL OR s.status = :status)
-        AND (:bucket IS NULL OR s.bucket = :bucket)
         AND (:reviewer IS NULL OR s.item_id IN (
             SELECT item_id FROM events WHERE reviewer = :reviewer
             UNION ALL
@@ -18,7 +17,7 @@ WITH matching AS MATERIALIZED (
     ORDER BY s.place
 )
 SELECT
-    n.n_items, s.item_id, s.kind, s.bucket, i.set_id, s.status, s.people AS people_needed, i.title,
+    n.n_items, s.item_id, s.kind, i.set_id, s.status, s.people AS people_needed, i.title,
     (
         SELECT json_group_array(l.annotator) FROM locks AS l
         WHERE l.item_id = s.item_id AND l.expires_at > :now

@@ -1,11 +1,10 @@
 -- Insert or replace an item of the queue; `place` is its position there.
 INSERT INTO items (
-    item_id, kind, bucket, set_id, content_hash, made_of, place, withdrawn, title
+    item_id, kind, set_id, content_hash, made_of, place, withdrawn, title
 )
-VALUES (:item_id, :kind, :bucket, :set_id, :content_hash, :made_of, :place, 0, :title)
+VALUES (:item_id, :kind, :set_id, :content_hash, :made_of, :place, 0, :title)
 ON CONFLICT (item_id) DO UPDATE SET
     kind = excluded.kind,
-    bucket = excluded.bucket,
     set_id = excluded.set_id,
     content_hash = excluded.content_hash,
     made_of = excluded.made_of,

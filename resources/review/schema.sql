@@ -33,7 +33,6 @@ BEGIN SELECT RAISE(IGNORE); END;
 CREATE TABLE IF NOT EXISTS items (
     item_id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
-    bucket TEXT,
     set_id TEXT,
     content_hash TEXT NOT NULL,
     made_of TEXT NOT NULL,
@@ -57,7 +56,6 @@ CREATE TABLE IF NOT EXISTS item_texts (
 CREATE TABLE IF NOT EXISTS standings (
     item_id TEXT PRIMARY KEY REFERENCES items,
     kind TEXT NOT NULL,
-    bucket TEXT,
     place INTEGER NOT NULL,
     status TEXT NOT NULL,
     people INTEGER NOT NULL,
@@ -67,7 +65,7 @@ CREATE TABLE IF NOT EXISTS standings (
 -- With all that the choice of the next item reads.
 CREATE INDEX IF NOT EXISTS standings_of_status
 ON standings (status, place, kind, item_id, people, round, content_hash);
-CREATE INDEX IF NOT EXISTS standings_in_order ON standings (place, kind, status, bucket, item_id);
+CREATE INDEX IF NOT EXISTS standings_in_order ON standings (place, kind, status, item_id);
 CREATE INDEX IF NOT EXISTS standings_of_kind ON standings (kind, status);
 
 -- Who may not make the next decision on an item.

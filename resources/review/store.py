@@ -11,8 +11,8 @@ from typing import Any
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ReviewState, RuleBook
-from resources.review import buckets, events, item_status, items, locks
-from resources.review.buckets import Bucket
+from resources.review import completion, events, item_status, items, locks
+from resources.review.completion import Completion
 from resources.review.file import ReviewFile
 from resources.review.items import Filters, ItemSummary, Progress, QueueChanges
 from resources.review.locks import Lock
@@ -89,9 +89,9 @@ class ReviewStore:
         """How many queued items have which status, by kind."""
         return items.progress(self._file.connection)
 
-    def buckets(self) -> list[Bucket]:
-        """The progress of each bucket that has queued items, in order of its key."""
-        return buckets.read(self._file.connection)
+    def completion(self) -> list[Completion]:
+        """How far people are with each kind that has queued items, in order of its name."""
+        return completion.read(self._file.connection)
 
     # --- Locks and drafts ------------------------------------------------------------------------
 

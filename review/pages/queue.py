@@ -73,7 +73,7 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
 
 
 def _filters(asked: Any) -> Filters:
-    given = {name: asked.get(name) or None for name in ("kind", "reviewer", "text", "bucket")}
+    given = {name: asked.get(name) or None for name in ("kind", "reviewer", "text")}
     status = asked.get("status")
     return Filters(**given, status=status if status in STATUSES else None)
 

@@ -96,7 +96,6 @@ CREATE TABLE IF NOT EXISTS cluster.changes (
 -- One image of one set, by position (MMDU 2.2: 2-20 images in benchmark sets, 3.2: 2-5 in instruction sets).
 CREATE TABLE IF NOT EXISTS cluster.image_sets (
     set_id VARCHAR NOT NULL,
-    bucket VARCHAR NOT NULL,
     kind VARCHAR NOT NULL CHECK (kind IN ('benchmark', 'instruction')),
     cluster_id VARCHAR NOT NULL,
     position INTEGER NOT NULL CHECK (position BETWEEN 1 AND 20),

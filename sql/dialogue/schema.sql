@@ -1,9 +1,7 @@
 -- Generation: from an image set to one dialogue, every text with the call that made it.
--- A row's bucket is a function of its set's id, so a bucket is built from nothing but itself.
 CREATE SCHEMA IF NOT EXISTS dialogue;
 
 CREATE TABLE IF NOT EXISTS dialogue.summaries (
-    bucket VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
     entry_id VARCHAR NOT NULL,
     summary VARCHAR NOT NULL CHECK (length(summary) > 0),
@@ -15,7 +13,6 @@ CREATE TABLE IF NOT EXISTS dialogue.summaries (
 
 -- scope 'single': about the image at `position`; 'multi': about the set, position NULL.
 CREATE TABLE IF NOT EXISTS dialogue.questions (
-    bucket VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     scope VARCHAR NOT NULL CHECK (scope IN ('single', 'multi')),
@@ -30,7 +27,6 @@ CREATE TABLE IF NOT EXISTS dialogue.questions (
 );
 
 CREATE TABLE IF NOT EXISTS dialogue.answers (
-    bucket VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
     answer VARCHAR NOT NULL CHECK (length(answer) > 0),
@@ -42,7 +38,6 @@ CREATE TABLE IF NOT EXISTS dialogue.answers (
 
 -- One dialogue: its images in order of appearance and its turns, `<image-i>` renumbered to them.
 CREATE TABLE IF NOT EXISTS dialogue.dialogues (
-    bucket VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
     dialogue_id VARCHAR NOT NULL,
     kind VARCHAR NOT NULL CHECK (kind IN ('benchmark', 'instruction')),
@@ -55,7 +50,6 @@ CREATE TABLE IF NOT EXISTS dialogue.dialogues (
 
 -- What generation lost, and why; `subject` is the entry, the set or the dialogue it was asked for.
 CREATE TABLE IF NOT EXISTS dialogue.failed (
-    bucket VARCHAR NOT NULL,
     stage VARCHAR NOT NULL CHECK (stage IN ('summaries', 'questions', 'answers', 'dialogues')),
     set_id VARCHAR NOT NULL,
     subject VARCHAR NOT NULL,

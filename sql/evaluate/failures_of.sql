@@ -1,6 +1,6 @@
 -- What was lost on one release, by model, stage and reason.
-SELECT model, stage, reason, count(*) AS n
+SELECT model, stage, asked, reason, count(*) AS n
 FROM evaluate.failed
 WHERE release_id = $release_id
-GROUP BY model, stage, reason
-ORDER BY model, stage, reason;
+GROUP BY model, stage, asked, reason
+ORDER BY model, stage, asked, reason;

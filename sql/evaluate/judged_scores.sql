@@ -7,8 +7,9 @@ JOIN evaluate.judgments AS j
     ON j.release_id = a.release_id
     AND j.model = a.model
     AND j.item_id = a.item_id
+    AND j.trial = a.trial
     AND j.turn = a.turn
-    AND j.answer_call_key = a.call_key
+    AND j.answer_call_key IS NOT DISTINCT FROM a.call_key
 JOIN release.turns AS t
     ON t.release_id = a.release_id
     AND t.item_id = a.item_id
@@ -18,6 +19,7 @@ JOIN release.references AS r
     ON r.release_id = a.release_id
     AND r.item_id = a.item_id
     AND r.turn = a.turn
+    AND r.kind = 'answer'
     AND r.reference = q.content ->> 'reference'
 CROSS JOIN LATERAL (
     SELECT unnest(map_keys(j.scores)) AS dimension, unnest(map_values(j.scores)) AS score

@@ -1,20 +1,27 @@
--- One row for each model on the releases in force: the overall score, micro and macro, best first.
+-- One row for each model on the releases in force: the metric that ranks, failures at the floor, best first.
 SELECT
-    t.release_id AS release,
-    t.model,
-    t.value,
-    t.ci_low,
-    t.ci_high,
-    d.value AS macro,
-    t.n_judged,
-    t.n_refused,
-    t.n_failed,
-    t.judge,
-    t.provider
-FROM evaluate.scores AS t
-JOIN evaluate.scores AS d USING (release_id, model, judge, dimension)
-JOIN release.current AS c USING (release_id)
-WHERE t.dimension = 'Overall Score'
-    AND t.aggregation = 'micro'
-    AND d.aggregation = 'macro'
-ORDER BY t.benchmark, t.value DESC NULLS LAST, t.n_refused, t.model;
+    s.release_id AS release,
+    s.model,
+    r.rank,
+    r.rank_low,
+    r.rank_high,
+    s.metric || '/' || s.aggregation AS metric,
+    s.value,
+    s.ci_low,
+    s.ci_high,
+    j.value AS judged_only,
+    s.n_judged,
+    s.n_refused,
+    s.n_truncated + s.n_reasoning_only + s.n_empty AS n_no_answer,
+    s.n_failed,
+    s.judge,
+    s.provider
+FROM evaluate.scores AS s
+LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
+    USING (
+        release_id, model, judge, judge_version, metric, aggregation, subset_label, subset_value
+    )
+LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
+JOIN release.current AS c ON c.release_id = s.release_id
+WHERE s.place = 0 AND s.form = 'floor' AND s.subset_label = ''
+ORDER BY s.benchmark, s.judge, s.value DESC NULLS LAST, s.n_refused, s.model;

@@ -1,1 +1,1 @@
-SELECT * FROM evaluate.provenance ORDER BY benchmark, release, model, item, turn;
+SELECT * FROM evaluate.provenance ORDER BY benchmark, release, model, item, trial, turn, judge, replicate, part;

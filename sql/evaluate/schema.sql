@@ -2,73 +2,235 @@
 CREATE SCHEMA IF NOT EXISTS evaluate;
 
 -- status 'refused': the model declined, in its own words (answer) or by a filter (answer NULL).
+-- 'truncated', 'reasoning_only', 'empty': it replied, and not with an answer; the call has what it said.
+-- 'given': the benchmark set the text, no model was asked. 'not_asked': an earlier turn has no answer.
+-- `trial` tells askings of one item apart.
 CREATE TABLE IF NOT EXISTS evaluate.answers (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
     item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
     turn INTEGER NOT NULL,
-    status VARCHAR NOT NULL CHECK (status IN ('answered', 'refused', 'failed')),
+    status VARCHAR NOT NULL CHECK (status IN (
+        'answered', 'given', 'refused', 'truncated', 'reasoning_only', 'empty', 'failed', 'not_asked'
+    )),
     answer VARCHAR,
+    finish_reason VARCHAR,
+    reasoning VARCHAR,
     call_key VARCHAR,
     prompt_version VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, model, item_id, turn),
-    CHECK (status <> 'answered' OR answer IS NOT NULL),
-    CHECK (status <> 'failed' OR answer IS NULL)
+    PRIMARY KEY (release_id, model, item_id, trial, turn),
+    CHECK (status NOT IN ('answered', 'given') OR answer IS NOT NULL),
+    CHECK (status IN ('answered', 'given', 'refused') OR answer IS NULL)
+);
+
+-- What was read from an answer, such as the letter of a choice: by rule, or by a model.
+CREATE TABLE IF NOT EXISTS evaluate.extractions (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    turn INTEGER NOT NULL,
+    extractor VARCHAR NOT NULL,
+    value VARCHAR,
+    answer_call_key VARCHAR,
+    call_key VARCHAR,
+    prompt_version VARCHAR,
+    PRIMARY KEY (release_id, model, item_id, trial, turn),
+    CHECK ((extractor = 'rule') = (call_key IS NULL))
 );
 
 -- A judgment is of one answer, named by the call that gave it. When a model has answered again, the
--- judgment of its earlier answer does not count.
+-- judgment of its earlier answer does not count. `part` tells several judgments of one turn apart,
+-- `replicate` repetitions of the same request.
 CREATE TABLE IF NOT EXISTS evaluate.judgments (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
+    replicate INTEGER NOT NULL CHECK (replicate >= 0),
     provider VARCHAR NOT NULL,
     item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
     turn INTEGER NOT NULL,
+    part VARCHAR NOT NULL,
     scores MAP(VARCHAR, INTEGER) NOT NULL,
     score INTEGER NOT NULL,
     explanation VARCHAR NOT NULL,
-    answer_call_key VARCHAR NOT NULL,
+    answer_call_key VARCHAR,
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, model, judge, item_id, turn)
+    PRIMARY KEY (release_id, model, judge, replicate, item_id, trial, turn, part)
 );
 
--- Turns without an answer or without a judgment, and why; never mixed with results.
+-- Turns without an answer or without a judgment, and why; never mixed with results. `asked` is the model
+-- that was asked: the one that is evaluated, an extractor or a judge.
 CREATE TABLE IF NOT EXISTS evaluate.failed (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     stage VARCHAR NOT NULL CHECK (stage IN ('answers', 'judgments')),
+    asked VARCHAR NOT NULL,
     item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
     turn INTEGER NOT NULL,
     reason VARCHAR NOT NULL,
     detail VARCHAR NOT NULL,
     call_key VARCHAR
 );
 
+-- Models that lost so many turns in the last run of a stage that its rows of them were not taken.
+CREATE TABLE IF NOT EXISTS evaluate.missing (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    stage VARCHAR NOT NULL CHECK (stage IN ('answers', 'judgments')),
+    asked VARCHAR NOT NULL,
+    n_lost INTEGER NOT NULL CHECK (n_lost > 0),
+    n_turns INTEGER NOT NULL CHECK (n_turns >= n_lost),
+    why VARCHAR NOT NULL,
+    PRIMARY KEY (release_id, model, stage, asked)
+);
+
+-- One scored fact a row. Before it everything is the benchmark's, after it everything is shared. `judge`
+-- is a model or 'rule'; `judge_version` the version of its prompt or of the rule.
+CREATE TABLE IF NOT EXISTS evaluate.observations (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    replicate INTEGER NOT NULL CHECK (replicate >= 0),
+    metric VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    turn INTEGER NOT NULL,
+    part VARCHAR NOT NULL,
+    status VARCHAR NOT NULL CHECK (status IN (
+        'judged', 'refused', 'truncated', 'reasoning_only', 'empty', 'failed', 'not_asked', 'not_judged',
+        'no_reference'
+    )),
+    value DOUBLE,
+    call_key VARCHAR,
+    answer_call_key VARCHAR,
+    PRIMARY KEY (
+        release_id, model, judge, judge_version, replicate, metric, item_id, trial, turn, part
+    ),
+    CHECK ((status = 'judged') = (value IS NOT NULL))
+);
+
+-- Judgments under different versions of the judge's prompt are different scores. `form` says what became of
+-- what the model failed: 'floor' counts it as the lowest value, 'judged' leaves it out, 'common' has only
+-- what every model of the release was judged on. A score is of all, or of the items or turns with one
+-- value of a label (`subset_label`, `subset_value`; both empty for all). `place` is that of the metric in its
+-- benchmark's list: the one with place 0 ranks.
 CREATE TABLE IF NOT EXISTS evaluate.scores (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     model VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
-    dimension VARCHAR NOT NULL,
-    aggregation VARCHAR NOT NULL CHECK (aggregation IN ('micro', 'macro')),
+    metric VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL,
+    place INTEGER NOT NULL,
+    form VARCHAR NOT NULL CHECK (form IN ('floor', 'judged', 'common')),
+    subset_label VARCHAR NOT NULL,
+    subset_value VARCHAR NOT NULL,
     value DOUBLE,
     ci_low DOUBLE,
     ci_high DOUBLE,
+    n_units INTEGER NOT NULL,
     n_items INTEGER NOT NULL,
     n_turns INTEGER NOT NULL,
     n_judged INTEGER NOT NULL,
     n_failed INTEGER NOT NULL,
     n_refused INTEGER NOT NULL,
-    PRIMARY KEY (release_id, model, judge, dimension, aggregation),
-    CHECK (n_judged <= n_turns),
+    n_truncated INTEGER NOT NULL,
+    n_reasoning_only INTEGER NOT NULL,
+    n_empty INTEGER NOT NULL,
+    PRIMARY KEY (
+        release_id, model, judge, judge_version, metric, aggregation, form, subset_label, subset_value
+    ),
+    CHECK (n_judged + n_failed + n_truncated + n_reasoning_only + n_empty <= n_turns),
     CHECK (value IS NULL OR (ci_low <= value AND value <= ci_high))
+);
+
+-- Two models on the units that both have: the difference of the first and the second, its interval by
+-- drawing clusters in pairs, p by flipping signs of clusters, and p after Holm over all pairs.
+-- `detectable` is the smallest true difference that would be found four times of five.
+CREATE TABLE IF NOT EXISTS evaluate.comparisons (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL,
+    form VARCHAR NOT NULL CHECK (form IN ('floor', 'common')),
+    first VARCHAR NOT NULL,
+    second VARCHAR NOT NULL,
+    difference DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    p DOUBLE CHECK (p BETWEEN 0 AND 1),
+    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
+    detectable DOUBLE,
+    n_units INTEGER NOT NULL,
+    n_clusters INTEGER NOT NULL,
+    PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, form, first, second),
+    CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
+);
+
+-- The rank of each model by its 'floor' scores; NULL, with the reason, where too little was judged.
+CREATE TABLE IF NOT EXISTS evaluate.ranks (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    rank INTEGER CHECK (rank > 0),
+    rank_low INTEGER,
+    rank_high INTEGER,
+    coverage DOUBLE NOT NULL CHECK (coverage BETWEEN 0 AND 1),
+    why VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, model),
+    CHECK ((rank IS NULL) = (why IS NOT NULL)),
+    CHECK (rank IS NULL OR (rank_low <= rank AND rank <= rank_high))
+);
+
+-- How good a judge's scores are, one figure a row. `other` is whom it is compared with, at `level`: a second
+-- judge or 'people'; `model` the one that a figure is of. These three are empty where there is nothing to
+-- name. Without a value there is the reason why.
+CREATE TABLE IF NOT EXISTS evaluate.judge_quality (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    other VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    level VARCHAR NOT NULL CHECK (level IN ('', 'answer', 'item', 'model')),
+    measure VARCHAR NOT NULL CHECK (measure IN (
+        'pearson', 'spearman', 'kendall', 'mae', 'mean', 'standard_deviation', 'ceiling_rate', 'floor_rate',
+        'length_correlation', 'length_slope', 'length_controlled_score', 'replicate_variance',
+        'variance_share_item', 'variance_share_judge', 'variance_share_interaction',
+        'variance_share_replicate'
+    )),
+    model VARCHAR NOT NULL,
+    n INTEGER NOT NULL CHECK (n >= 0),
+    value DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, other, metric, level, measure, model),
+    CHECK ((value IS NULL) = (reason IS NOT NULL)),
+    CHECK ((other = '') = (level = '')),
+    CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
+    CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
 );
 
 CREATE TABLE IF NOT EXISTS evaluate.reports (
@@ -83,7 +245,6 @@ CREATE TABLE IF NOT EXISTS evaluate.score_queue (
     item_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL CHECK (kind = 'score'),
     set_id VARCHAR NOT NULL,
-    bucket VARCHAR NOT NULL,
     content JSON NOT NULL,
     content_hash VARCHAR NOT NULL,
     context JSON,

@@ -1,9 +1,11 @@
 -- Judged answers of the releases in force: a few of each model and benchmark, drawn by a hash, with the
 -- images shown so far as the judge had them, and nothing of what it said.
 WITH judged AS (
-    SELECT DISTINCT j.benchmark, j.release_id, j.model, j.item_id, j.turn
+    SELECT DISTINCT j.benchmark, j.release_id, j.model, j.item_id, j.trial, j.turn
     FROM evaluate.judgments AS j
     JOIN release.current AS c USING (release_id)
+    -- What calibrates a judge is not for people to score.
+    WHERE NOT starts_with(j.model, 'baseline:')
 ),
 drawn AS (
     FROM judged
@@ -15,7 +17,8 @@ drawn AS (
 SELECT
     d.benchmark,
     d.model,
-    i.set_id,
+    -- What was imported is of no set.
+    coalesce(i.set_id, i.item_id) AS set_id,
     t.question,
     r.reference,
     a.answer,
@@ -37,11 +40,15 @@ JOIN release.items AS i ON i.release_id = d.release_id AND i.item_id = d.item_id
 JOIN release.turns AS t
     ON t.release_id = d.release_id AND t.item_id = d.item_id AND t.turn = d.turn
 JOIN release.references AS r
-    ON r.release_id = d.release_id AND r.item_id = d.item_id AND r.turn = d.turn
+    ON r.release_id = d.release_id
+    AND r.item_id = d.item_id
+    AND r.turn = d.turn
+    AND r.kind = 'answer'
 JOIN evaluate.answers AS a
     ON a.release_id = d.release_id
     AND a.model = d.model
     AND a.item_id = d.item_id
+    AND a.trial = d.trial
     AND a.turn = d.turn
 WHERE a.answer IS NOT NULL
 ORDER BY d.benchmark, d.model, d.item_id, d.turn;

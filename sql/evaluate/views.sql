@@ -1,31 +1,72 @@
--- The leaderboard: one score a row, with its interval and its counts.
+-- The leaderboard: one score a row, failures at the floor, with its interval, rank and counts.
 CREATE OR REPLACE VIEW evaluate.leaderboard AS
 SELECT
-    benchmark,
-    release_id AS release,
-    model,
-    dimension || '/' || aggregation AS metric,
-    value,
-    ci_low,
-    ci_high,
-    n_items,
-    n_judged,
-    n_failed,
-    n_refused,
-    judge,
-    provider
-FROM evaluate.scores
-ORDER BY benchmark, release, metric, value DESC NULLS LAST, n_refused, model;
+    s.benchmark,
+    s.release_id AS release,
+    s.model,
+    s.metric || '/' || s.aggregation AS metric,
+    r.rank,
+    r.rank_low || '-' || r.rank_high AS ranks,
+    s.value,
+    s.ci_low,
+    s.ci_high,
+    j.value AS judged_only,
+    r.coverage,
+    s.n_items,
+    s.n_judged,
+    s.n_failed,
+    s.n_refused,
+    s.n_truncated,
+    s.n_reasoning_only,
+    s.n_empty,
+    s.judge,
+    s.judge_version,
+    s.provider
+FROM evaluate.scores AS s
+LEFT JOIN evaluate.scores AS j
+    ON j.release_id = s.release_id
+    AND j.model = s.model
+    AND j.judge = s.judge
+    AND j.judge_version = s.judge_version
+    AND j.metric = s.metric
+    AND j.aggregation = s.aggregation
+    AND j.form = 'judged'
+    AND j.subset_label = ''
+LEFT JOIN evaluate.ranks AS r
+    ON r.release_id = s.release_id
+    AND r.model = s.model
+    AND r.judge = s.judge
+    AND r.judge_version = s.judge_version
+    AND r.metric = s.metric
+    AND r.aggregation = s.aggregation
+WHERE s.form = 'floor' AND s.subset_label = ''
+-- The metric that ranks a benchmark first.
+ORDER BY
+    s.benchmark,
+    s.release_id,
+    s.judge,
+    s.judge_version,
+    s.place,
+    s.metric,
+    s.aggregation,
+    s.value DESC NULLS LAST,
+    s.n_refused,
+    s.model;
 
--- Lineage of every judged turn: reviewers, prompts, calls, images and pages.
+-- Lineage of every scored turn, judged or read by rule: reviewers, prompts, calls, images and pages.
 CREATE OR REPLACE VIEW evaluate.provenance AS
 SELECT
-    j.benchmark,
-    j.release_id AS release,
-    j.model,
-    j.judge,
-    j.item_id AS item,
-    j.turn,
+    o.benchmark,
+    o.release_id AS release,
+    o.model,
+    o.judge,
+    o.judge_version,
+    o.replicate,
+    o.item_id AS item,
+    o.trial,
+    o.turn,
+    o.part,
+    o.observed,
     j.score,
     j.scores,
     j.explanation,
@@ -33,9 +74,13 @@ SELECT
     r.reference,
     a.answer,
     a.status AS answer_status,
+    e.value AS reading,
+    e.extractor,
     a.call_key AS answer_call_key,
-    j.call_key AS judge_call_key,
+    e.call_key AS extractor_call_key,
+    o.call_key AS judge_call_key,
     a.prompt_version AS answer_prompt_version,
+    e.prompt_version AS extractor_prompt_version,
     j.prompt_version AS judge_prompt_version,
     t.prompt_version AS question_prompt_version,
     t.call_key AS question_call_key,
@@ -47,21 +92,46 @@ SELECT
     l.review_share,
     m.image_ids,
     m.page_urls,
-    j.provider
-FROM evaluate.judgments AS j
-JOIN evaluate.answers AS a
-    ON a.release_id = j.release_id
-    AND a.model = j.model
-    AND a.item_id = j.item_id
-    AND a.turn = j.turn
-    AND a.call_key = j.answer_call_key
-LEFT JOIN release.releases AS l ON l.release_id = j.release_id
-JOIN release.items AS i ON i.release_id = j.release_id AND i.item_id = j.item_id
-JOIN release.turns AS t
-    ON t.release_id = j.release_id AND t.item_id = j.item_id AND t.turn = j.turn
-JOIN release.references AS r
-    ON r.release_id = j.release_id AND r.item_id = j.item_id AND r.turn = j.turn
-JOIN (
+    coalesce(j.provider, a.provider) AS provider
+FROM (
+    SELECT
+        benchmark,
+        release_id,
+        model,
+        judge,
+        judge_version,
+        replicate,
+        item_id,
+        trial,
+        turn,
+        part,
+        any_value(call_key) AS call_key,
+        map_from_entries(list({'key': metric, 'value': value} ORDER BY metric)) AS observed
+    FROM evaluate.observations
+    WHERE status = 'judged'
+    GROUP BY ALL
+) AS o
+JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+LEFT JOIN evaluate.judgments AS j
+    USING (release_id, model, judge, replicate, item_id, trial, turn, part)
+LEFT JOIN evaluate.extractions AS e USING (release_id, model, item_id, trial, turn)
+LEFT JOIN release.releases AS l USING (release_id)
+JOIN release.items AS i USING (release_id, item_id)
+JOIN release.turns AS t USING (release_id, item_id, turn)
+LEFT JOIN (
+    SELECT
+        release_id,
+        item_id,
+        turn,
+        arg_min(reference, kind) AS reference,
+        arg_min(prompt_version, kind) AS prompt_version,
+        arg_min(call_key, kind) AS call_key
+    FROM release.references
+    -- Where there is no answer to compare with, the key of the right choice.
+    WHERE kind IN ('answer', 'key')
+    GROUP BY release_id, item_id, turn
+) AS r USING (release_id, item_id, turn)
+LEFT JOIN (
     SELECT
         release_id,
         item_id,
@@ -69,4 +139,4 @@ JOIN (
         list(page_url ORDER BY position) AS page_urls
     FROM release.images
     GROUP BY release_id, item_id
-) AS m ON m.release_id = j.release_id AND m.item_id = j.item_id;
+) AS m USING (release_id, item_id);

@@ -15,6 +15,8 @@ WITH named AS (
     -- A provider's filter leaves no words and no answered call.
     SELECT 'evaluate.answers', call_key FROM evaluate.answers WHERE answer IS NOT NULL
     UNION ALL
+    SELECT 'evaluate.extractions', call_key FROM evaluate.extractions WHERE value IS NOT NULL
+    UNION ALL
     SELECT 'evaluate.judgments', call_key FROM evaluate.judgments
     UNION ALL
     SELECT 'evaluate.judgments', answer_call_key FROM evaluate.judgments

@@ -10,7 +10,6 @@ CREATE TABLE IF NOT EXISTS review.queue (
         'extraction', 'score'
     )),
     set_id VARCHAR NOT NULL,
-    bucket VARCHAR NOT NULL,
     content JSON NOT NULL,
     content_hash VARCHAR NOT NULL,
     context JSON,

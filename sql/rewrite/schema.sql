@@ -2,7 +2,6 @@
 CREATE SCHEMA IF NOT EXISTS rewrite;
 
 CREATE TABLE IF NOT EXISTS rewrite.rewrites (
-    bucket VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
     rewrite_id VARCHAR NOT NULL,
     dialogue_id VARCHAR NOT NULL,
@@ -17,7 +16,6 @@ CREATE TABLE IF NOT EXISTS rewrite.rewrites (
 
 -- What rewriting lost, and why; `subject` is the dialogue whose question was to be rewritten.
 CREATE TABLE IF NOT EXISTS rewrite.failed (
-    bucket VARCHAR NOT NULL,
     stage VARCHAR NOT NULL CHECK (stage = 'rewrites'),
     set_id VARCHAR NOT NULL,
     subject VARCHAR NOT NULL,

@@ -88,7 +88,26 @@ def released(
     return make_world(root, clustered.corpus)
 
 
+@pytest.fixture(scope="session")
+def evaluated(
+    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> World:
+    """The same, with answers, judgments and scores of both models. Not to be changed either."""
+
+    def build(root: Path) -> None:
+        copy_of(released.root, root)
+        world = make_world(root, released.corpus)
+        assert world.evaluate().success
+        assert world.score().success
+
+    root = tmp_path_factory.mktemp("evaluated")
+    copy_of(once_for_all_workers(tmp_path_factory, "evaluated", build), root)
+    return make_world(root, released.corpus)
+
+
 @pytest.fixture
-def desk(loom_home: Path, request: pytest.FixtureRequest) -> Desk:
+def desk(loom_home: Path, request: pytest.FixtureRequest) -> Iterator[Desk]:
     """People at work in an empty home, under the rules that a test gives as the parameter."""
-    return Desk(loom_home, getattr(request, "param", {}))
+    made = Desk(loom_home, getattr(request, "param", {}))
+    yield made
+    made.store.close()

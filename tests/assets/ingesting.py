@@ -9,21 +9,22 @@ from typing import Any
 
 import dagster as dg
 import yaml
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG as RANGE_END
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG as RANGE_START
 
 from assets import ingest
 from assets.common.partitions import wit_shards
-from dagster_project.jobs import RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import make_resources
 from methods.ingest.wit import COLUMNS
 from tests.assets.corpus import WitLine, raw
-from tests.assets.world import Result, Row, World, limit, made
+from tests.assets.world import Result, Row, World, made
 
-ANY_LOSS = limit("ingest__wit_rows_rejected_rows", "ingest__images_lost_images")
+ANY_LOSS_OF_ROWS = {"ingest__wit_rows": {"config": {"max_rejected_share": 1.0}}}
+ANY_LOSS_OF_IMAGES = {"ingest__images": {"config": {"max_lost_share": 1.0}}}
+"""For runs of a part."""
+ANY_LOSS = ANY_LOSS_OF_ROWS | ANY_LOSS_OF_IMAGES
 """Run config of `ingest` that no share of lost rows and images stops."""
-ANY_LOSS_OF_ROWS = limit("ingest__wit_rows_rejected_rows")
-ANY_LOSS_OF_IMAGES = limit("ingest__images_lost_images")
-"""The same for runs of a part."""
 READ_UNCHANGED = {"ingest__wit_rows": {"config": {"read_unchanged": True}}}
 
 

@@ -18,10 +18,9 @@ import dagster as dg
 import pytest
 import yaml
 
-from assets.common.partitions import buckets, models, wit_shards
+from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.interrupts import handlers_kept
-from dagster_project.jobs import OF_A_MODEL, RANGE_END, RANGE_START
 from dagster_project.progress import SHOW_PROGRESS
 from resources.embedder import Embedder
 from resources.images.store import ImageStore
@@ -36,13 +35,15 @@ Result = dg.ExecuteInProcessResult
 
 SMALL_SETS = {"cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}}}
 """Run config: sets of three images for the benchmark, of two to instruct."""
-BUCKETS = buckets.get_partition_keys()
-ALL_BUCKETS = {RANGE_START: BUCKETS[0], RANGE_END: BUCKETS[-1]}
 ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
 GENERATION = dg.AssetSelection.groups("dialogue", "rewrite")
 FROM_REVIEW_TO_RELEASE = dg.AssetSelection.groups("review", "release")
-OF_ALL_MODELS = dg.AssetSelection.groups("evaluate") - dg.AssetSelection.assets(*OF_A_MODEL)
+ASKING = dg.AssetSelection.assets(["evaluate", "answers"], ["evaluate", "judgments"])
+SCORING = dg.AssetSelection.assets(
+    *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
+)
+AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING
 BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
 """Pixels; the registry's default."""
@@ -50,29 +51,37 @@ MODELS = ("writer", "judge", "careful", "careless", "refuser")
 SETTINGS = ("LOOM_", "OPENAI_")
 
 
-def limit(*checks: str, max_share: float = 1.0) -> Row:
-    """Run config that lets these checks' shares grow to `max_share`."""
-    return {check: {"config": {"max_share": max_share}} for check in checks}
+def any_loss(*steps: str) -> Row:
+    """Run config that lets these steps lose anything."""
+    return {step: {"config": {"max_failed_share": 1.0}} for step in steps}
 
 
-ANY_LOSS_IN_GENERATION = limit(
-    "dialogue__summaries_failed",
-    "dialogue__questions_failed",
-    "dialogue__answers_failed",
-    "dialogue__dialogues_failed",
-    "rewrite__rewrites_failed",
+ANY_LOSS_IN_GENERATION = any_loss(
+    "dialogue__summaries",
+    "dialogue__questions",
+    "dialogue__answers",
+    "dialogue__dialogues",
+    "rewrite__rewrites",
 )
-ANY_LOSS_IN_EVALUATION = limit("evaluate__answers_failed", "evaluate__judgments_failed")
+ANY_LOSS_IN_EVALUATION = any_loss("evaluate__answers", "evaluate__judgments")
 
 
 def models_yaml(base_url: str) -> Row:
-    """Every offline model behind the proxy, asked as a provider's would be: profile `test`."""
+    """Every offline model behind the proxy, asked as a provider's would be: profile `test`.
+
+    A world goes on from a copy of another one, whose proxy listens elsewhere: they have one identity.
+    """
     return {
         "profiles": {
             "test": {"writer": "writer", "judge": "judge", "evaluate": ["careful", "careless"]}
         },
         "models": {
-            name: {"provider": "openai", "base_url": base_url, "model": f"offline-{name}"}
+            name: {
+                "provider": "openai",
+                "identity": "the proxy",
+                "base_url": base_url,
+                "model": f"offline-{name}",
+            }
             for name in MODELS
         },
     }
@@ -118,6 +127,11 @@ class World:
         self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "models.yaml").write_text(yaml.safe_dump(content))
 
+    def write_settings(self, content: Row) -> None:
+        """The home's `settings.yaml`: settings by stage and asset."""
+        self.home.mkdir(exist_ok=True)
+        (self.home / "settings.yaml").write_text(yaml.safe_dump(content))
+
     @contextmanager
     def environment(self) -> Iterator[None]:
         """The environment of a run on this world, without the caller's own settings."""
@@ -139,8 +153,8 @@ class World:
         job: str,
         config: Mapping[str, Any] | None = None,
         partition: str | None = None,
-        tags: Mapping[str, str] | None = None,
         assets: dg.AssetSelection | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> Result:
         """Run a job, or the selected ones of its assets, here and now; it may fail."""
         with self.environment():
@@ -162,25 +176,42 @@ class World:
         return self.run("cluster", SMALL_SETS)
 
     def generate(self, config: Mapping[str, Any] | None = None) -> Result:
-        """All buckets in one run, as `build` does it."""
-        return self.run(ANY_ASSETS, config, tags=ALL_BUCKETS, assets=GENERATION)
+        return self.run(ANY_ASSETS, config, assets=GENERATION)
 
     def release(self, require: str = "none", **config: Any) -> Result:
         settings = {"review__approved": {"config": {"require": require, **config}}}
         return self.run(ANY_ASSETS, settings, assets=FROM_REVIEW_TO_RELEASE)
 
-    def evaluate(self, model: str, config: Mapping[str, Any] | None = None) -> Result:
-        self.instance.add_dynamic_partitions(str(models.name), [model])
-        return self.run("evaluate", config, model, assets=dg.AssetSelection.assets(*OF_A_MODEL))
+    def evaluate(self, *models: str, config: Mapping[str, Any] | None = None) -> Result:
+        """Ask `models` (none: those of the profile) and judge what they said."""
+        given = {step: dict(of) for step, of in (config or {}).items()}
+        if models:
+            answers = given.setdefault("evaluate__answers", {})
+            answers["config"] = {**answers.get("config", {}), "models": list(models)}
+        return self.run(ANY_ASSETS, given, assets=ASKING)
+
+    def score(self) -> Result:
+        """Scores and leaderboard alone, which are quick."""
+        return self.run(ANY_ASSETS, assets=SCORING)
+
+    def forget_calls(self) -> None:
+        """Lose the ledger, so that every model is asked everything again."""
+        for file in self.home.glob("ledger.sqlite*"):
+            file.unlink()
 
     def leaderboard(self, config: Mapping[str, Any] | None = None) -> Result:
-        """What is made of all models' scores and of what people decided."""
-        return self.run(ANY_ASSETS, config, assets=OF_ALL_MODELS | BY_PEOPLE)
+        """What is made of all judgments and of what people decided."""
+        return self.run(ANY_ASSETS, config, assets=AFTER_JUDGING | BY_PEOPLE)
 
     # --- Looking ---------------------------------------------------------------------------------
 
     def rows(self, text: str, **params: object) -> list[Row]:
         return self.warehouse.sql(text, params).to_pylist()
+
+    def report(self) -> str:
+        """The page of the benchmark's release in force."""
+        (row,) = self.rows("SELECT release_id FROM release.current WHERE name = 'mmdu'")
+        return (self.home / "reports" / f"{row['release_id']}.html").read_text()
 
     def image_sets(self, kind: str) -> dict[str, list[Row]]:
         """The rows of each set, in order of position, with their captions."""

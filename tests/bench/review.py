@@ -63,7 +63,6 @@ def queue_items(store: ReviewStore) -> None:
                 content=content,
                 content_hash=content_id(content),
                 image_ids=[],
-                bucket=f"{number % 16:02d}",
                 set_id=content_id("set", number),
             )
         )

@@ -3,7 +3,8 @@
 import pytest
 
 from resources.home import REPO_ROOT
-from resources.llm.registry import ModelSpec, load_registry
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import load_registry
 from resources.offline.chat_completion import MODELS
 
 REGISTRY = load_registry(REPO_ROOT / "models.yaml")
@@ -17,11 +18,7 @@ def test_every_model_of_a_profile_has_an_entry(name: str) -> None:
 
 
 def test_every_entry_is_in_a_profile() -> None:
-    named = {
-        model
-        for profile in REGISTRY.profiles.values()
-        for model in (profile.writer, profile.judge, *profile.evaluate)
-    }
+    named = {model for profile in REGISTRY.profiles.values() for model in profile.models}
     assert named == REGISTRY.models.keys()
 
 

@@ -1,11 +1,13 @@
 """The checks of the clustering: each passes on what is right and fails on what it is there to find."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
 
+from assets.common.settings import SECTIONS, SHOWN_AS
 from assets.common.tables import rows_to_arrow
 from dagster_project import cluster_checks as checks
 from dagster_project.definitions import defs
@@ -13,11 +15,33 @@ from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import clustered_by_hand, entry
 
 WARN = dg.AssetCheckSeverity.WARN
+MadeWith = Callable[..., dg.AssetCheckExecutionContext]
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
     return Warehouse(tmp_path / "warehouse.duckdb")
+
+
+@pytest.fixture
+def made_with(loom_home: Path) -> Iterator[MadeWith]:
+    """`made_with(table, **settings)`: a check's context after a run made the table with these settings.
+
+    What the settings' file has now is another matter.
+    """
+    loom_home.mkdir()
+    (loom_home / "settings.yaml").write_text("cluster: {clusters: {max_group_share: 0.01}}")
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def made(table: str, **settings: Any) -> dg.AssetCheckExecutionContext:
+            used = SECTIONS[table](**settings).model_dump()
+            event = dg.AssetMaterialization(
+                table.split("."), metadata={SHOWN_AS: dg.MetadataValue.json(used)}
+            )
+            instance.report_runless_asset_event(event)
+            return dg.build_asset_check_context(instance=instance)
+
+        yield made
 
 
 def value(result: dg.AssetCheckResult, name: str) -> Any:
@@ -89,29 +113,61 @@ def test_of_a_cluster_found_by_density_only_who_joined_later_is_bound(
     assert checks.within_tau(warehouse=warehouse).passed is passed
 
 
-def test_many_entries_in_no_cluster_are_a_warning(warehouse: Warehouse) -> None:
+def test_many_entries_in_no_cluster_are_a_warning(
+    warehouse: Warehouse, made_with: MadeWith
+) -> None:
     clustered_by_hand(warehouse)
     # d1 and e1 of nine.
-    result = checks.unclustered(checks.UnclusteredLimit(max_share=0.2), warehouse=warehouse)
+    result = checks.unclustered(
+        made_with("cluster.clusters", max_unclustered_share=0.2), warehouse=warehouse
+    )
     assert (result.passed, result.severity) == (False, WARN)
     assert value(result, "in no cluster") == 2
     assert value(result, "share") == pytest.approx(2 / 9)
-    assert checks.unclustered(checks.UnclusteredLimit(max_share=0.25), warehouse=warehouse).passed
+    assert checks.unclustered(
+        made_with("cluster.clusters", max_unclustered_share=0.25), warehouse=warehouse
+    ).passed
 
 
-def test_one_giant_group_is_a_warning(warehouse: Warehouse) -> None:
+def test_one_giant_group_is_a_warning(warehouse: Warehouse, made_with: MadeWith) -> None:
     clustered_by_hand(warehouse)
     # Six of the eight that are in a group are in `warm`.
-    result = checks.giant_group(checks.GiantLimit(max_share=0.7), warehouse=warehouse)
+    result = checks.giant_group(
+        made_with("cluster.clusters", max_group_share=0.7), warehouse=warehouse
+    )
     assert (result.passed, result.severity) == (False, WARN)
     assert value(result, "largest share") == pytest.approx(0.75)
-    assert checks.giant_group(checks.GiantLimit(max_share=0.75), warehouse=warehouse).passed
+    assert checks.giant_group(
+        made_with("cluster.clusters", max_group_share=0.75), warehouse=warehouse
+    ).passed
 
 
-def test_an_empty_clustering_breaks_no_limit(warehouse: Warehouse) -> None:
+def test_an_empty_clustering_breaks_no_limit(warehouse: Warehouse, made_with: MadeWith) -> None:
     assert checks.within_tau(warehouse=warehouse).passed
-    assert checks.unclustered(checks.UnclusteredLimit(), warehouse=warehouse).passed
-    assert checks.giant_group(checks.GiantLimit(), warehouse=warehouse).passed
+    assert checks.unclustered(made_with("cluster.clusters"), warehouse=warehouse).passed
+    assert checks.giant_group(made_with("cluster.clusters"), warehouse=warehouse).passed
+
+
+def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(
+    warehouse: Warehouse, loom_home: Path
+) -> None:
+    clustered_by_hand(warehouse)
+    loom_home.mkdir()
+    settings = loom_home / "settings.yaml"
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def limit() -> float:
+            context = dg.build_asset_check_context(instance=instance)
+            return value(checks.giant_group(context, warehouse=warehouse), "limit")
+
+        assert limit() == 0.5
+        settings.write_text("cluster: {clusters: {max_group_share: 0.9}}")
+        assert limit() == 0.9
+        shown = {SHOWN_AS: dg.MetadataValue.json({"max_group_share": 0.8, "tau": 0.6})}
+        instance.report_runless_asset_event(
+            dg.AssetMaterialization(checks.CLUSTERS, metadata=shown)
+        )
+        assert limit() == 0.8, "as that run was configured"
 
 
 def cohesion_row(cluster: str, mean: float) -> dict[str, Any]:
@@ -125,15 +181,21 @@ def cohesion_row(cluster: str, mean: float) -> dict[str, Any]:
     }
 
 
-def test_a_loose_cluster_is_a_warning_that_names_it(warehouse: Warehouse) -> None:
+def test_a_loose_cluster_is_a_warning_that_names_it(
+    warehouse: Warehouse, made_with: MadeWith
+) -> None:
     rows = [cohesion_row("tight", 0.9), cohesion_row("wide", 0.69)]
     warehouse.replace("cluster.cohesion", rows_to_arrow("cluster.cohesion", rows))
-    result = checks.loose(checks.LooseLimit(min_similarity=0.7), warehouse=warehouse)
+    result = checks.loose(
+        made_with("cluster.cohesion", min_mean_similarity=0.7), warehouse=warehouse
+    )
     assert (result.passed, result.severity) == (False, WARN)
     assert value(result, "loose clusters") == 1
     assert "&lt;b&gt;wide" in value(result, "loosest")
     assert "tight" not in value(result, "loosest")
-    assert checks.loose(checks.LooseLimit(min_similarity=0.69), warehouse=warehouse).passed
+    assert checks.loose(
+        made_with("cluster.cohesion", min_mean_similarity=0.69), warehouse=warehouse
+    ).passed
 
 
 @pytest.mark.parametrize("could_be_one", [True, False])
@@ -164,7 +226,6 @@ def drawn(warehouse: Warehouse, *sets: tuple[str, str, list[str]]) -> Warehouse:
     rows = [
         {
             "set_id": set_id,
-            "bucket": "00",
             "kind": kind,
             "cluster_id": "K",
             "position": position,
@@ -183,30 +244,36 @@ def known(warehouse: Warehouse, **page_of: str) -> None:
     warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
 
 
-def all_pass(warehouse: Warehouse) -> bool:
+def all_pass(warehouse: Warehouse, made_with: MadeWith) -> bool:
     return (
-        checks.no_repeats(checks.PageLimit(), warehouse=warehouse).passed
+        checks.no_repeats(made_with("cluster.image_sets"), warehouse=warehouse).passed
         and checks.sizes(warehouse=warehouse).passed
-        and checks.entry_use(checks.UseLimit(), warehouse=warehouse).passed
+        and checks.entry_use(made_with("cluster.image_sets"), warehouse=warehouse).passed
     )
 
 
-def test_sound_sets_pass(warehouse: Warehouse) -> None:
+def test_sound_sets_pass(warehouse: Warehouse, made_with: MadeWith) -> None:
     known(warehouse, a="1", b="2", c="3", d="4")
     # An entry may be in one set of each kind.
     drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "instruction", ["b", "c", "d"]))
-    assert all_pass(warehouse)
+    assert all_pass(warehouse, made_with)
 
 
-def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat(warehouse: Warehouse) -> None:
+def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat(
+    warehouse: Warehouse, made_with: MadeWith
+) -> None:
     known(warehouse, a="1", b="1", c="2")
     drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "instruction", ["b", "c"]))
-    result = checks.no_repeats(checks.PageLimit(), warehouse=warehouse)
+    result = checks.no_repeats(made_with("cluster.image_sets"), warehouse=warehouse)
     assert not result.passed and value(result, "sets") == 1
-    assert checks.no_repeats(checks.PageLimit(repeat_pages=True), warehouse=warehouse).passed
+    assert checks.no_repeats(
+        made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse
+    ).passed
 
 
-def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(warehouse: Warehouse) -> None:
+def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(
+    warehouse: Warehouse, made_with: MadeWith
+) -> None:
     known(warehouse, a="1", b="2")
     alike = [
         {"image_id": f"image-{name}", "group_id": "image-a", "n_urls": 1, "distance": 2}
@@ -214,12 +281,16 @@ def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(warehouse: 
     ]
     warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
     drawn(warehouse, ("s", "benchmark", ["a", "b"]))
-    assert not checks.no_repeats(checks.PageLimit(repeat_pages=True), warehouse=warehouse).passed
+    assert not checks.no_repeats(
+        made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse
+    ).passed
 
 
-def test_entries_that_have_gone_repeat_nobodys_page(warehouse: Warehouse) -> None:
+def test_entries_that_have_gone_repeat_nobodys_page(
+    warehouse: Warehouse, made_with: MadeWith
+) -> None:
     drawn(warehouse, ("s", "benchmark", ["a", "b"]))
-    assert checks.no_repeats(checks.PageLimit(), warehouse=warehouse).passed
+    assert checks.no_repeats(made_with("cluster.image_sets"), warehouse=warehouse).passed
 
 
 @pytest.mark.parametrize(
@@ -244,8 +315,14 @@ def test_a_gap_in_the_order_fails(warehouse: Warehouse) -> None:
     assert not checks.sizes(warehouse=warehouse).passed
 
 
-def test_an_entry_in_two_sets_of_a_kind_fails_unless_it_may(warehouse: Warehouse) -> None:
+def test_an_entry_in_two_sets_of_a_kind_fails_unless_it_may(
+    warehouse: Warehouse, made_with: MadeWith
+) -> None:
     drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "benchmark", ["a", "c"]))
-    result = checks.entry_use(checks.UseLimit(instruction_max_uses=2), warehouse=warehouse)
+    result = checks.entry_use(
+        made_with("cluster.image_sets", instruction_max_uses=2), warehouse=warehouse
+    )
     assert not result.passed and value(result, "entries") == 1
-    assert checks.entry_use(checks.UseLimit(benchmark_max_uses=2), warehouse=warehouse).passed
+    assert checks.entry_use(
+        made_with("cluster.image_sets", benchmark_max_uses=2), warehouse=warehouse
+    ).passed

@@ -1,12 +1,15 @@
 """The definitions as Dagster and its UI see them."""
 
 import graphlib
+import re
 import subprocess
 import sys
 
 import dagster as dg
 import pytest
 
+from assets.common.partitions import wit_shards
+from assets.common.settings import SECTIONS
 from assets.common.tables import SIDE_TABLES
 from dagster_project.definitions import build_defs, defs
 from resources.home import REPO_ROOT
@@ -46,7 +49,8 @@ def test_an_asset_stands_in_the_file_of_its_table() -> None:
 
 def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     jobs = {job.name for job in defs.get_repository_def().get_all_jobs()}
-    assert jobs - {"build", "__ASSET_JOB"} == STAGES
+    on_releases = {"pin_release", "unpin_release", "compare_releases", "import_release"}
+    assert jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases} == STAGES
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
     for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):
         folders = {path.name for path in root.iterdir() if path.is_dir()}
@@ -59,7 +63,7 @@ def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
         stage = spec.key.path[0]
         upstream[stage] |= {dep.asset_key.path[0] for dep in spec.deps} - {stage}
     order = list(graphlib.TopologicalSorter(upstream).static_order())
-    assert [stage for stage in order if stage != "ledger"] == [
+    assert order == [
         "ingest",
         "cluster",
         "dialogue",
@@ -67,6 +71,7 @@ def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
         "review",
         "release",
         "evaluate",
+        "ledger",
     ]
 
 
@@ -95,12 +100,19 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         dg.AssetKey(["release", "exports"]),
         *(dg.AssetKey(["cluster", each]) for each in ("cohesion", "map", "near_pairs", "pictures")),
         *(dg.AssetKey(["review", each]) for each in ("agreement", "effort")),
-        *(dg.AssetKey(["evaluate", each]) for each in ("score_queue", "judge_agreement")),
+        *(
+            dg.AssetKey(["evaluate", each])
+            for each in ("score_queue", "judge_agreement", "judge_quality")
+        ),
         # Beside the graph: made of the ledger, whoever filled it.
         dg.AssetKey(["ledger", "calls"]),
         dg.AssetKey(["ledger", "costs"]),
     }
-    assert upstream[dg.AssetKey(["ledger", "calls"])] == set()
+    # In one run it comes after the last calls: those of the rewrites and of the judges.
+    assert upstream[dg.AssetKey(["ledger", "calls"])] == {
+        dg.AssetKey(["rewrite", "rewrites"]),
+        dg.AssetKey(["evaluate", "judgments"]),
+    }
     assert dg.AssetKey(["ingest", "wit_rows"]) in reached
 
 
@@ -131,29 +143,70 @@ def test_the_schema_check_fails_when_the_warehouse_differs(tmp_path) -> None:
     assert "extra" in str(result.metadata["unexpected"])
 
 
-def test_partitions_are_shards_buckets_and_models(specs: list[dg.AssetSpec]) -> None:
-    dimension = {}
+def test_shards_are_the_one_partition_dimension_of_the_whole_graph(
+    specs: list[dg.AssetSpec],
+) -> None:
+    """A selection of several dimensions could not be run in the order of its data."""
+    of = {spec.key: spec.partitions_def for spec in specs if spec.partitions_def}
+
+    assert set(of.values()) == {wit_shards} and wit_shards.name == "wit_shard"
+    assert {key.to_user_string() for key in of} == {
+        f"ingest/{name}" for name in ("shards", "wit_rows", "pages", "images", "entries")
+    }
+    assert {key.path[0] for key in of} == {"ingest"}
+    graph = defs.resolve_asset_graph()
+    checks = (graph.get_check_spec(key) for key in graph.asset_check_keys)
+    assert {check.partitions_def for check in checks} <= {None, wit_shards}
+
+
+def test_a_partitioned_stage_is_before_all_that_are_not(specs: list[dg.AssetSpec]) -> None:
+    divided = {spec.key for spec in specs if spec.partitions_def}
     for spec in specs:
-        definition = spec.partitions_def
-        dimension["/".join(spec.key.path)] = getattr(definition, "name", None) or (
-            "bucket" if definition else None
-        )
-    assert {path for path, of in dimension.items() if of == "wit_shard"} == {
-        "ingest/wit_rows",
-        "ingest/pages",
-        "ingest/images",
-        "ingest/entries",
+        if spec.key in divided:
+            assert {dep.asset_key for dep in spec.deps} <= divided
+
+
+def test_every_asset_that_is_run_has_a_code_version_and_no_other_has(
+    specs: list[dg.AssetSpec],
+) -> None:
+    run = set(defs.resolve_asset_graph().executable_asset_keys)
+    assert {spec.key for spec in specs if spec.code_version} == run
+    assert {spec.key.to_user_string() for spec in specs if spec.key not in run} == {
+        "ingest/shards",
+        "review/decisions",
     }
-    assert {path.split("/")[0] for path, of in dimension.items() if of == "bucket"} == {
-        "dialogue",
-        "rewrite",
-        "review",  # What people decided, reported bucket by bucket.
-    }
-    assert {path for path, of in dimension.items() if of == "model"} == {
-        "evaluate/answers",
-        "evaluate/judgments",
-        "evaluate/scores",
-    }
+
+
+def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out() -> None:
+    for table, settings in SECTIONS.items():
+        stage, name = table.split(".")
+        (step,) = [
+            asset
+            for asset in defs.assets or []
+            if isinstance(asset, dg.AssetsDefinition) and asset.key == dg.AssetKey([stage, name])
+        ]
+        fields = step.op.config_schema.config_type.fields
+        assert fields.keys() == settings.model_fields.keys(), table
+        for field_name, field in fields.items():
+            assert not field.is_required, f"{table}.{field_name}"
+            assert settings.model_fields[field_name].description, f"{table}.{field_name}"
+            assert "Default: " in (field.description or ""), f"{table}.{field_name}"
+
+
+def test_every_resource_has_a_name_and_a_description() -> None:
+    resources = defs.get_repository_def().get_top_level_resources()
+    assert {"warehouse", "corpus", "llm", "ledger", "review_store", "image_store"} <= set(resources)
+    for name, resource in resources.items():
+        assert re.fullmatch("[a-z]+(_[a-z]+)*", name)
+        assert resource.description and resource.description.endswith("."), name
+
+
+def test_jobs_schedules_and_sensors_say_what_they_are_for() -> None:
+    repository = defs.get_repository_def()
+    jobs = [job for job in repository.get_all_jobs() if job.name != "__ASSET_JOB"]
+    for each in [*jobs, *repository.schedule_defs, *repository.sensor_defs]:
+        if each.name != "default_automation_condition_sensor":
+            assert each.description, each.name
 
 
 def test_loading_the_definitions_imports_nothing_heavy() -> None:

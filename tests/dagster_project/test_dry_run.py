@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.dry_run import copied_home
+from resources.home import home
+from tests.assets.corpus import mini_corpus
 from tests.e2e.running import command
 
 DRY_RUN = "dagster_project.dry_run"
@@ -35,16 +38,18 @@ def fresh(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """A dry run on a home that is not there, for models whose servers and keys are not there."""
-    home = tmp_path_factory.mktemp("dry") / "home"
-    models = home.parent / "models.yaml"
+    folder = tmp_path_factory.mktemp("dry")
+    models = folder / "models.yaml"
     models.write_text(REGISTRY)
-    return home, command(DRY_RUN, home, LOOM_MODELS=str(models), LOOM_PROFILE="p")
+    corpus = mini_corpus(folder / "corpus").folder
+    settings = {"LOOM_MODELS": str(models), "LOOM_PROFILE": "p", "LOOM_CORPUS": str(corpus)}
+    return folder / "home", command(DRY_RUN, folder / "home", **settings)
 
 
 def test_it_needs_no_key_asks_nobody_and_leaves_nothing_behind(fresh) -> None:
-    home, done = fresh
+    folder, done = fresh
     assert done.returncode == 0, done.stdout + done.stderr
-    assert not home.exists()
+    assert not folder.exists()
 
 
 def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
@@ -56,8 +61,8 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("dialogue.answers", "w"),
         ("rewrite.rewrites", "w"),
         ("evaluate.answers", "a"),
-        ("evaluate.judgments", "j"),
         ("evaluate.answers", "b"),
+        ("evaluate.judgments", "j"),
         ("all", ""),
     ]
     for calls, _, prompt, answer, likely, at_most in told.values():
@@ -80,3 +85,24 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == "There is no profile 'nope' in models.yaml; it has offline, openai.\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_homes_again(
+    loom_home: Path,
+) -> None:
+    loom_home.mkdir()
+    written = {
+        "settings.yaml": "cluster: {clusters: {tau: 0.6}}",
+        "review.yaml": "default: {sample: 0.5}",
+    }
+    for name, text in written.items():
+        (loom_home / name).write_text(text)
+
+    with copied_home() as ledger:
+        copy = home()
+        assert copy != loom_home
+        assert {name: (copy / name).read_text() for name in written} == written
+        (copy / "settings.yaml").write_text("cluster: {clusters: {tau: 0.1}}")
+        assert not ledger.is_relative_to(loom_home), "there is none to read"
+    assert home() == loom_home and not copy.exists()
+    assert {path.name: path.read_text() for path in loom_home.iterdir()} == written

@@ -15,7 +15,7 @@ from resources.home import REPO_ROOT
 from resources.home_cleaning import CleaningError, clean
 from resources.images.store import ImageStore
 from resources.reports.release_folder import write_release
-from resources.reports.release_import import RELEASE_TABLES
+from resources.reports.release_rows import rows_of_release
 from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 from review.__main__ import main as review
@@ -140,8 +140,7 @@ def test_a_release_is_imported_into_a_new_home(
 ) -> None:
     warehouse = Warehouse(folder / "warehouse.duckdb")
     card = warehouse.read("release/current").to_pylist()[0]
-    where = {"release_id": card["release_id"]}
-    rows = {t: warehouse.read(f"release/{t}_of", where).to_pylist() for t in RELEASE_TABLES}
+    rows = rows_of_release(warehouse, card["release_id"])
     write_release(folder / "releases", card, rows, ImageStore(folder / "images"))
     release = folder / "releases" / card["release_id"]
     monkeypatch.setenv("LOOM_HOME", str(tmp_path / "new"))

@@ -24,6 +24,7 @@ from methods.errors import UserError
 
 PACKAGES = (methods, resources, assets, review, dagster_project)
 HANDLED_IN_CODE = {
+    "methods.evaluation.published.PublishedError": "becomes a PublishedFileError",
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
     "methods.ingest.wit.RowError": "becomes a row of ingest.rejected",
     "methods.prompts.front_matter.FrontMatterError": "becomes a PromptError",
@@ -31,14 +32,17 @@ HANDLED_IN_CODE = {
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.buffer.BufferFull": "the image is queued again",
     "resources.images.ssrf_guard.PrivateAddress": "becomes an ImageRejected",
-    "resources.llm.limits.ProviderDown": "becomes a Failure",
+    "resources.llm.silence.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
+    "resources.llm.reply_size.ReplyTooLarge": "becomes a Failure",
+    "resources.llm.request_body.RequestTooLarge": "becomes a Failure",
     "resources.llm.model_calls.BatchPending": "the gateway submits a batch",
     "resources.offline.errors.ApiError": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.BadRequest": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
     "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
+    "resources.sqlite_pages.DamagedRow": "the row is left out and counted",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
 }
 """Every other public exception, and what handles it before a person could see it."""
@@ -75,7 +79,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     assert {
         "methods.clustering.neighbours.ThresholdError",
         "resources.corpus.settings.CorpusError",
-        "resources.llm.registry.RegistryError",
+        "resources.llm.model_spec.RegistryError",
         "review.label_studio.client.LabelStudioError",
     } <= for_users
 

@@ -209,7 +209,7 @@ class _Faulty(Api):
             "408": lambda: http_reply(408, _error("You were slow.")),
             "truncated": lambda: http_reply(200, completion_by_rule(text)[:-40]),
             "html": lambda: http_reply(200, page, kind=html),
-            "no choices": lambda: http_reply(200, completion_by_rule(text, choices=0)),
+            "no choices": lambda: http_reply(200, b'{"choices": []}'),
             "not utf-8": lambda: http_reply(
                 200, completion_by_rule(text).replace(b"assistant", b"assist\xe9")
             ),

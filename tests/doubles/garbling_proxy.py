@@ -85,7 +85,7 @@ When = Callable[[Asked], bool]
 @dataclass
 class _Rule:
     when: When
-    rewrite: Callable[[str], str] | None = None
+    rewrite: Callable[[str], str | None] | None = None
     finish: str | None = None
     status: int = 200
     error: dict[str, Any] | None = None
@@ -101,13 +101,18 @@ class GarblingProxy:
         self._lock = threading.Lock()
         self._client = client
 
-    def rewrite(self, when: When, reply: Callable[[str], str] | str) -> None:
-        """Give the requests `when` picks another reply: this text, or the true one made over."""
-        self._rules.append(_Rule(when, reply if callable(reply) else lambda _true: reply))
+    def rewrite(
+        self, when: When, reply: Callable[[str], str | None] | str, finish: str | None = None
+    ) -> None:
+        """Give the requests `when` picks another reply: this text, or the true one made over.
+
+        `finish` is the finish reason, that of the true reply by default.
+        """
+        self._rules.append(_Rule(when, reply if callable(reply) else lambda _true: reply, finish))
 
     def filter(self, when: When) -> None:
         """Withhold the reply as a provider's content filter does: status 200, no text."""
-        self._rules.append(_Rule(when, finish="content_filter"))
+        self.rewrite(when, lambda _true: None, "content_filter")
 
     def refuse(self, when: When, status: int, message: str, code: str | None = None) -> None:
         """Answer with an error. 5xx is tried again by the gateway, with waits between."""
@@ -135,12 +140,9 @@ class GarblingProxy:
             return reply.status_code, reply.content
         body = reply.json()
         choice = body["choices"][0]
-        if rule.finish:
-            choice["finish_reason"] = rule.finish
-            choice["message"]["content"] = None
-        else:
-            assert rule.rewrite is not None
-            choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
+        assert rule.rewrite is not None
+        choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
+        choice["finish_reason"] = rule.finish or choice["finish_reason"]
         return 200, json.dumps(body).encode()
 
 

@@ -168,7 +168,6 @@ def completion(
     prompt_tokens: int,
     completion_tokens: int,
     finish: str | None = "stop",
-    choices: int = 1,
 ) -> bytes:
     """The body of a chat completion."""
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
@@ -177,7 +176,7 @@ def completion(
         "object": "chat.completion",
         "created": 0,
         "model": "fake",
-        "choices": [choice] * choices,
+        "choices": [choice],
         "usage": {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
@@ -187,11 +186,11 @@ def completion(
     return json.dumps(body).encode()
 
 
-def completion_by_rule(text: str, finish: str = "stop", choices: int = 1) -> bytes:
+def completion_by_rule(text: str, finish: str = "stop") -> bytes:
     """The completion that answers this text by rule."""
     answer = answer_to(text)
     message: dict[str, object] = {"role": "assistant", "content": answer}
-    return completion(message, len(text), len(answer), finish, choices)
+    return completion(message, len(text), len(answer), finish)
 
 
 def http_reply(

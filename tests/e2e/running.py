@@ -38,10 +38,12 @@ def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     return command("dagster_project.demo", home, **settings)
 
 
-def command(module: str, home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+def command(
+    module: str, home: Path, *arguments: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
     """A command of the project's on `home`."""
     return subprocess.run(
-        [sys.executable, "-m", module],
+        [sys.executable, "-m", module, *arguments],
         cwd=REPO_ROOT,
         env=environment(home, **settings),
         capture_output=True,

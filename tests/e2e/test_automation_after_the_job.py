@@ -1,49 +1,127 @@
 """What the automation sensor would do on a finished build, once somebody turns it on."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import dagster as dg
 import pytest
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from assets.common.partitions import buckets
-from dagster_project.definitions import defs
+from dagster_project.definitions import build_defs
+from dagster_project.jobs import run_job
 from tests.e2e.running import Run
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.timeout(200),
+    pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::dagster.BetaWarning"),
+    pytest.mark.slow,
 ]
 
-
-def requested(result: dg.EvaluateAutomationConditionsResult) -> set[str]:
-    return {
-        each.key.to_user_string() for each in result.results if result.get_num_requested(each.key)
-    }
+DECISIONS = ["review", "decisions"]
 
 
-def complete(instance: dg.DagsterInstance, bucket: str) -> None:
-    """As the sensor reports a bucket that people are done with."""
-    done = dg.AssetMaterialization(["review", "decisions"], partition=bucket)
-    instance.report_runless_asset_event(done)
+class Automation:
+    """The sensor's evaluations one after another, and what the machine would run for them."""
+
+    def __init__(self, run: Run, instance: dg.DagsterInstance):
+        self.home, self.instance = run.home, instance
+        self._cursor: dg.AssetDaemonCursor | None = None
+
+    def requested(self) -> set[str]:
+        """The assets that this evaluation would run, with definitions as they load now."""
+        result = dg.evaluate_automation_conditions(build_defs(), self.instance, cursor=self._cursor)
+        self._cursor = result.cursor
+        return {
+            each.key.to_user_string()
+            for each in result.results
+            if isinstance(each.key, dg.AssetKey) and result.get_num_requested(each.key)
+        }
+
+    def run(self, *assets: str, partition: str | None = None) -> None:
+        """Run some assets, as by hand."""
+        done = run_job(
+            build_defs().resolve_job_def("__ASSET_JOB"),
+            self.instance,
+            partition=partition,
+            assets=[dg.AssetKey(asset.split("/")) for asset in assets],
+        )
+        assert done.success
+
+    def decided(self, state: str) -> None:
+        """As the sensor reports that people are done."""
+        self.instance.report_runless_asset_event(
+            dg.AssetMaterialization(DECISIONS, tags={DATA_VERSION_TAG: state})
+        )
 
 
-def test_nothing_is_due_then_decisions_reach_the_release_and_a_new_model_is_asked(
-    copied: Run,
-) -> None:
+@pytest.fixture
+def automation(copied: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Automation]:
+    monkeypatch.setenv("LOOM_HOME", str(copied.home))
+    monkeypatch.setenv("DAGSTER_HOME", str(copied.home / "dagster"))
     with dg.DagsterInstance.from_config(str(copied.home / "dagster")) as instance:
-        settled = dg.evaluate_automation_conditions(defs, instance)
-        assert requested(settled) == set()
+        automation = Automation(copied, instance)
+        assert automation.requested() == set(), "nothing is due after the main job"
+        yield automation
 
-        *first, last = buckets.get_partition_keys()
-        for key in first:
-            complete(instance, key)
-        waiting = dg.evaluate_automation_conditions(defs, instance, cursor=settled.cursor)
-        assert requested(waiting) == set()  # One bucket still awaits people.
 
-        complete(instance, last)
-        decided = dg.evaluate_automation_conditions(defs, instance, cursor=waiting.cursor)
-        assert requested(decided) >= {"review/approved", "release/releases", "release/exports"}
-        assert not any(key.startswith(("ingest", "dialogue")) for key in requested(decided))
+def test_rows_that_are_as_they_were_trigger_no_run(automation: Automation) -> None:
+    automation.run("cluster/duplicates", "cluster/clusters")
+    automation.run("ingest/pages", "ingest/entries", partition="sample-a")
+    assert automation.requested() == set()
 
-        instance.add_dynamic_partitions("model", ["newcomer"])
-        arrived = dg.evaluate_automation_conditions(defs, instance, cursor=decided.cursor)
-        assert requested(arrived) == {"evaluate/answers"}
+
+def test_decisions_reach_the_release_and_what_stands_on_it(automation: Automation) -> None:
+    automation.decided("first")
+    requested = automation.requested()
+    assert requested >= {"review/approved", "release/releases", "release/exports"}
+    assert not any(key.startswith(("ingest", "cluster", "dialogue")) for key in requested)
+
+
+def test_the_same_decisions_reported_again_trigger_nothing(automation: Automation) -> None:
+    automation.decided("first")
+    automation.requested()
+    automation.run("review/approved", "release/releases")
+    automation.requested()
+    automation.decided("first")
+    assert automation.requested() == set()
+
+
+def test_a_changed_setting_runs_its_asset_and_what_follows_and_nothing_before(
+    automation: Automation,
+) -> None:
+    (automation.home / "settings.yaml").write_text(
+        "cluster: {cohesion: {min_mean_similarity: 0.6}}"
+    )
+    assert automation.requested() == {"cluster/cohesion", "cluster/pictures"}
+    assert automation.requested() == set()
+
+
+def test_a_new_model_is_asked_and_reaches_the_leaderboard(
+    automation: Automation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = (Path("models.yaml")).read_text()
+    models = models.replace("offline-rambler]", "offline-rambler, newcomer]")
+    models += "\n  newcomer: {provider: openai, base_url: 'http://127.0.0.1:1/v1'}\n"
+    (tmp_path / "models.yaml").write_text(models)
+    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
+    requested = automation.requested()
+    assert requested >= {"evaluate/answers", "evaluate/scores", "evaluate/leaderboard"}
+    assert {key.split("/")[0] for key in requested} <= {"evaluate"}
+
+
+def test_a_blocking_check_that_failed_holds_back_what_follows_and_no_more(
+    automation: Automation,
+) -> None:
+    automation.decided("first")
+    approved = dg.AssetKey(["review", "approved"])
+    automation.instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey(["review", "queue"]),
+            check_name="schema",
+            passed=False,
+            blocking=True,
+            metadata={},
+        )
+    )
+    assert approved.to_user_string() not in automation.requested()

@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
 from tests.e2e.running import Run, command, demo
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400), pytest.mark.always]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 DIMENSIONS = [
@@ -75,14 +75,22 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "release",
         "model",
         "metric",
+        "rank",
+        "ranks",
         "value",
         "ci_low",
         "ci_high",
+        "judged_only",
+        "coverage",
         "n_items",
         "n_judged",
         "n_failed",
         "n_refused",
+        "n_truncated",
+        "n_reasoning_only",
+        "n_empty",
         "judge",
+        "judge_version",
         "provider",
     ]
     assert {row["provider"] for row in found} == {"offline"}

@@ -1,88 +1,44 @@
-"""The Dagster UI as people use it: pages in a real browser, backfills through the real daemon."""
+"""The Dagster UI as people use it: pages in a real browser, jobs and settings by the Launchpad."""
 
-import time
-from collections.abc import Iterator
-from pathlib import Path
-
-import httpx
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+import yaml
+from playwright.sync_api import Page, expect
 
-from tests.browser import FLAGS
-from tests.e2e.running import Run
+from tests.e2e.ui import PATIENCE, Ui
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500), pytest.mark.slow]
 
 STAGES = ["ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger"]
-PATIENCE = 30_000
-"""Milliseconds a page may take on a busy machine of two cores."""
 
-BACKFILL = """
-mutation ($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
+LAST_METADATA = """
+query ($key: AssetKeyInput!) {
+  assetNodeOrError(assetKey: $key) {
+    ... on AssetNode {
+      assetMaterializations(limit: 1) {
+        metadataEntries { label ... on JsonMetadataEntry { jsonString } }
+      }
+    }
   }
 }
 """
-STATUS = """
-query ($id: String!) {
-  partitionBackfillOrError(backfillId: $id) {
-    __typename
-    ... on PartitionBackfill { status runs: unfinishedRuns(limit: 1) { id } }
-  }
-}
-"""
-LAUNCH = """
-mutation ($params: ExecutionParams!) {
-  launchRun(executionParams: $params) {
+REEXECUTE = """
+mutation ($parameters: ReexecutionParams!) {
+  launchRunReexecution(reexecutionParams: $parameters) {
     __typename
     ... on LaunchRunSuccess { run { runId } }
     ... on PythonError { message }
   }
 }
 """
-RUNS = """
-query ($filter: RunsFilter!) {
-  runsOrError(filter: $filter) {
-    ... on Runs { results { id status startTime endTime tags { key value } } }
-  }
-}
-"""
-
-
-def ask(address: str, query: str, **variables: object) -> dict:
-    answer = httpx.post(
-        f"{address}/graphql", json={"query": query, "variables": variables}, timeout=60
-    ).json()
-    assert "errors" not in answer, answer
-    return answer["data"]
-
-
-@pytest.fixture
-def page(chromium: str, tmp_path: Path) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            str(tmp_path / "profile"),
-            executable_path=chromium,
-            args=FLAGS,
-            viewport={"width": 1500, "height": 1000},
-        )
-        yield context.new_page()
-        context.close()
 
 
 @pytest.mark.browser
-def test_the_asset_graph_and_an_assets_preview_with_thumbnails(
-    ui: tuple[Run, str], page: Page
-) -> None:
-    _, address = ui
-    page.goto(f"{address}/asset-groups")
+def test_the_asset_graph_and_an_assets_preview_with_thumbnails(ui: Ui, page: Page) -> None:
+    page.goto(f"{ui.address}/asset-groups")
     for stage in STAGES:
         expect(page.get_by_text(stage, exact=True).first).to_be_visible(timeout=PATIENCE)
 
-    page.goto(f"{address}/assets/dialogue/dialogues")
+    page.goto(f"{ui.address}/assets/dialogue/dialogues")
     expect(page.get_by_text("Single- and multi-image questions combined").first).to_be_visible(
         timeout=PATIENCE
     )
@@ -96,103 +52,112 @@ def test_the_asset_graph_and_an_assets_preview_with_thumbnails(
     assert thumbnails.first.evaluate("image => image.naturalWidth") > 16
 
 
+@pytest.mark.browser
+def test_the_jobs_page_shows_the_runs_of_the_main_job_and_of_its_stages(ui: Ui, page: Page) -> None:
+    for job in ("build", "ingest", "cluster", "dialogue", "evaluate"):
+        (newest, *_) = ui.runs(pipelineName=job)
+        page.goto(f"{ui.address}/locations/__repository__@vlm-loom/jobs/{job}/runs")
+        expect(page.get_by_text(newest["id"][:8]).first).to_be_visible(timeout=PATIENCE)
+
+
+def test_the_timeline_has_every_run_of_the_main_job_and_of_its_stages(ui: Ui) -> None:
+    rows = ui.timeline()
+    for job in ("build", *STAGES):
+        shown = rows[f"__repository__@vlm-loom {job}"]
+        assert shown == {run["id"] for run in ui.runs(pipelineName=job)}, job
+
+
+@pytest.mark.browser
+def test_the_timeline_draws_the_runs_in_the_rows_of_their_jobs(ui: Ui, page: Page) -> None:
+    page.goto(f"{ui.address}/overview/activity/timeline?groupBy=job")
+    for job in ("build", "ingest", "cluster", "dialogue", "evaluate"):
+        name = page.locator(f'a[href="/locations/vlm-loom/jobs/{job}"]')
+        row = page.locator("[class*=timelineRowContainer]", has=name)
+        expect(row.get_by_text(job, exact=True).first).to_be_visible(timeout=PATIENCE)
+        # The runs at this place of the row are listed beside it when it is pointed at. The line of the
+        # present may lie above it, so the browser is told so instead of moving a pointer.
+        row.locator(".chunk-popover-target").first.dispatch_event("mouseover")
+        *_, oldest = ui.runs(pipelineName=job)
+        link = page.locator(f'a[href="/runs/{oldest["id"]}"]')
+        expect(link).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_run_of_the_main_job_can_be_executed_again(ui: Ui) -> None:
+    *_, oldest = ui.runs(pipelineName="ledger")
+    again = ui.ask(REEXECUTE, parameters={"parentRunId": oldest["id"], "strategy": "ALL_STEPS"})
+    assert ui.ended(again["launchRunReexecution"]["run"]["runId"]) == "SUCCESS"
+
+
 @pytest.mark.slow
-def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(
-    ui: tuple[Run, str],
-) -> None:
-    run, address = ui
-    known = len(run.ledger)
-    job = {"repositoryName": "__repository__", "repositoryLocationName": "vlm-loom"}
-    params = {"selector": {**job, "jobName": "build"}, "runConfigData": {}}
-    launched = ask(address, LAUNCH, params=params)["launchRun"]
-    assert launched["__typename"] == "LaunchRunSuccess", launched
-    build = launched["run"]["runId"]
+def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> None:
+    saved = ui.launch("settings", save({"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}))
+    assert ui.ended(saved["run"]["runId"]) == "SUCCESS"
+    written = yaml.safe_load((ui.run.home / "settings.yaml").read_text())
+    assert written == {"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}
 
-    deadline = time.monotonic() + 200
-    while True:
-        found = ask(address, RUNS, filter={"runIds": [build]})["runsOrError"]["results"][0]
-        if found["status"] in ("SUCCESS", "FAILURE"):
-            break
-        assert time.monotonic() < deadline, found
-        time.sleep(1)
+    # The button, without any config.
+    plain = ui.launch("__ASSET_JOB", assets="cluster/cohesion")
+    assert ui.ended(plain["run"]["runId"]) == "SUCCESS"
+    assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
 
-    assert found["status"] == "SUCCESS"
-    wanted = {"tags": [{"key": "loom/build", "value": build}]}
-    stages = ask(address, RUNS, filter=wanted)["runsOrError"]["results"]
-    assert [each["status"] for each in stages] == ["SUCCESS"] * 8  # Two shards, six stages.
-    assert len(run.ledger) == known
-
-
-@pytest.mark.slow
-def test_backfills_of_shards_buckets_and_models_succeed_side_by_side(ui: tuple[Run, str]) -> None:
-    run, address = ui
-    tables = ["ingest.entries", "dialogue.dialogues", "evaluate.scores", "evaluate.judgments"]
-    before = {table: content(run, table) for table in tables}
-    # Without the ledger every call is made again, by several processes at once.
-    (run.home / "ledger.sqlite").unlink()
-
-    backfills = [
-        launch(
-            address,
-            ["sample-a", "sample-b"],
-            "ingest/wit_rows ingest/pages ingest/images ingest/entries",
-        ),
-        launch(
-            address,
-            ["00", "05", "10", "15"],
-            "dialogue/summaries dialogue/questions dialogue/answers dialogue/dialogues "
-            "rewrite/rewrites",
-        ),
-        launch(
-            address,
-            ["offline-careful", "offline-careless", "offline-refuser"],
-            "evaluate/answers evaluate/judgments evaluate/scores",
-        ),
-    ]
-
-    deadline = time.monotonic() + 400
-    for backfill in backfills:
-        while (status := state(address, backfill)) not in ("COMPLETED_SUCCESS", "COMPLETED_FAILED"):
-            assert time.monotonic() < deadline, (
-                f"{status}: {(run.home / 'ui.log').read_text()[-3000:]}"
-            )
-            time.sleep(1)
-        assert status == "COMPLETED_SUCCESS", (run.home / "ui.log").read_text()[-3000:]
-    runs = [each for backfill in backfills for each in runs_of(address, backfill)]
-    assert len(runs) == 2 + 4 + 3
-    assert {each["status"] for each in runs} == {"SUCCESS"}
-    assert overlapping(runs), "no two runs went on at the same time"
-    for table in tables:
-        assert content(run, table) == before[table], table
-
-
-def launch(address: str, partitions: list[str], assets: str) -> str:
-    params = {
-        "partitionNames": partitions,
-        "assetSelection": [{"path": asset.split("/")} for asset in assets.split()],
-        "title": f"test of {len(partitions)} partitions",
+    # Config in the Launchpad is for that run, and the materialization says so.
+    config = {"ops": {"cluster__cohesion": {"config": {"min_mean_similarity": 0.6}}}}
+    once = ui.launch("__ASSET_JOB", config, assets="cluster/cohesion")
+    assert ui.ended(once["run"]["runId"]) == "SUCCESS"
+    assert settings_of(ui, "cluster/cohesion") == {
+        "settings": '{"min_mean_similarity": 0.6}',
+        "settings of this run only": '{"min_mean_similarity": 0.6}',
     }
-    answer = ask(address, BACKFILL, params=params)["launchPartitionBackfill"]
-    assert answer["__typename"] == "LaunchBackfillSuccess", answer
-    return answer["backfillId"]
+    again = ui.launch("__ASSET_JOB", assets="cluster/cohesion")
+    assert ui.ended(again["run"]["runId"]) == "SUCCESS"
+    assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
 
 
-def state(address: str, backfill: str) -> str:
-    return ask(address, STATUS, id=backfill)["partitionBackfillOrError"]["status"]
+@pytest.mark.parametrize(
+    ("job", "assets", "config"),
+    [
+        ("__ASSET_JOB", "cluster/clusters", {"cluster__clusters": {"config": {"tau": 7}}}),
+        ("settings", "", {"save_settings": {"config": {"cluster": {"clusters": {"tau": 7}}}}}),
+    ],
+)
+def test_an_impossible_setting_is_refused_in_the_launchpad(
+    ui: Ui, job: str, assets: str, config: dict
+) -> None:
+    before = ui.runs()
+    answer = ui.launch(job, {"ops": config}, assets)
+    assert answer["__typename"] == "PythonError"
+    assert "cluster.clusters.tau is 7, but should be less than or equal to 1." in answer["message"]
+    assert ui.runs() == before, "no run is made"
 
 
-def runs_of(address: str, backfill: str) -> list[dict]:
-    wanted = {"tags": [{"key": "dagster/backfill", "value": backfill}]}
-    return ask(address, RUNS, filter=wanted)["runsOrError"]["results"]
+@pytest.mark.slow
+def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(ui: Ui) -> None:
+    known = len(ui.run.ledger)
+    build = ui.launch("build")["run"]["runId"]
+
+    assert ui.ended(build) == "SUCCESS"
+    stages = ui.runs(tags=[{"key": "loom/build", "value": build}])
+    # Two shards, and the stages after ingestion.
+    assert [each["jobName"] for each in reversed(stages)] == [
+        *("ingest", "ingest", "cluster", "dialogue", "rewrite", "review", "release", "ledger")
+    ]
+    assert {each["status"] for each in stages} == {"SUCCESS"}
+    timeline = ui.timeline()
+    for each in stages:
+        assert each["id"] in timeline[f"__repository__@vlm-loom {each['jobName']}"]
+    assert len(ui.run.ledger) == known
 
 
-def overlapping(runs: list[dict]) -> bool:
-    ordered = sorted(runs, key=lambda each: each["startTime"])
-    return any(
-        later["startTime"] < earlier["endTime"]
-        for earlier, later in zip(ordered, ordered[1:], strict=False)
-    )
+def save(settings: dict) -> dict:
+    return {"ops": {"save_settings": {"config": settings}}}
 
 
-def content(run: Run, table: str) -> list[dict]:
-    return run.warehouse.sql(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
+def settings_of(ui: Ui, asset: str) -> dict[str, str]:
+    """What the last materialization says of its settings."""
+    node = ui.ask(LAST_METADATA, key={"path": asset.split("/")})["assetNodeOrError"]
+    (last,) = node["assetMaterializations"]
+    return {
+        entry["label"]: entry["jsonString"]
+        for entry in last["metadataEntries"]
+        if entry["label"].startswith("settings")
+    }

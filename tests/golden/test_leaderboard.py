@@ -8,17 +8,27 @@ from pathlib import Path
 from assets.common.tables import rows_to_arrow
 from resources.warehouse import Warehouse
 
+PLACES = [(name, how) for name in ("Overall Score", "Richness") for how in ("micro", "macro")]
 
-def score(model: str, dimension: str, aggregation: str, value: float | None) -> dict[str, object]:
+
+def score(
+    model: str, dimension: str, aggregation: str, form: str, value: float | None
+) -> dict[str, object]:
     interval = (None, None) if value is None else (value - 0.5, value + 0.5)
     return {
         "benchmark": "mmdu",
         "release_id": "r1",
         "model": model,
         "judge": "judge",
+        "judge_version": "mmdu/judge@4bf65a46",
         "provider": "offline",
-        "dimension": dimension,
+        "metric": dimension,
         "aggregation": aggregation,
+        "place": PLACES.index((dimension, aggregation)),
+        "form": form,
+        "subset_label": "",
+        "subset_value": "",
+        "n_units": 0 if value is None else 3,
         "value": value,
         "ci_low": interval[0],
         "ci_high": interval[1],
@@ -27,16 +37,20 @@ def score(model: str, dimension: str, aggregation: str, value: float | None) -> 
         "n_judged": 0 if value is None else 3,
         "n_failed": 1,
         "n_refused": 3 if value is None else 0,
+        "n_truncated": 0,
+        "n_reasoning_only": 0,
+        "n_empty": 0,
     }
 
 
 def test_its_rows_are_what_they_were(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     rows = [
-        score(model, dimension, aggregation, None if model == "refuser" else value + bonus)
+        score(model, dimension, aggregation, form, None if model == "refuser" else value + bonus)
         for model, bonus in (("careless", 0.0), ("careful", 2.25), ("refuser", 0.0))
         for dimension, value in (("Richness", 4.0), ("Overall Score", 5.5))
         for aggregation in ("micro", "macro")
+        for form in ("floor", "judged")
     ]
     warehouse.replace("evaluate.scores", rows_to_arrow("evaluate.scores", rows))
 

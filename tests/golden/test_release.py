@@ -1,4 +1,4 @@
-"""Golden files of a release of two dialogues: MMDU JSON, card, attribution, tables."""
+"""Golden files of a release of two dialogues: MMDU JSON and TSV, card, attribution, tables."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,24 @@ from pathlib import Path
 from resources.images.store import ImageStore
 from resources.reports.release_folder import write_release
 
-CARD = {"release_id": "r1", "name": "mmdu", "kind": "benchmark", "n_items": 2}
+CARD = {
+    "release_id": "r1",
+    "name": "mmdu",
+    "kind": "benchmark",
+    "n_items": 2,
+    "n_turns": 3,
+    "n_images": 2,
+    "review_policy": "sample",
+    "review_share": 0.25,
+    "provider": "openai",
+    "created_at": "2026-03-02T09:14:55+00:00",
+    "parent": "r0",
+    "settings": '{"cluster.clusters":{"min_size":2,"tau":0.75},"review.approved":{"require":"all"}}',
+    "prompt_versions": ["mmdu/answers@6ed86f0e", "mmdu/questions@1f6c02ab"],
+    "writers": ["gpt-4o"],
+    "corpus": [{"wit_shard": "wit|0", "fingerprint": "1-abc"}],
+    "project_version": "0.1.0",
+}
 FIRST = "Image1: <ImageHere>, Image2: <ImageHere>. Compare them."
 
 
@@ -36,15 +53,25 @@ def test_its_files_are_what_they_were(tmp_path: Path, golden: Callable[[str, str
     turns = [("d1", 1, FIRST, "<image-1> is “älter”."), ("d1", 2, "And <image-2>?", "Newer.")]
     turns.append(("d2", 1, "<ImageHere> Which?", "A red one."))
     rows = {
-        "items": [{"item_id": "d1", "ordinal": 1}, {"item_id": "d2", "ordinal": 2}],
-        "turns": [{"item_id": i, "turn": n, "question": said} for i, n, said, _ in turns],
-        "references": [{"item_id": i, "turn": n, "reference": said} for i, n, _, said in turns],
+        "items": [
+            {"item_id": "d1", "ordinal": 1, "group_id": None, "labels": {}},
+            {"item_id": "d2", "ordinal": 2, "group_id": None, "labels": {"topic": "Türme"}},
+        ],
+        "turns": [
+            {"item_id": i, "turn": n, "question": q, "image_positions": shown, "given": None}
+            for (i, n, q, _), shown in zip(turns, ([1, 2], [], [1]), strict=True)
+        ],
+        "choices": [],
+        "references": [
+            {"item_id": i, "turn": n, "kind": "answer", "reference": said}
+            for i, n, _, said in turns
+        ],
         "images": [image("d1", 1, red), image("d1", 2, blue), image("d2", 1, red)],
     }
 
     exported = write_release(tmp_path / "releases", CARD, rows, store)
 
-    assert len(exported) == 4
+    assert len(exported) == 6
     for each in exported:
         path = tmp_path / "releases" / each.path
         golden(f"release/{path.name}", path.read_text())

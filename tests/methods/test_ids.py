@@ -1,4 +1,4 @@
-"""Identity by content: one text form, one hash, one bucket."""
+"""Identity by content: one text form, one hash."""
 
 import hashlib
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.ids import ID_LENGTH, bucket_of, canonical_json, content_id
+from methods.ids import ID_LENGTH, canonical_json, content_id
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 JSON = st.recursive(
@@ -47,26 +47,6 @@ def test_the_order_of_keys_is_no_part_of_a_thing(thing):
 def test_two_things_share_an_id_only_when_they_share_their_text_form(one, other):
     same_form = canonical_json(one) == canonical_json(other)
     assert (content_id(one) == content_id(other)) == same_form
-
-
-def test_a_bucket_is_the_first_eight_hex_digits_modulo_the_number_of_buckets():
-    # 0x000000ff = 255 = 31 * 8 + 7; what follows the eighth digit has no say.
-    assert bucket_of("000000ff" + "0" * 12, 8) == 7
-    assert bucket_of("000000ff" + "f" * 12, 8) == 7
-
-
-@given(IDS, st.integers(1, 1000))
-def test_every_id_has_one_bucket_and_it_is_in_range(an_id, n_buckets):
-    assert bucket_of(an_id, n_buckets) in range(n_buckets)
-    assert bucket_of(an_id, n_buckets) == bucket_of(str(an_id), n_buckets)
-
-
-def test_buckets_fill_evenly():
-    # 8000 ids in 8 buckets: 1000 each, standard deviation sqrt(8000 * 1/8 * 7/8) = 30; 5 of them.
-    sizes = [0] * 8
-    for number in range(8000):
-        sizes[bucket_of(content_id("row", number), 8)] += 1
-    assert all(850 < size < 1150 for size in sizes), sizes
 
 
 def test_the_id_is_that_of_any_process_not_of_this_one():

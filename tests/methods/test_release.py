@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, Image, interleave
-from methods.release import ApprovedDialogue, Origin, ReviewPolicy, build_release, image_positions
+from methods.release import (
+    RELEASE_TABLES,
+    ApprovedDialogue,
+    Edition,
+    Origin,
+    ReviewPolicy,
+    build_release,
+    id_of_release,
+    image_positions,
+)
 
 BRIDGES = ApprovedDialogue(
     item_id="item-b",
@@ -69,6 +79,7 @@ def test_items_stand_in_the_order_of_their_ids_with_those_who_reviewed_them():
             "ordinal": 1,
             "revision": 0,
             "reviewers": ["ann", "eve"],
+            "labels": {},
         },
         {
             "release_id": release.release_id,
@@ -77,6 +88,7 @@ def test_items_stand_in_the_order_of_their_ids_with_those_who_reviewed_them():
             "ordinal": 2,
             "revision": 1,
             "reviewers": ["ann", "eve"],
+            "labels": {},
         },
     ]
 
@@ -115,11 +127,11 @@ def test_a_turn_has_its_images_and_the_call_that_wrote_it():
 
 def test_a_reference_has_the_call_that_answered_and_not_the_one_that_asked():
     release = build(BRIDGES)
-    columns = ("turn", "reference", "call_key", "prompt_version")
+    columns = ("turn", "kind", "reference", "call_key", "prompt_version")
     assert [tuple(row[name] for name in columns) for row in release.rows["references"]] == [
-        (1, "A bridge.", "call-3", "mmdu/answers@1"),
-        (2, "Another.", None, None),
-        (3, "<image-1>.", None, None),
+        (1, "answer", "A bridge.", "call-3", "mmdu/answers@1"),
+        (2, "answer", "Another.", None, None),
+        (3, "answer", "<image-1>.", None, None),
     ]
 
 
@@ -153,9 +165,8 @@ def test_an_image_without_a_source_is_an_error_never_a_row_without_one():
         build_release("mmdu", [BRIDGES], ALL, QUESTIONS, ANSWERS, {})
 
 
-def test_no_dialogues_are_four_empty_tables():
-    empty: dict[str, list] = {"items": [], "turns": [], "references": [], "images": []}
-    assert build().rows == empty
+def test_no_dialogues_are_empty_tables():
+    assert build().rows == {table: [] for table in RELEASE_TABLES}
 
 
 # --- Name ----------------------------------------------------------------------------------------
@@ -201,8 +212,58 @@ def test_what_was_demanded_of_people_is_part_of_a_release():
 
 def test_every_row_of_every_table_carries_the_release():
     release = build(BRIDGES, MILLS)
-    for rows in release.rows.values():
-        assert rows and {row["release_id"] for row in rows} == {release.release_id}
+    for table, rows in release.rows.items():
+        assert {row["release_id"] for row in rows} == ({release.release_id} if rows else set())
+        assert bool(rows) == (table != "choices"), "dialogues have no choices"
+
+
+def rows_of(*dialogues: ApprovedDialogue) -> dict[str, list[dict]]:
+    """Their rows as the tables have them, without the release."""
+    return {
+        table: [{name: row[name] for name in row if name != "release_id"} for row in rows]
+        for table, rows in build(*dialogues).rows.items()
+    }
+
+
+def test_the_id_is_that_which_the_first_version_gave():
+    """By hand: name, policy and rows as they were before items had labels and turns could be given."""
+    rows = rows_of(BRIDGES, MILLS)
+    before = {
+        table: [
+            {name: row[name] for name in row if name not in ("labels", "kind")}
+            for row in rows[table]
+        ]
+        for table in ("items", "turns", "references", "images")
+    }
+    reviewed = {"policy": "all", "share": 1.0}
+    digits = content_id("release", "mmdu", reviewed, before)[:10]
+    assert build(BRIDGES, MILLS).release_id == f"mmdu-{digits}"
+
+
+def test_what_is_at_its_default_is_not_hashed_and_what_says_something_is():
+    rows = rows_of(BRIDGES)
+    release_id = id_of_release("mmdu", ALL, rows, Edition("mmdu"))
+    assert release_id == build(BRIDGES).release_id == id_of_release("mmdu", ALL, rows, Edition())
+
+    def with_column(table: str, **more: object) -> str:
+        changed = {**rows, table: [{**row, **more} for row in rows[table]]}
+        return id_of_release("mmdu", ALL, changed, Edition("mmdu"))
+
+    # As the tables give them: NULLs, and a MAP as pairs.
+    assert with_column("items", group_id=None, labels=[]) == release_id
+    assert with_column("turns", given=None) == release_id
+    others = [
+        with_column("items", group_id="g"),
+        with_column("items", labels={"task": "Counting"}),
+        with_column("items", labels=[("task", "Memes")]),
+        with_column("turns", given="A bridge."),
+        with_column("references", kind="caption"),
+        id_of_release("mmdu", ALL, rows, Edition("mmdu", origin="imported")),
+        id_of_release("mmdu", ALL, rows, Edition("mmdu", split="dev")),
+        id_of_release("mmdu", ALL, rows, Edition("mmdu", language="en")),
+        id_of_release("mmdu", ALL, {**rows, "choices": [{"choice": "A kite"}]}, Edition("mmdu")),
+    ]
+    assert len({release_id, *others}) == 1 + len(others)
 
 
 # --- Which images enter where --------------------------------------------------------------------

@@ -25,8 +25,9 @@ LIBRARIES = (
     "multiprocessing.forkserver",
     # A thread for all progress bars.
     "tqdm_monitor",
-    # Files of its own that a library keeps open: matplotlib's fonts.
+    # Files that a library keeps open: matplotlib its own fonts and the system's.
     "/site-packages/",
+    "/share/fonts/",
 )
 """Names, or parts of names, of what libraries keep for as long as the process lives."""
 
@@ -119,6 +120,7 @@ class Leaks:
     def __init__(self) -> None:
         self._before: set[Held] = set()
         self._of_fixtures: dict[object, set[Held]] = {}
+        self._file: Path | None = None
 
     def _left(self, before: set[Held]) -> set[Held]:
         """What is held now and was not before, once it has had its time to end."""
@@ -131,7 +133,13 @@ class Leaks:
         return left
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        if item.path != self._file:
+            self._file = item.path
+            # What earlier files imported and made is not looked through again by every collection
+            # here: with torch and Dagster loaded that takes half a second each time.
+            gc.collect()
+            gc.freeze()
         self._before = held()
         return (yield)
 
@@ -155,6 +163,11 @@ class Leaks:
             return (yield)
         finally:
             self._of_fixtures[fixturedef] = held() - before
+
+    @pytest.hookimpl
+    def pytest_sessionfinish(self) -> None:
+        # What is frozen when the interpreter ends, libraries report as leaked.
+        gc.unfreeze()
 
     @pytest.hookimpl
     def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[object]) -> None:

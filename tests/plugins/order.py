@@ -1,8 +1,9 @@
-"""Which tests run first, and how long each file took.
+"""Which tests run first, which are slow, and how long each file took.
 
 What belongs here: the order of a run. Files that take long begin first, so that no worker is still at
-one of them when the others have nothing left to do. `tests/durations.json` says how long each took;
-`--record-durations` writes it anew. A run in random order keeps its random order.
+one of them when the others have nothing left to do; they are marked `slow`, unless they are marked
+`always`. `tests/durations.json` says how long each took; `--record-durations` writes it anew. A run in
+random order keeps its random order.
 """
 
 import json
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+SLOW_SECONDS = 5.0
+"""A file that took longer, on an idle machine with two cores, is slow."""
 RECORD = Path(__file__).parents[1] / "durations.json"
 
 
@@ -31,9 +34,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Slow files first; the tests of a file stay together and keep their order.
 
-    It runs before the plugin for random orders, which has the last word.
+    It runs before the plugin for random orders, which has the last word, and before tests are chosen
+    by their marks.
     """
     seconds = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    for item in items:
+        slow = seconds.get(_file(item.nodeid), 0) > SLOW_SECONDS
+        if slow and not item.get_closest_marker("always"):
+            item.add_marker("slow")
     items.sort(key=lambda item: (-seconds.get(_file(item.nodeid), 0), _file(item.nodeid)))
 
 

@@ -25,7 +25,7 @@ from resources.warehouse import Warehouse
 from tests.homes.version_1 import unpack
 from tests.resources.llm.test_ledger import call
 from tests.resources.review.test_store import decision
-from tests.resources.test_warehouse import TABLE, summaries
+from tests.resources.test_warehouse import TABLE, answers
 
 
 @pytest.fixture
@@ -130,8 +130,8 @@ def _write_pairs(folder: Path, number: int, ready: Any) -> None:
         release = folder / "releases" / f"r-{name}"
         release.mkdir()
         (release / "card.json").write_text("{}")
-        rows = summaries(f"{number}-{round_}", 1, text=call(name).key)
-        warehouse.replace(TABLE, rows, {"bucket": f"{number}-{round_}"})
+        rows = answers(f"{number}-{round_}", 1, text=call(name).key)
+        warehouse.replace(TABLE, rows, {"set_id": f"{number}-{round_}"})
         if round_ == 2:
             ready.release()
 
@@ -169,13 +169,13 @@ def whole(home: Path) -> int:
     """Whether all that the home's tables refer to is there; the number of rows that refer."""
     ledger, reviews = Ledger(home / "ledger.sqlite"), ReviewStore(home / "review.sqlite")
     rows = Warehouse(home / "warehouse.duckdb").sql(
-        f"SELECT bucket, summary FROM {TABLE} WHERE bucket LIKE '%-%'"
+        f"SELECT set_id, answer FROM {TABLE} WHERE set_id LIKE '%-%'"
     )
     names = [
-        1_000_000 * int(bucket.split("-")[0]) + int(bucket.split("-")[1])
-        for bucket in rows.column("bucket").to_pylist()
+        1_000_000 * int(set_id.split("-")[0]) + int(set_id.split("-")[1])
+        for set_id in rows.column("set_id").to_pylist()
     ]
-    keys = rows.column("summary").to_pylist()
+    keys = rows.column("answer").to_pylist()
     assert set(ledger.find(keys)) == set(keys) and len(set(keys)) == len(names)
     known = {each.item_id for each in reviews.decisions()}
     assert {decision(name).item_id for name in names} <= known

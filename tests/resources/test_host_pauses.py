@@ -67,7 +67,7 @@ def test_a_pause_that_wikipedia_asked_for_holds_for_images(uploads, wiki, tmp_pa
 
     start = time.monotonic()
     assert isinstance(fetched(uploads, pauses, ok()), bytes)
-    assert 0.4 < time.monotonic() - start < 5
+    assert time.monotonic() - start > 0.4
 
 
 def test_a_pause_that_an_image_server_asked_for_holds_for_wikipedia(uploads, wiki, tmp_path):
@@ -76,7 +76,7 @@ def test_a_pause_that_an_image_server_asked_for_holds_for_wikipedia(uploads, wik
 
     start = time.monotonic()
     wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
-    assert 0.4 < time.monotonic() - start < 5
+    assert time.monotonic() - start > 0.4
 
 
 def test_a_pause_of_hours_is_waited_for_by_neither(uploads, wiki, tmp_path):

@@ -1,10 +1,7 @@
-"""Older files become current ones: nothing is lost, whoever is killed when; later ones are refused."""
+"""Older files become current ones and nothing is lost; later ones are refused."""
 
-import multiprocessing
-import os
 import re
 import shutil
-import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -14,24 +11,31 @@ from typing import Any
 import duckdb
 import pytest
 
-from resources.images.index import ImageIndex, IndexFile
-from resources.llm.ledger.file import LedgerFile
+from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
 from resources.migrations import StoreError, current_version, migrations
-from resources.review.file import ReviewFile
 from resources.review.store import ReviewStore
 from resources.sqlite_file import SqliteFile
-from resources.warehouse import SQL_ROOT, STAGES, Warehouse, WarehouseError
+from resources.warehouse import SQL_ROOT, Warehouse, WarehouseError
 from resources.warehouse_schema import MIGRATIONS, sql_text
 from tests.homes.version_1 import unpack
+from tests.resources.older_warehouses import (
+    expected,
+    hand_made_version_1,
+    hand_made_version_6,
+    raised_to,
+    today,
+)
+from tests.resources.store_files import (
+    SQLITE,
+    assert_same_rows,
+    form_of_duckdb,
+    form_of_sqlite,
+    rows_of_duckdb,
+    rows_of_sqlite,
+)
 
-SQLITE: dict[str, type[SqliteFile]] = {
-    "ledger.sqlite": LedgerFile,
-    "review.sqlite": ReviewFile,
-    "image_index.sqlite": IndexFile,
-}
 FOLDERS = [MIGRATIONS, *(kind.SCHEMA[0].with_name("migrations") for kind in SQLITE.values())]
-Rows = dict[str, list[Any]]
 
 
 @pytest.fixture(scope="module")
@@ -44,34 +48,6 @@ def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(version_1: Path, tmp_path: Path) -> Path:
     shutil.copytree(version_1, tmp_path / "home")
     return tmp_path / "home"
-
-
-def rows_of_duckdb(path: Path) -> Rows:
-    """Every row of every table of the stages, read without the project's code."""
-    with duckdb.connect(str(path), read_only=True) as connection:
-        names = connection.execute(
-            "SELECT schema_name || '.' || table_name FROM duckdb_tables() "
-            "WHERE list_contains(?, schema_name)",
-            [list(STAGES)],
-        ).fetchall()
-        return {
-            name: [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
-            for (name,) in names
-            for found in [connection.execute(f"SELECT * FROM {name} ORDER BY ALL")]
-            for columns in [[column[0] for column in found.description]]
-        }
-
-
-def rows_of_sqlite(path: Path) -> Rows:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
-        names = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        ).fetchall()
-        return {
-            name: [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2")]
-            for (name,) in names
-        }
 
 
 # --- The files of migrations ---------------------------------------------------------------------
@@ -90,37 +66,6 @@ def test_migrations_are_numbered_without_gaps_and_named_for_what_they_do(folder:
 
 
 # --- The form of what comes out ------------------------------------------------------------------
-
-
-def form_of_duckdb(path: Path) -> dict[str, list[Any]]:
-    """Columns in order, constraints and views, as DuckDB has them."""
-    queries = {
-        "columns": "SELECT schema_name, table_name, column_index, column_name, data_type, is_nullable, "
-        "column_default FROM duckdb_columns() WHERE list_contains($s, schema_name) ORDER BY ALL",
-        "constraints": "SELECT schema_name, table_name, constraint_type, constraint_text, "
-        "constraint_column_names FROM duckdb_constraints() WHERE list_contains($s, schema_name) "
-        "ORDER BY ALL",
-        "indexes": "SELECT schema_name, table_name, index_name FROM duckdb_indexes() ORDER BY ALL",
-        "views": "SELECT schema_name, view_name, sql FROM duckdb_views() "
-        "WHERE list_contains($s, schema_name) ORDER BY ALL",
-    }
-    with duckdb.connect(str(path), read_only=True) as connection:
-        return {
-            name: connection.execute(
-                query, {"s": list(STAGES)} if "$s" in query else None
-            ).fetchall()
-            for name, query in queries.items()
-        }
-
-
-def form_of_sqlite(path: Path) -> dict[tuple[str, str], str]:
-    """What declares each table, index, trigger and view, without comments and spacing."""
-    with closing(sqlite3.connect(path)) as connection:
-        declared = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-    return {
-        (kind, name): re.sub(r"\s+", "", re.sub("--[^\n]*", "", sql or "")).replace('"', "")
-        for kind, name, sql in declared
-    }
 
 
 def test_a_migrated_warehouse_has_the_form_that_sql_declares(home: Path, tmp_path: Path) -> None:
@@ -145,47 +90,6 @@ def test_a_migrated_sqlite_file_has_the_form_that_its_schema_declares(
 
 # --- What was in it ------------------------------------------------------------------------------
 
-WORDS = {"founded": "seed", "overtaken": "absorbed", "sparse": "noise"}
-MEANS = {"turn_mean": "micro", "dialogue_mean": "macro"}
-
-
-def expected(before: Rows) -> Rows:
-    """The rows of version 1 under the names and in the words of today."""
-    after = {name: [dict(row) for row in rows] for name, rows in before.items()}
-    after["rewrite.rewrites"] = after.pop("rewrite.prompts")
-    after["cluster.duplicates"] = after.pop("ingest.duplicates")
-    lost = after["dialogue.failed"]
-    after["rewrite.failed"] = [
-        {**row, "stage": "rewrites"} for row in lost if row["stage"] == "prompts"
-    ]
-    after["dialogue.failed"] = [row for row in lost if row["stage"] != "prompts"]
-    queue, agreement = after["review.queue"], after["review.agreement"]
-    after["evaluate.score_queue"] = [row for row in queue if row["kind"] == "score"]
-    after["review.queue"] = [row for row in queue if row["kind"] != "score"]
-    after["evaluate.judge_agreement"] = [row for row in agreement if "judge:" in row["raters"]]
-    after["review.agreement"] = [row for row in agreement if "judge:" not in row["raters"]]
-    for row in after["evaluate.scores"]:
-        row["aggregation"] = MEANS[row["aggregation"]]
-    for row in after["cluster.clusters"]:
-        for column in ("group_how", "cluster_how"):
-            row[column] = WORDS.get(row[column], row[column])
-    for row in after["cluster.communities"]:
-        row["created_in"] = row.pop("founded_in")
-    for row in after["ledger.calls"]:
-        if row["stage"] == "rewrite.prompts":
-            row["stage"] = "rewrite.rewrites"
-    return after
-
-
-def in_order(rows: list[Any]) -> list[str]:
-    return sorted(repr(sorted(row.items())) for row in rows)
-
-
-def assert_same_rows(found: Rows, wanted: Rows) -> None:
-    assert set(found) == set(wanted)
-    for name, rows in wanted.items():
-        assert in_order(found[name]) == in_order(rows), name
-
 
 def test_every_row_of_version_1_is_there_under_its_new_name(home: Path) -> None:
     before = rows_of_duckdb(home / "warehouse.duckdb")
@@ -200,6 +104,18 @@ def test_every_row_of_version_1_is_there_under_its_new_name(home: Path) -> None:
     assert len(after["evaluate.judge_agreement"]) == 28 and len(after["review.agreement"]) == 52
 
 
+def test_scores_of_version_1_have_the_version_of_the_judges_prompt(home: Path) -> None:
+    warehouse = Warehouse(home / "warehouse.duckdb")
+
+    versions = warehouse.sql(
+        "SELECT DISTINCT judge_version AS version FROM evaluate.scores"
+    ).column("version")
+    judged = warehouse.sql("SELECT DISTINCT prompt_version AS version FROM evaluate.judgments")
+
+    assert versions.to_pylist() == judged.column("version").to_pylist()
+    assert [version.partition("@")[0] for version in versions.to_pylist()] == ["mmdu/judge"]
+
+
 def test_the_leaderboard_gives_the_same_numbers(home: Path) -> None:
     with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
         before = connection.execute(
@@ -208,63 +124,11 @@ def test_the_leaderboard_gives_the_same_numbers(home: Path) -> None:
         ).fetchall()
 
     after = Warehouse(home / "warehouse.duckdb").sql(
-        "SELECT * EXCLUDE (metric), metric FROM evaluate.leaderboard ORDER BY ALL"
+        "SELECT * EXCLUDE (metric, judge_version, n_truncated, n_reasoning_only, n_empty, rank, "
+        "ranks, judged_only, coverage), metric FROM evaluate.leaderboard ORDER BY ALL"
     )
 
     assert [tuple(row.values()) for row in after.to_pylist()] == before and len(before) == 42
-
-
-def hand_made_version_1(path: Path) -> Rows:
-    """A small file with a row for whatever a migration changes; its rows."""
-    ways = [("founded", "founded"), ("founded", "overtaken"), ("assigned", "sparse")]
-    ways += [("founded", "assigned"), ("founded", "no neighbour")]
-    ways += [(how, None) for how in ("overtaken", "sparse", "no neighbour")]
-    with duckdb.connect(str(path)) as old:
-        old.execute(migrations(MIGRATIONS)[0].text())
-        old.execute("CREATE TABLE main.schema_version AS SELECT 'a hash' AS version")
-        for number, (group_how, cluster_how) in enumerate(ways):
-            group = "g" if cluster_how else None
-            cluster = "c" if cluster_how in ("founded", "assigned") else None
-            old.execute(
-                "INSERT INTO cluster.clusters (entry_id, category_text_id, caption_text_id, "
-                "group_id, group_how, cluster_id, cluster_how) VALUES (?, 't', 't', ?, ?, ?, ?)",
-                [f"{number}", group, group_how, cluster, cluster_how],
-            )
-        for stage in ("summaries", "questions", "answers", "dialogues", "prompts"):
-            old.execute(
-                "INSERT INTO dialogue.failed VALUES ('00', ?, 's', 'e', 'refused', 'no', NULL)",
-                [stage],
-            )
-        for kind in ("dialogue", "rewrite", "score"):
-            old.execute(
-                "INSERT INTO review.queue VALUES (?, ?, 's', '00', '{}', 'h', NULL, ['i'])",
-                [f"item-{kind}", kind],
-            )
-        for raters in ("all", "alice|bob", "people|judge:j"):
-            old.execute(
-                "INSERT INTO review.agreement VALUES "
-                "('score', 'd', ?, 'raw', 1, NULL, NULL, NULL, 'one item')",
-                [raters],
-            )
-        for aggregation in MEANS:
-            old.execute(
-                "INSERT INTO evaluate.scores VALUES "
-                "('b', 'r', 'm', 'j', 'p', 'd', ?, 1, 0, 2, 1, 1, 1, 0, 0)",
-                [aggregation],
-            )
-        old.execute("INSERT INTO ingest.duplicates VALUES ('i', 'i', 2, NULL)")
-        old.execute(
-            "INSERT INTO rewrite.prompts VALUES ('00', 's', 'w', 'd', 1, 'o', 'w', 'k', 'p', 'x')"
-        )
-        old.execute(
-            "INSERT INTO cluster.communities VALUES "
-            "('g', 'group', NULL, '0', 't', 't', 1, 'run', 'm', 0.5, 2, 'exact', 'exact')"
-        )
-        old.execute(
-            "INSERT INTO ledger.calls VALUES ('k', 'lost', 'p', 'm', 'v', 'rewrite.prompts', 'r', "
-            "'live', 'length', 1, 0, 0, NULL, NULL, '2026-01-01T00:00:00Z')"
-        )
-    return rows_of_duckdb(path)
 
 
 def test_every_word_of_version_1_has_its_new_one(tmp_path: Path) -> None:
@@ -278,7 +142,95 @@ def test_every_word_of_version_1_has_its_new_one(tmp_path: Path) -> None:
     assert [row["stage"] for row in after["rewrite.failed"]] == ["rewrites"]
     assert len(after["dialogue.failed"]) == 4 and len(after["cluster.clusters"]) == 8
     assert [row["kind"] for row in after["evaluate.score_queue"]] == ["score"]
-    assert [row["aggregation"] for row in after["evaluate.scores"]] == ["macro", "micro"]
+    assert {row["aggregation"] for row in after["evaluate.scores"]} == {"macro", "micro"}
+
+
+# --- Version 6 divided generation into buckets -----------------------------------------------------
+
+
+def test_every_row_of_version_6_is_there_without_its_bucket(tmp_path: Path) -> None:
+    before = hand_made_version_6(tmp_path / "warehouse.duckdb")
+    divided = {name for name, rows in before.items() if "bucket" in (rows or [{}])[0]}
+    assert divided == {
+        "cluster.image_sets",
+        *(f"dialogue.{each}" for each in ("summaries", "questions", "answers", "dialogues")),
+        *("dialogue.failed", "rewrite.rewrites", "rewrite.failed"),
+        *("review.queue", "evaluate.score_queue"),
+    }
+
+    Warehouse(tmp_path / "warehouse.duckdb").check()
+
+    after = rows_of_duckdb(tmp_path / "warehouse.duckdb")
+    assert_same_rows(after, today(before))
+    assert all(len(after[name]) == len(before[name]) > 1 for name in divided)
+    assert not any("bucket" in row for rows in after.values() for row in rows)
+
+
+def test_scores_of_version_6_get_the_prompt_that_their_judgments_were_made_with(
+    tmp_path: Path,
+) -> None:
+    hand_made_version_6(tmp_path / "warehouse.duckdb")
+
+    found = Warehouse(tmp_path / "warehouse.duckdb").sql(
+        "SELECT model, judge, aggregation, judge_version AS version, value "
+        "FROM evaluate.scores WHERE form = 'judged' ORDER BY ALL"
+    )
+
+    assert [tuple(row.values()) for row in found.to_pylist()] == [
+        # After a repair a version has the repair's, too.
+        ("careful", "first", "macro", "judge@1", 61.0),
+        ("careful", "first", "micro", "judge@1", 60.0),
+        ("careful", "second", "micro", "judge@2", 70.0),
+        ("careless", "first", "micro", "judge@3", 30.0),
+        # Nobody knows what gave a score without judgments.
+        ("gone", "first", "micro", "unknown", 10.0),
+    ]
+
+
+def test_paths_of_pages_are_those_inside_the_home_wherever_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    raised_to(8, path)
+    with duckdb.connect(str(path)) as old:
+        old.execute(
+            "INSERT INTO evaluate.reports VALUES "
+            "('a-1', '/srv/reports/old home/reports/a-1.html', 'x', 1), "
+            "('a-2', '/data/reports/a-2.html', 'y', 2)"
+        )
+        old.execute(
+            "INSERT INTO cluster.pictures VALUES ('/data/reports/cluster/pictures.html', 'z', 3, 4)"
+        )
+
+    warehouse = Warehouse(path)
+
+    reports = warehouse.sql("SELECT path FROM evaluate.reports ORDER BY release_id")
+    assert reports["path"].to_pylist() == ["reports/a-1.html", "reports/a-2.html"]
+    (page,) = warehouse.sql("FROM cluster.pictures").to_pylist()
+    assert page == {
+        "path": "reports/cluster/pictures.html",
+        "sha256": "z",
+        "n_points": 3,
+        "n_thumbnails": 4,
+    }
+
+
+def test_a_warehouse_of_version_6_has_the_form_that_sql_declares(tmp_path: Path) -> None:
+    hand_made_version_6(tmp_path / "old.duckdb")
+    Warehouse(tmp_path / "old.duckdb").check()
+    Warehouse(tmp_path / "new.duckdb").check()
+
+    assert form_of_duckdb(tmp_path / "old.duckdb") == form_of_duckdb(tmp_path / "new.duckdb")
+
+
+def test_a_home_that_version_6_had_brought_up_to_date_loses_nothing_either(home: Path) -> None:
+    wanted = expected(rows_of_duckdb(home / "warehouse.duckdb"))
+    raised_to(6, home / "warehouse.duckdb")
+
+    Warehouse(home / "warehouse.duckdb").check()
+
+    assert_same_rows(rows_of_duckdb(home / "warehouse.duckdb"), wanted)
+
+
+# --- Other files -----------------------------------------------------------------------------------
 
 
 def test_a_file_that_lacks_a_table_of_the_first_release_gets_it_and_keeps_its_rows(
@@ -301,11 +253,34 @@ def test_every_row_of_a_sqlite_file_is_there(name: str, kind: type[SqliteFile], 
         for row in before.get(table, ()):
             if row["stage"] == "rewrite.prompts":
                 row["stage"] = "rewrite.rewrites"
+    for table in ("items", "standings"):
+        for row in before.get(table, ()):
+            del row["bucket"]
+
+    if "calls" in before:
+        for row in (*before["calls"], *before["charges"]):
+            assert row["provider"] == "openai"  # Nobody knows at which address.
+            row |= {"endpoint": None, "outcome": "answered", "reasoning": None}
+        for row in before["charges"]:
+            assert row["finish_reason"] == "content_filter"
+            row |= {"outcome": "refused", "detail": "", "response": "", "request": None}
+        before |= {"earlier_endpoints": [], "renewals": []}
 
     kind(home / name)
 
     assert rows_of_sqlite(home / name) == before
     assert sum(map(len, before.values())) > 10
+
+
+def test_the_queue_of_an_older_home_is_the_same_queue_without_buckets(home: Path) -> None:
+    store = ReviewStore(home / "review.sqlite")
+    before, standing = store.items(), store.page(limit=100)
+    queued = [{name: each[name] for name in each if name != "bucket"} for each in before]
+
+    # Nothing is new, so nobody is asked again.
+    assert store.update_queue(queued) == (0, 0, 0)
+    assert store.items() == queued and len(queued) == 24
+    assert store.page(limit=100) == standing
 
 
 def test_what_was_answered_decided_and_fetched_is_known(home: Path) -> None:
@@ -319,148 +294,6 @@ def test_what_was_answered_decided_and_fetched_is_known(home: Path) -> None:
     ]
     assert set(ImageIndex(home / "image_index.sqlite").known(urls)) == set(urls)
     assert (len(keys), len(events), len(urls)) == (79, 28, 12)
-
-
-# --- Killed --------------------------------------------------------------------------------------
-
-
-class DyingConnection:
-    """A DuckDB connection whose process is killed before its n-th statement."""
-
-    def __init__(self, connection: Any, n: int, done: list[str]):
-        self._connection, self._n, self._done = connection, n, done
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._connection, name)
-        if name not in ("execute", "begin", "commit", "close"):
-            return method
-
-        def counted(*arguments: Any, **options: Any) -> Any:
-            self._done.append(name)
-            if len(self._done) == self._n:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return method(*arguments, **options)
-
-        return counted
-
-
-def _open_and_die(path: Path, n: int) -> None:
-    opened, done = duckdb.connect, list[str]()
-
-    def connect(*arguments: Any, **options: Any) -> Any:
-        connection = opened(*arguments, **options)
-        # The declarations are read off a database in memory.
-        return DyingConnection(connection, n, done) if arguments else connection
-
-    duckdb.connect = connect
-    Warehouse(path).check()
-
-
-def _forked(work: Callable[..., None], *arguments: Any) -> int:
-    """Exit code of a child that does `work`; negative for the signal that killed it."""
-    child = multiprocessing.get_context("fork").Process(target=work, args=arguments)
-    child.start()
-    child.join()
-    assert child.exitcode is not None
-    return child.exitcode
-
-
-def _kill_everywhere(source: Path, folder: Path, told: Any) -> None:
-    """In a process of its own, which opens no DuckDB file: its children are forked."""
-    for n in range(1, 200):
-        path = folder / f"{n}.duckdb"
-        shutil.copyfile(source, path)
-        exit_code = _forked(_open_and_die, path, n)
-        told.put((n, exit_code))
-        if exit_code == 0:
-            return
-
-
-def test_a_warehouse_killed_before_any_statement_loses_nothing_and_the_next_finishes(
-    tmp_path: Path,
-) -> None:
-    wanted = expected(hand_made_version_1(tmp_path / "old.duckdb"))
-    spawn = multiprocessing.get_context("spawn")
-    told = spawn.SimpleQueue()
-    killer = spawn.Process(target=_kill_everywhere, args=(tmp_path / "old.duckdb", tmp_path, told))
-    killer.start()
-
-    n_killed, exit_code = 0, None
-    while exit_code != 0:
-        n, exit_code = told.get()
-        assert exit_code in (0, -signal.SIGKILL)
-        n_killed += exit_code != 0
-        path = tmp_path / f"{n}.duckdb"
-        Warehouse(path).check()
-        assert_same_rows(rows_of_duckdb(path), wanted)
-        path.unlink()
-    killer.join()
-    n_statements = sum(step.text().count(";\n") for step in migrations(MIGRATIONS))
-    assert n_killed > n_statements > 60, "it was killed before each of them"
-
-
-def _open_sqlite_and_die(kind: type[SqliteFile], path: Path, n: int) -> None:
-    seen = 0
-    open_ = kind._open
-
-    def watched(self: SqliteFile) -> sqlite3.Connection:
-        connection = open_(self)
-
-        def count(_: str) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == n:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        connection.set_trace_callback(count)
-        return connection
-
-    kind._open = watched  # type: ignore[method-assign]
-    kind(path)
-
-
-@pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
-def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_finishes(
-    name: str, kind: type[SqliteFile], version_1: Path, tmp_path: Path
-) -> None:
-    shutil.copyfile(version_1 / name, tmp_path / "whole.sqlite")
-    kind(tmp_path / "whole.sqlite")
-    wanted = rows_of_sqlite(tmp_path / "whole.sqlite")
-    form = form_of_sqlite(tmp_path / "whole.sqlite")
-
-    for n in range(1, 200):
-        path = tmp_path / f"{n}.sqlite"
-        shutil.copyfile(version_1 / name, path)
-        exit_code = _forked(_open_sqlite_and_die, kind, path, n)
-        kind(path)
-        assert rows_of_sqlite(path) == wanted, f"killed before statement {n}"
-        assert form_of_sqlite(path) == form
-        if exit_code == 0:
-            break
-        assert exit_code == -signal.SIGKILL
-    else:
-        pytest.fail("the file was never opened")
-    assert n > 4, "it was killed amid the work"
-
-
-def _arrive(path: Path, barrier: Any) -> None:
-    barrier.wait()
-    Warehouse(path).check()
-
-
-def test_processes_that_find_an_older_warehouse_at_once(home: Path) -> None:
-    path = home / "warehouse.duckdb"
-    wanted = expected(rows_of_duckdb(path))
-    spawn = multiprocessing.get_context("spawn")
-    barrier = spawn.Barrier(3)
-    processes = [spawn.Process(target=_arrive, args=(path, barrier)) for _ in range(3)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(120)
-
-    assert [process.exitcode for process in processes] == [0] * 3
-    assert_same_rows(rows_of_duckdb(path), wanted)
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -632,12 +465,18 @@ def test_opening_a_current_warehouse_asks_for_its_version_alone(
     asked = []
     opened = duckdb.connect
 
-    class Watched(DyingConnection):
+    class Watched:
+        def __init__(self, connection: Any):
+            self._connection = connection
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._connection, name)
+
         def execute(self, *arguments: Any) -> Any:
             asked.append(arguments[0])
             return self._connection.execute(*arguments)
 
-    monkeypatch.setattr(duckdb, "connect", lambda *a, **o: Watched(opened(*a, **o), 0, []))
+    monkeypatch.setattr(duckdb, "connect", lambda *a, **o: Watched(opened(*a, **o)))
     warehouse = Warehouse(home / "warehouse.duckdb")
     warehouse.check()
     warehouse.check()

@@ -209,3 +209,9 @@ def test_line_ends_of_windows_are_line_ends(override):
     override("mmdu/judge", "").write_bytes(MINE.replace("\n", "\r\n").encode())
 
     assert prompt("mmdu/judge").source == MINE
+
+
+def test_a_file_that_is_not_utf_8_is_one_sentence(override):
+    override("mmdu/judge", "").write_bytes(b"\xff\xfe")
+    with pytest.raises(PromptError, match=r"judge\.md cannot be read"):
+        prompt("mmdu/judge")

@@ -9,11 +9,21 @@ import pytest
 from resources.home import REPO_ROOT
 
 SOURCES = ("assets", "dagster_project", "methods", "resources", "review")
-STORES = ("resources/sqlite_file.py", "resources/llm/ledger/", "resources/review/")
+STORES = (
+    "resources/sqlite_file.py",
+    "resources/sqlite_connection.py",
+    "resources/llm/ledger/",
+    "resources/llm/shared/",
+    "resources/review/",
+)
 BACKUP = "resources/home_backup.py"
 """Copies whole files, and holds no store's connection."""
 OWNERS = {
-    "sqlite3": (*STORES, BACKUP),
+    "sqlite3": (
+        *STORES,
+        BACKUP,
+        "dagster_project/instance.py",  # Dagster's own databases, looked at before it opens them
+    ),
     "duckdb": (
         BACKUP,
         "resources/warehouse.py",

@@ -28,25 +28,24 @@ from resources.warehouse import (
     declared_columns,
 )
 
-TABLE = "dialogue.summaries"
+TABLE = "dialogue.answers"
 QUERIES = sorted(
     path.relative_to(SQL_ROOT).with_suffix("").as_posix()
     for path in SQL_ROOT.glob("*/*.sql")
-    if path.stem not in ("schema", "views") and path.parent.name != "migrations"
+    if path.stem not in ("schema", "views", "comments") and path.parent.name != "migrations"
 )
 
 
-def summaries(bucket: str, n: int, text: str = "seen") -> pa.Table:
-    """`n` rows of dialogue.summaries in one bucket; the keys are the bucket's, whatever `text` is."""
+def answers(set_id: str, n: int, text: str = "seen") -> pa.Table:
+    """`n` rows of dialogue.answers of one set; the keys are the set's, whatever `text` is."""
     return pa.table(
         {
-            "bucket": pa.array([bucket] * n, pa.string()),
-            "set_id": pa.array([f"{bucket}-{number}" for number in range(n)], pa.string()),
+            "set_id": pa.array([set_id] * n, pa.string()),
+            "question_id": pa.array([f"{set_id}-{number}" for number in range(n)], pa.string()),
             **{
                 column: pa.array([value] * n, pa.string())
                 for column, value in {
-                    "entry_id": "entry",
-                    "summary": text,
+                    "answer": text,
                     "call_key": "key",
                     "prompt_version": "p@1",
                     "provider": "offline",
@@ -56,19 +55,19 @@ def summaries(bucket: str, n: int, text: str = "seen") -> pa.Table:
     )
 
 
-def failures(n: int, bucket: str = "a") -> pa.Table:
+def failures(n: int, set_id: str = "a") -> pa.Table:
     """`n` equal rows of dialogue.failed, the table without a key."""
-    row = {"bucket": bucket, "stage": "summaries", "set_id": "s", "subject": "e"}
+    row = {"set_id": set_id, "stage": "summaries", "subject": "e"}
     return pa.Table.from_pylist([{**row, "reason": "refused", "detail": "no"}] * n)
 
 
 def held(warehouse: Warehouse) -> dict[str, tuple[int, list[str]]]:
-    """Bucket -> (number of rows, their distinct texts)."""
+    """Set -> (number of rows, their distinct texts)."""
     rows = warehouse.sql(
-        f"SELECT bucket, count(*) AS n, list(DISTINCT summary ORDER BY summary) AS texts "
-        f"FROM {TABLE} GROUP BY bucket"
+        f"SELECT set_id, count(*) AS n, list(DISTINCT answer ORDER BY answer) AS texts "
+        f"FROM {TABLE} GROUP BY set_id"
     ).to_pylist()
-    return {row["bucket"]: (row["n"], row["texts"]) for row in rows}
+    return {row["set_id"]: (row["n"], row["texts"]) for row in rows}
 
 
 def opened_by_another_process(path) -> bool:
@@ -89,7 +88,7 @@ def test_the_schema_is_there_on_first_use_as_sql_declares_it(warehouse):
     assert not warehouse.path.exists()
 
     assert warehouse.columns() == declared_columns()
-    assert ("summary", "VARCHAR", False) in declared_columns()[TABLE]
+    assert ("answer", "VARCHAR", False) in declared_columns()[TABLE]
     assert ("position", "INTEGER", True) in declared_columns()["dialogue.questions"]
     assert {table.partition(".")[0] for table in declared_columns()} == set(STAGES)
 
@@ -108,7 +107,7 @@ def empty_warehouse(tmp_path_factory) -> Warehouse:
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_query_file_runs_against_the_schema(empty_warehouse, name):
     text = re.sub("--.*", "", module.sql_text(name))
-    lists = set(re.findall(r"list_contains\(\s*\$(\w+)", text))
+    lists = set(re.findall(r"(?:list_contains|unnest)\(\s*\$(\w+)", text))
     params = {
         parameter: ["x"] if parameter in lists else 1 if parameter.startswith("n_") else "x"
         for parameter in re.findall(r"\$(\w+)", text)
@@ -129,35 +128,35 @@ def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
 
 def test_replacing_twice_is_replacing_once(warehouse):
     for _ in range(2):
-        assert warehouse.replace(TABLE, summaries("a", 5), {"bucket": "a"}) == 5
-        warehouse.replace("dialogue.failed", failures(4), {"bucket": "a", "stage": "summaries"})
+        assert warehouse.replace(TABLE, answers("a", 5), {"set_id": "a"}) == 5
+        warehouse.replace("dialogue.failed", failures(4), {"set_id": "a", "stage": "summaries"})
 
     assert held(warehouse) == {"a": (5, ["seen"])}
     assert warehouse.count("dialogue.failed") == 4
 
 
 def test_rows_outside_the_partition_they_replace_are_refused_and_nothing_is_written(warehouse):
-    warehouse.replace("dialogue.failed", failures(1), {"bucket": "a", "stage": "summaries"})
+    warehouse.replace("dialogue.failed", failures(1), {"set_id": "a", "stage": "summaries"})
 
     with pytest.raises(WarehouseError, match="2 rows for dialogue.failed lie outside"):
         warehouse.replace(
-            "dialogue.failed", failures(2, "b"), {"bucket": "a", "stage": "summaries"}
+            "dialogue.failed", failures(2, "b"), {"set_id": "a", "stage": "summaries"}
         )
 
     assert warehouse.count("dialogue.failed") == 1
 
 
 def test_rows_come_back_as_they_went_in(warehouse):
-    rows = summaries("a", 2, "Où ? “Here” 字 'quoted' $1 -- ; DROP")
-    warehouse.replace(TABLE, rows, {"bucket": "a"})
+    rows = answers("a", 2, "Où ? “Here” 字 'quoted' $1 -- ; DROP")
+    warehouse.replace(TABLE, rows, {"set_id": "a"})
 
-    back = warehouse.sql(f"SELECT * FROM {TABLE} ORDER BY set_id")
+    back = warehouse.sql(f"SELECT * FROM {TABLE} ORDER BY question_id")
 
     assert back.select(rows.column_names).to_pylist() == rows.to_pylist()
 
 
 def test_columns_are_matched_by_name_and_those_left_out_are_null(warehouse):
-    turned = summaries("a", 1)
+    turned = answers("a", 1)
     warehouse.replace(TABLE, turned.select(turned.column_names[::-1]))
     warehouse.replace("dialogue.failed", failures(1))
 
@@ -167,18 +166,18 @@ def test_columns_are_matched_by_name_and_those_left_out_are_null(warehouse):
 
 
 def test_new_rows_with_the_same_keys_take_the_place_of_the_old_in_their_partition_only(warehouse):
-    for bucket in "abc":
-        warehouse.replace(TABLE, summaries(bucket, 5, "old"), {"bucket": bucket})
+    for set_id in "abc":
+        warehouse.replace(TABLE, answers(set_id, 5, "old"), {"set_id": set_id})
 
-    warehouse.replace(TABLE, summaries("b", 3, "new"), {"bucket": "b"})
+    warehouse.replace(TABLE, answers("b", 3, "new"), {"set_id": "b"})
 
     assert held(warehouse) == {"a": (5, ["old"]), "b": (3, ["new"]), "c": (5, ["old"])}
 
 
 def test_a_partition_may_have_several_values(warehouse):
-    warehouse.replace(TABLE, pa.concat_tables([summaries(bucket, 2, "old") for bucket in "abc"]))
+    warehouse.replace(TABLE, pa.concat_tables([answers(set_id, 2, "old") for set_id in "abc"]))
 
-    warehouse.replace(TABLE, summaries("a", 1, "new"), {"bucket": ["a", "b"]})
+    warehouse.replace(TABLE, answers("a", 1, "new"), {"set_id": ["a", "b"]})
 
     assert held(warehouse) == {"a": (1, ["new"]), "c": (2, ["old"])}
 
@@ -187,44 +186,44 @@ def test_every_column_of_a_partition_has_to_match(warehouse):
     table = "dialogue.failed"
     warehouse.replace(table, failures(3))
 
-    warehouse.replace(table, failures(0), {"bucket": "a", "stage": "answers"})
+    warehouse.replace(table, failures(0), {"set_id": "a", "stage": "answers"})
     assert warehouse.count(table) == 3
 
-    warehouse.replace(table, failures(0), {"bucket": "a", "stage": "summaries"})
+    warehouse.replace(table, failures(0), {"set_id": "a", "stage": "summaries"})
     assert warehouse.count(table) == 0
 
 
 def test_no_rows_empty_the_partition(warehouse):
-    for bucket in "ab":
-        warehouse.replace(TABLE, summaries(bucket, 2), {"bucket": bucket})
+    for set_id in "ab":
+        warehouse.replace(TABLE, answers(set_id, 2), {"set_id": set_id})
 
-    assert warehouse.replace(TABLE, summaries("a", 0), {"bucket": "a"}) == 0
+    assert warehouse.replace(TABLE, answers("a", 0), {"set_id": "a"}) == 0
 
     assert held(warehouse) == {"b": (2, ["seen"])}
 
 
 def test_a_partition_without_values_takes_nothing_away(warehouse):
-    warehouse.replace(TABLE, summaries("a", 2))
+    warehouse.replace(TABLE, answers("a", 2))
 
-    warehouse.replace(TABLE, summaries("b", 0), {"bucket": []})
+    warehouse.replace(TABLE, answers("b", 0), {"set_id": []})
 
     assert held(warehouse) == {"a": (2, ["seen"])}
 
 
 def test_no_partition_is_the_whole_table(warehouse):
-    warehouse.replace(TABLE, summaries("a", 2))
+    warehouse.replace(TABLE, answers("a", 2))
 
-    warehouse.replace(TABLE, summaries("b", 1))
+    warehouse.replace(TABLE, answers("b", 1))
 
     assert held(warehouse) == {"b": (1, ["seen"])}
 
 
 def test_a_partitions_value_is_bound_never_read_as_sql(warehouse):
     name = "a' OR 'x' = 'x"
-    for bucket in ("b", name):
-        warehouse.replace(TABLE, summaries(bucket, 1), {"bucket": bucket})
+    for set_id in ("b", name):
+        warehouse.replace(TABLE, answers(set_id, 1), {"set_id": set_id})
 
-    warehouse.replace(TABLE, summaries(name, 0), {"bucket": name})
+    warehouse.replace(TABLE, answers(name, 0), {"set_id": name})
 
     assert held(warehouse) == {"b": (1, ["seen"])}
 
@@ -241,13 +240,13 @@ def staged(folder, *tables: pa.Table, where: str = "true") -> Parquet:
     return Parquet(paths, where)
 
 
-def whole_failures(n: int, bucket: str = "a") -> pa.Table:
+def whole_failures(n: int, set_id: str = "a") -> pa.Table:
     """As `failures`, with the column that may be empty: files must have every one."""
-    return failures(n, bucket).append_column("call_key", pa.nulls(n, pa.string()))
+    return failures(n, set_id).append_column("call_key", pa.nulls(n, pa.string()))
 
 
 def test_rows_of_several_files_are_taken_in_as_one(warehouse, tmp_path):
-    files = staged(tmp_path, summaries("a", 3), summaries("b", 2), summaries("c", 0))
+    files = staged(tmp_path, answers("a", 3), answers("b", 2), answers("c", 0))
 
     warehouse.replace_all([Write(TABLE, files, {})])
 
@@ -257,13 +256,15 @@ def test_rows_of_several_files_are_taken_in_as_one(warehouse, tmp_path):
 def test_of_the_files_only_rows_that_fulfil_the_condition_are_taken(warehouse, tmp_path):
     marked = [
         table.append_column("suspect", pa.array([None, "no row", None]))
-        for table in (summaries("a", 3), summaries("b", 3))
+        for table in (answers("a", 3), answers("b", 3))
     ]
-    files = staged(tmp_path, *marked, where="suspect IS NULL AND set_id <> 'b-2'")
+    files = staged(tmp_path, *marked, where="suspect IS NULL AND question_id <> 'b-2'")
 
     warehouse.replace_all([Write(TABLE, files, {})])
 
-    taken = warehouse.sql(f"SELECT set_id FROM {TABLE} ORDER BY set_id").column("set_id")
+    taken = warehouse.sql(f"SELECT question_id FROM {TABLE} ORDER BY question_id").column(
+        "question_id"
+    )
     assert taken.to_pylist() == ["a-0", "a-2", "b-0"]
 
 
@@ -276,14 +277,14 @@ def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(ware
         tmp_path, full.select(full.column_names[::-1]), failures(1), where="suspect IS NULL"
     )
 
-    warehouse.replace_all([Write(table, files, {"bucket": "a"})])
+    warehouse.replace_all([Write(table, files, {"set_id": "a"})])
 
     taken = warehouse.sql(f"SELECT call_key FROM {table} ORDER BY ALL").column("call_key")
     assert taken.to_pylist() == ["key", None]
 
 
 def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
-    files = staged(tmp_path, summaries("a", 1).drop_columns(["provider"]))
+    files = staged(tmp_path, answers("a", 1).drop_columns(["provider"]))
 
     with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*provider"):
         warehouse.replace_all([Write(TABLE, files, {})])
@@ -291,32 +292,32 @@ def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
 
 def test_replacing_twice_from_files_is_replacing_once(warehouse, tmp_path):
     """In its partition only, and the new files' rows take the place of the old ones'."""
-    warehouse.replace(TABLE, summaries("b", 2, "old"))
-    warehouse.replace(TABLE, summaries("a", 9, "old"), {"bucket": "a"})
-    files = staged(tmp_path, summaries("a", 3))
+    warehouse.replace(TABLE, answers("b", 2, "old"))
+    warehouse.replace(TABLE, answers("a", 9, "old"), {"set_id": "a"})
+    files = staged(tmp_path, answers("a", 3))
 
     for _ in range(2):
-        warehouse.replace_all([Write(TABLE, files, {"bucket": "a"})])
+        warehouse.replace_all([Write(TABLE, files, {"set_id": "a"})])
 
     assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["old"])}
 
 
 def test_rows_in_files_outside_the_partition_are_refused_unless_left_out(warehouse, tmp_path):
-    warehouse.replace(TABLE, summaries("a", 1, "old"))
-    files = staged(tmp_path, summaries("a", 3), summaries("b", 2))
+    warehouse.replace(TABLE, answers("a", 1, "old"))
+    files = staged(tmp_path, answers("a", 3), answers("b", 2))
 
     with pytest.raises(WarehouseError, match=f"2 rows for {TABLE} lie outside"):
-        warehouse.replace_all([Write(TABLE, files, {"bucket": "a"})])
+        warehouse.replace_all([Write(TABLE, files, {"set_id": "a"})])
     assert held(warehouse) == {"a": (1, ["old"])}
 
-    warehouse.replace_all([Write(TABLE, Parquet(files.paths, "bucket = 'a'"), {"bucket": "a"})])
+    warehouse.replace_all([Write(TABLE, Parquet(files.paths, "set_id = 'a'"), {"set_id": "a"})])
     assert held(warehouse) == {"a": (3, ["seen"])}
 
 
 def test_no_rows_in_files_empty_the_partition(warehouse, tmp_path):
-    warehouse.replace(TABLE, pa.concat_tables([summaries(bucket, 2) for bucket in "ab"]))
+    warehouse.replace(TABLE, pa.concat_tables([answers(set_id, 2) for set_id in "ab"]))
 
-    warehouse.replace_all([Write(TABLE, staged(tmp_path, summaries("a", 0)), {"bucket": "a"})])
+    warehouse.replace_all([Write(TABLE, staged(tmp_path, answers("a", 0)), {"set_id": "a"})])
 
     assert held(warehouse) == {"b": (2, ["seen"])}
 
@@ -324,21 +325,21 @@ def test_no_rows_in_files_empty_the_partition(warehouse, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        (summaries("a", 2, ""), "CHECK"),
-        (pa.concat_tables([summaries("a", 1)] * 2), "duplicate key"),
+        (answers("a", 2, ""), "CHECK"),
+        (pa.concat_tables([answers("a", 1)] * 2), "duplicate key"),
     ],
 )
 def test_rows_in_files_that_break_a_rule_are_refused_with_all_that_came_with_them(
     warehouse, tmp_path, rows, says
 ):
-    warehouse.replace(TABLE, summaries("a", 3, "old"))
+    warehouse.replace(TABLE, answers("a", 3, "old"))
 
     with pytest.raises(WarehouseError, match=f"^The warehouse refused the write: .*{says}"):
         warehouse.replace_all(
             [
                 Write("dialogue.failed", staged(tmp_path, whole_failures(2)), {}),
-                Write(TABLE, summaries("b", 2), {"bucket": "b"}),
-                Write(TABLE, staged(tmp_path, rows), {"bucket": "a"}),
+                Write(TABLE, answers("b", 2), {"set_id": "b"}),
+                Write(TABLE, staged(tmp_path, rows), {"set_id": "a"}),
             ]
         )
 
@@ -348,7 +349,7 @@ def test_rows_in_files_that_break_a_rule_are_refused_with_all_that_came_with_the
 
 @pytest.mark.parametrize("content", [None, b"no Parquet"])
 def test_a_file_that_cannot_be_read_is_refused_and_changes_nothing(warehouse, tmp_path, content):
-    warehouse.replace(TABLE, summaries("a", 3, "old"))
+    warehouse.replace(TABLE, answers("a", 3, "old"))
     path = tmp_path / "it's.parquet"
     if content:
         path.write_bytes(content)
@@ -367,15 +368,15 @@ def test_files_and_tables_may_be_written_together_and_leave_nothing_behind(wareh
 
     warehouse.replace_all(
         [
-            Write(TABLE, staged(folder, summaries("a", 2)), {"bucket": "a"}),
-            Write("dialogue.failed", failures(1), {"bucket": "a"}),
-            Write(TABLE, summaries("b", 1), {"bucket": "b"}),
-            Write("dialogue.failed", staged(folder, whole_failures(3, "b")), {"bucket": "b"}),
+            Write(TABLE, staged(folder, answers("a", 2)), {"set_id": "a"}),
+            Write("dialogue.failed", failures(1), {"set_id": "a"}),
+            Write(TABLE, answers("b", 1), {"set_id": "b"}),
+            Write("dialogue.failed", staged(folder, whole_failures(3, "b")), {"set_id": "b"}),
         ]
     )
-    for rows in (staged(folder, summaries("b", 1)), summaries("b", 1)):
+    for rows in (staged(folder, answers("b", 1)), answers("b", 1)):
         with pytest.raises(WarehouseError, match="lie outside"):
-            warehouse.replace_all([Write(TABLE, rows, {"bucket": "a"})])
+            warehouse.replace_all([Write(TABLE, rows, {"set_id": "a"})])
 
     assert held(warehouse) == {"a": (2, ["seen"]), "b": (1, ["seen"])}
     assert warehouse.count("dialogue.failed") == 4
@@ -390,39 +391,39 @@ def test_files_and_tables_may_be_written_together_and_leave_nothing_behind(wareh
 def query(monkeypatch) -> str:
     """A query of our own among those in sql/, with a comment and a semicolon."""
     text = (
-        f"-- Sets of the $buckets.\nSELECT bucket, set_id, summary FROM {TABLE}\n"
-        "WHERE list_contains($buckets, bucket) ORDER BY set_id DESC;\n"
+        f"-- Sets of the $sets.\nSELECT set_id, question_id, answer FROM {TABLE}\n"
+        "WHERE list_contains($sets, set_id) ORDER BY question_id DESC;\n"
     )
     others = module.sql_text
     monkeypatch.setattr(module, "sql_text", lambda name: text if name == "some" else others(name))
     return "some"
 
 
-@pytest.mark.parametrize("buckets", [["a", "c"], ["b"], ["none"], []])
-def test_what_is_exported_is_what_is_read(warehouse, tmp_path, query, buckets):
-    warehouse.replace(TABLE, pa.concat_tables([summaries(bucket, 3) for bucket in "abc"]))
+@pytest.mark.parametrize("sets", [["a", "c"], ["b"], ["none"], []])
+def test_what_is_exported_is_what_is_read(warehouse, tmp_path, query, sets):
+    warehouse.replace(TABLE, pa.concat_tables([answers(set_id, 3) for set_id in "abc"]))
     path = tmp_path / "it's.parquet"
 
-    assert warehouse.export(query, {"buckets": buckets}, path) == path
+    assert warehouse.export(query, {"sets": sets}, path) == path
 
-    exported, read = pq.read_table(path), warehouse.read(query, {"buckets": buckets})
+    exported, read = pq.read_table(path), warehouse.read(query, {"sets": sets})
     assert exported.to_pylist() == read.to_pylist()
-    assert exported.column_names == ["bucket", "set_id", "summary"]
-    assert exported.num_rows == len({"a", "b", "c"} & set(buckets)) * 3
+    assert exported.column_names == ["set_id", "question_id", "answer"]
+    assert exported.num_rows == len({"a", "b", "c"} & set(sets)) * 3
 
 
 def test_an_export_goes_back_in_as_it_came_out(warehouse, tmp_path, query):
     """And it takes the place of an earlier file."""
     text = "Où ?\n\t“字” 'quoted' $1 -- ; DROP"
-    warehouse.replace(TABLE, summaries("a", 3, text))
+    warehouse.replace(TABLE, answers("a", 3, text))
     path = tmp_path / "rows.parquet"
     path.write_bytes(b"an earlier one")
 
-    warehouse.export(query, {"buckets": ["a"]}, path)
+    warehouse.export(query, {"sets": ["a"]}, path)
 
-    rest = summaries("a", 3).drop_columns(["summary"])
-    table = pq.read_table(path).join(rest, ["bucket", "set_id"])
-    warehouse.replace_all([Write(TABLE, staged(tmp_path, table), {"bucket": "a"})])
+    rest = answers("a", 3).drop_columns(["answer"])
+    table = pq.read_table(path).join(rest, ["set_id", "question_id"])
+    warehouse.replace_all([Write(TABLE, staged(tmp_path, table), {"set_id": "a"})])
     assert held(warehouse) == {"a": (3, [text])}
 
 
@@ -430,7 +431,7 @@ def test_after_a_failed_export_another_process_can_open_the_file_at_once(
     warehouse, tmp_path, query
 ):
     with pytest.raises(duckdb.Error):
-        warehouse.export(query, {"buckets": ["a"]}, tmp_path / "nowhere" / "rows.parquet")
+        warehouse.export(query, {"sets": ["a"]}, tmp_path / "nowhere" / "rows.parquet")
 
     assert opened_by_another_process(warehouse.path)
 
@@ -441,27 +442,27 @@ def test_after_a_failed_export_another_process_can_open_the_file_at_once(
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        (summaries("a", 2, ""), "CHECK"),
-        (pa.concat_tables([summaries("a", 1)] * 2), "duplicate key"),
-        (summaries("a", 2).drop_columns(["provider"]), "NOT NULL"),
-        (summaries("a", 2).append_column("colour", pa.array(["red"] * 2)), "colour"),
-        (summaries("other", 1).set_column(0, "bucket", pa.array(["a"])), "[Dd]uplicate key"),
+        (answers("a", 2, ""), "CHECK"),
+        (pa.concat_tables([answers("a", 1)] * 2), "duplicate key"),
+        (answers("a", 2).drop_columns(["provider"]), "NOT NULL"),
+        (answers("a", 2).append_column("colour", pa.array(["red"] * 2)), "colour"),
+        (answers("other", 1).set_column(0, "set_id", pa.array(["a"])), "[Dd]uplicate key"),
     ],
     ids=["check", "key", "missing column", "unknown column", "key of another partition"],
 )
 def test_a_row_that_breaks_a_rule_is_one_clear_error_and_changes_nothing(warehouse, rows, says):
-    before = pa.concat_tables([summaries("a", 3, "old"), summaries("other", 3, "old")])
+    before = pa.concat_tables([answers("a", 3, "old"), answers("other", 3, "old")])
     warehouse.replace(TABLE, before)
 
     with pytest.raises(WarehouseError, match=f"^The warehouse refused the write: .*{says}"):
-        warehouse.replace(TABLE, rows, {"bucket": "a"})
+        warehouse.replace(TABLE, rows, {"set_id": "a"})
 
     assert held(warehouse) == {"a": (3, ["old"]), "other": (3, ["old"])}
 
 
 @pytest.mark.parametrize(
     "write",
-    [Write("dialogue.nothing", summaries("a", 1), {}), Write(TABLE, summaries("a", 1), {"x": "y"})],
+    [Write("dialogue.nothing", answers("a", 1), {}), Write(TABLE, answers("a", 1), {"x": "y"})],
     ids=["table", "partition column"],
 )
 def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
@@ -471,15 +472,15 @@ def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
 
 def test_several_replacements_are_all_seen_or_none(warehouse):
     warehouse.replace_all(
-        [Write(TABLE, summaries("a", 2, "old"), {}), Write("dialogue.failed", failures(1), {})]
+        [Write(TABLE, answers("a", 2, "old"), {}), Write("dialogue.failed", failures(1), {})]
     )
 
     with pytest.raises(WarehouseError):
         warehouse.replace_all(
             [
                 Write("dialogue.failed", failures(0), {}),
-                Write(TABLE, summaries("b", 2, "new"), {"bucket": "b"}),
-                Write(TABLE, summaries("a", 2, ""), {"bucket": "a"}),
+                Write(TABLE, answers("b", 2, "new"), {"set_id": "b"}),
+                Write(TABLE, answers("a", 2, ""), {"set_id": "a"}),
             ]
         )
 
@@ -488,16 +489,16 @@ def test_several_replacements_are_all_seen_or_none(warehouse):
 
 
 def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
-    warehouse.replace(TABLE, summaries("a", 100, "old"))
+    warehouse.replace(TABLE, answers("a", 100, "old"))
     script = """
         import resource, sys
         from resources.warehouse import Warehouse, WarehouseError
-        from tests.resources.test_warehouse import TABLE, summaries
+        from tests.resources.test_warehouse import TABLE, answers
 
         size = int(sys.argv[2])
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         try:
-            Warehouse(sys.argv[1]).replace(TABLE, summaries("b", 100_000, "new"))
+            Warehouse(sys.argv[1]).replace(TABLE, answers("b", 100_000, "new"))
         except WarehouseError as error:
             sys.exit("refused" if "File too large" in str(error) else str(error))
     """
@@ -513,7 +514,7 @@ def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
 
 def test_after_a_refused_write_another_process_can_open_the_file_at_once(warehouse):
     with pytest.raises(WarehouseError):
-        warehouse.replace(TABLE, summaries("a", 1, ""))
+        warehouse.replace(TABLE, answers("a", 1, ""))
 
     assert opened_by_another_process(warehouse.path)
 
@@ -540,12 +541,12 @@ def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(war
 
 
 def test_a_result_outlives_its_connection(warehouse):
-    warehouse.replace(TABLE, summaries("a", 5000))
+    warehouse.replace(TABLE, answers("a", 5000))
     rows = warehouse.sql(f"SELECT * FROM {TABLE}")
-    warehouse.replace(TABLE, summaries("a", 0))
+    warehouse.replace(TABLE, answers("a", 0))
 
     assert opened_by_another_process(warehouse.path)
-    assert set(rows.column("summary").to_pylist()) == {"seen"} and rows.num_rows == 5000
+    assert set(rows.column("answer").to_pylist()) == {"seen"} and rows.num_rows == 5000
 
 
 # Others at the door
@@ -554,7 +555,7 @@ def test_a_result_outlives_its_connection(warehouse):
 @pytest.fixture
 def foreign_reader(warehouse):
     """A process that reads the file without our lock, and lets go when its input says so."""
-    warehouse.replace(TABLE, summaries("a", 1))
+    warehouse.replace(TABLE, answers("a", 1))
     script = (
         "import duckdb, sys\n"
         "connection = duckdb.connect(sys.argv[1], read_only=True)\n"
@@ -582,7 +583,7 @@ def test_a_reader_at_the_duckdb_prompt_is_waited_for(warehouse, foreign_reader):
     timer = threading.Timer(1, let_go)
     timer.start()
 
-    warehouse.replace(TABLE, summaries("a", 2))
+    warehouse.replace(TABLE, answers("a", 2))
 
     timer.join()
     assert foreign_reader.stdout.readline() == "closed\n"
@@ -593,30 +594,29 @@ def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkey
     monkeypatch.setattr(module, "OPEN_TIMEOUT", 0.5)
 
     with pytest.raises(WarehouseError, match="cannot be opened; close what else has it open"):
-        warehouse.replace(TABLE, summaries("a", 2))
+        warehouse.replace(TABLE, answers("a", 2))
 
     assert not opened_by_another_process(warehouse.path), "the reader should still be there"
 
 
 @pytest.mark.parametrize("content", [b"", b"abc", b"no DuckDB file " * 1000])
-def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content):
+def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content, monkeypatch):
+    monkeypatch.setattr(module, "OPEN_TIMEOUT", 3600)
     warehouse.path.parent.mkdir(parents=True)
     warehouse.path.write_bytes(content)
-    began = time.monotonic()
 
     with pytest.raises(
         WarehouseError, match=r"is no DuckDB file.*restore a backup \(make restore\)"
     ):
         warehouse.count(TABLE)
 
-    assert time.monotonic() - began < module.OPEN_TIMEOUT / 2
     assert warehouse.path.read_bytes() == content
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 0.9])
 def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
     """DuckDB opens one that has its beginning, and fails where the rest is read."""
-    warehouse.replace(TABLE, summaries("a", 50_000))
+    warehouse.replace(TABLE, answers("a", 50_000))
     content = warehouse.path.read_bytes()
     warehouse.path.write_bytes(content[: 5_000 + int(share * len(content))])
 
@@ -647,18 +647,18 @@ def test_a_lock_that_is_never_let_go_is_one_clear_error(warehouse, monkeypatch):
     assert warehouse.count(TABLE) == 0
 
 
-def _write(path, bucket, barrier, rounds):
+def _write(path, set_id, barrier, rounds):
     barrier.wait()
     for number in range(rounds):
-        Warehouse(path).replace(TABLE, summaries(bucket, 50, f"{number}"), {"bucket": bucket})
+        Warehouse(path).replace(TABLE, answers(set_id, 50, f"{number}"), {"set_id": set_id})
 
 
 def _read(path, barrier, done):
     warehouse = Warehouse(path)
     barrier.wait()
     while not done.is_set():
-        for bucket, (n, texts) in held(warehouse).items():
-            assert (n, len(texts)) == (50, 1), f"bucket {bucket} was seen with {n} rows of {texts}"
+        for set_id, (n, texts) in held(warehouse).items():
+            assert (n, len(texts)) == (50, 1), f"set {set_id} was seen with {n} rows of {texts}"
 
 
 def test_eight_processes_write_at_once_while_two_read_and_all_rows_are_there(warehouse):
@@ -684,7 +684,7 @@ def test_eight_processes_write_at_once_while_two_read_and_all_rows_are_there(war
 def test_threads_of_one_process_may_share_a_warehouse(warehouse):
     threads = [
         threading.Thread(
-            target=warehouse.replace, args=(TABLE, summaries(f"{n}", 5), {"bucket": f"{n}"})
+            target=warehouse.replace, args=(TABLE, answers(f"{n}", 5), {"set_id": f"{n}"})
         )
         for n in range(6)
     ]
@@ -700,12 +700,12 @@ def test_a_writer_killed_in_the_middle_leaves_one_whole_version_and_no_lock(ware
     script = """
         import itertools, sys
         from resources.warehouse import Warehouse
-        from tests.resources.test_warehouse import TABLE, summaries
+        from tests.resources.test_warehouse import TABLE, answers
 
         warehouse = Warehouse(sys.argv[1])
-        versions = [summaries("a", 20_000, text) for text in ("one", "two")]
+        versions = [answers("a", 20_000, text) for text in ("one", "two")]
         for rows in itertools.cycle(versions):
-            warehouse.replace(TABLE, rows, {"bucket": "a"})
+            warehouse.replace(TABLE, rows, {"set_id": "a"})
             print("written", flush=True)
     """
     with start(script, warehouse.path, stdout=subprocess.PIPE) as writer:
@@ -717,7 +717,7 @@ def test_a_writer_killed_in_the_middle_leaves_one_whole_version_and_no_lock(ware
 
     n, texts = held(warehouse)["a"]
     assert n == 20_000 and texts in (["one"], ["two"])
-    warehouse.replace(TABLE, summaries("a", 1), {"bucket": "a"})
+    warehouse.replace(TABLE, answers("a", 1), {"set_id": "a"})
     assert warehouse.count(TABLE) == 1
 
 

@@ -52,7 +52,7 @@ def test_a_dialogue_is_accepted_by_keyboard_alone(browser: Browser, site: Site) 
     (stored,) = site.store.decisions()
     assert (stored.reviewer, stored.round, stored.verdict) == ("anna", 1, "accept")
     assert (stored.content_hash, stored.note) == (one["content_hash"], "seen, ras?")
-    assert stored.seconds is not None and 0 <= stored.seconds < 60
+    assert stored.seconds is not None and stored.seconds >= 0
 
 
 def test_turns_are_edited_added_moved_and_removed(browser: Browser, site: Site) -> None:

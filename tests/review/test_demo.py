@@ -39,7 +39,6 @@ def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
         "item_id": content_id("rewrite"),
         "kind": "rewrite",
         "set_id": "a set",
-        "bucket": "00",
         "content": canonical_json(content),
         "content_hash": content_id(content),
         "context": None,

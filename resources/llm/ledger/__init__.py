@@ -1,11 +1,13 @@
-"""The ledger of model calls, in one SQLite file, behind two classes.
+"""The ledger of model calls, in one SQLite file, behind three classes.
 
-`Ledger` knows what was answered and what it cost, `BatchState` what is on its way through batches. All
-others use these two, so that another backend can stand behind them.
+`Ledger` knows what was answered and what it cost, `BatchState` what is on its way through batches;
+`LedgerReader` reads it for people and changes nothing. All others use these, so that another backend
+can stand behind them.
 """
 
 from resources.llm.ledger.batch_state import BatchState
 from resources.llm.ledger.calls import Call, Charge, now
-from resources.llm.ledger.ledger import Ledger
+from resources.llm.ledger.ledger import Ledger, Renewal
+from resources.llm.ledger.reading import LedgerReader
 
-__all__ = ["BatchState", "Call", "Charge", "Ledger", "now"]
+__all__ = ["BatchState", "Call", "Charge", "Ledger", "LedgerReader", "Renewal", "now"]

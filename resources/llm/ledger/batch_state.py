@@ -171,6 +171,14 @@ class BatchState:
                 [(key,) for key in keys],
             )
 
+    def reported_all(self, stage: str, kind: FailureKind) -> None:
+        """All losses of a stage of this kind were reported at once, as `reported` does it."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "DELETE FROM batch_items WHERE stage = ? AND kind = ? AND state = 'failed'",
+                [stage, kind],
+            )
+
     def _items(self, where: str, value: str) -> list[Item]:
         rows = self._file.connection.execute(f"SELECT * FROM batch_items WHERE {where}", [value])
         return [Item(*row)._replace(request=unpack(row[-1])) for row in rows]

@@ -12,22 +12,35 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from methods.ids import canonical_json
-from resources.llm.request import Completion
+from resources.llm.request import Completion, Failure, Outcome
+
+ANSWERED = "answered"
+"""The outcome of a call that holds an answer; of the others it is a failure kind."""
+KEPT_CHARACTERS = 10_000
+"""Characters of a reply without an answer that are kept."""
+_WHY = {
+    "truncated": "The token limit cut the answer off after {tokens} tokens: raise token_limit.tokens "
+    "of the model in models.yaml.",
+    "reasoning_only": "The model reasoned ({tokens} tokens) and gave no answer: if its token limit cut "
+    "it off, raise token_limit.tokens of the model in models.yaml.",
+}
 
 
 class Call(NamedTuple):
-    """One answered call as it is kept; `request` is the canonical request.
+    """One reply that is kept; `request` is the canonical request, `outcome` whether it is an answer.
 
-    `run` names the run that paid for it, `via` is `live` or `batch`.
+    `endpoint` is who answered, `run` the run that paid for it, `via` is `live` or `batch`.
     """
 
     key: str
     provider: str
+    endpoint: str | None
     model: str
     prompt_version: str
     stage: str
     run: str
     via: str
+    outcome: str
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
@@ -36,36 +49,76 @@ class Call(NamedTuple):
     attempts: int
     created_at: str
     response: str
+    reasoning: str | None
     request: dict[str, object]
 
-    def completion(self, *, cached: bool) -> Completion:
+    def as_outcome(self, *, cached: bool) -> Outcome:
         """The call as its asker sees it."""
-        return Completion(
-            self.key,
-            self.response,
-            self.finish_reason,
-            self.prompt_tokens,
-            self.completion_tokens,
-            self.cost_usd,
-            cached,
-        )
+        return outcome_of(*(getattr(self, name) for name in OUTCOME_COLUMNS), cached=cached)
+
+    def as_charge(self, detail: str) -> "Charge":
+        """The reply as one that was paid for and is never reused; `detail` says why."""
+        fields = self._asdict()
+        del fields["seconds"], fields["attempts"]
+        return Charge(**fields, detail=detail)
+
+
+OUTCOME_COLUMNS = (
+    *("key", "outcome", "response", "finish_reason"),
+    *("prompt_tokens", "completion_tokens", "cost_usd", "reasoning"),
+)
+"""Columns of a call that its outcome is made of, in the order of `outcome_of`."""
+
+
+def outcome_of(
+    key: str,
+    outcome: str,
+    response: str,
+    finish_reason: str,
+    prompt_tokens: int,
+    completion_tokens: int,
+    cost_usd: float,
+    reasoning: str | None,
+    *,
+    cached: bool,
+) -> Outcome:
+    """A kept reply as its asker sees it: an answer, or why it is none."""
+    paid = prompt_tokens, completion_tokens, cost_usd
+    if outcome == ANSWERED:
+        return Completion(key, response, finish_reason, *paid, cached, reasoning)
+    why = why_no_answer(outcome, completion_tokens)
+    return Failure(key, outcome, why, *paid, finish_reason, reasoning, cached)  # type: ignore[arg-type]
+
+
+def why_no_answer(outcome: str, completion_tokens: int) -> str:
+    """Why a kept reply whose outcome is one of KEPT_KINDS is no answer."""
+    return _WHY[outcome].format(tokens=completion_tokens)
 
 
 class Charge(NamedTuple):
-    """Tokens paid for that brought no answer: a withheld one, an empty one. Never reused."""
+    """Tokens paid for that brought no answer: a withheld one, an empty one. Never reused.
+
+    `outcome` is the kind of failure, `detail` says why, `response` is what came, cut.
+    """
 
     key: str
     provider: str
+    endpoint: str | None
     model: str
     prompt_version: str
     stage: str
     run: str
     via: str
+    outcome: str
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float
     created_at: str
+    detail: str
+    response: str
+    reasoning: str | None
+    request: dict[str, object]
 
 
 def pack(request: Mapping[str, object]) -> bytes:
@@ -79,6 +132,15 @@ def unpack(packed: bytes) -> dict[str, object]:
     return request
 
 
+def readable(packed: bytes) -> dict[str, object] | None:
+    """The canonical request that was packed; None where it is damaged: it ends in a checksum."""
+    try:
+        request = unpack(packed)
+    except (zlib.error, ValueError, TypeError, RecursionError):
+        return None
+    return request if isinstance(request, dict) else None
+
+
 def insert(connection: sqlite3.Connection, calls: Sequence[Call | Charge]) -> None:
     """Put calls and charges into their tables, inside a transaction."""
     for call in calls:
@@ -90,9 +152,10 @@ def insert(connection: sqlite3.Connection, calls: Sequence[Call | Charge]) -> No
             )
             if kept.rowcount:
                 continue
-            # A second answer is not kept, but it was paid for.
-            call = Charge(*(getattr(call, name) for name in Charge._fields))
-        connection.execute(_INSERT_CHARGE, call)
+            # A second answer is not kept as one, but it was paid for.
+            call = call.as_charge("The request had been answered by another process.")
+        charge = call._replace(request=pack(call.request), response=call.response[:KEPT_CHARACTERS])  # type: ignore[arg-type]
+        connection.execute(_INSERT_CHARGE, charge)
 
 
 def _insert_into(table: str, columns: Sequence[str]) -> str:

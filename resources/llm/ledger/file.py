@@ -13,6 +13,10 @@ class LedgerFile(SqliteFile):
     """The file of the ledger."""
 
     SCHEMA = (Path(__file__).with_name("schema.sql"),)
+    IF_DAMAGED = (
+        "restore a backup (make restore), or move it away to begin without it, or make a new one of "
+        "what can be read of it (make ledger-salvage)"
+    )
 
     @classmethod
     def unnumbered_version(cls, tables: set[str]) -> int:

@@ -6,14 +6,44 @@ of charges (the state of batches stands in `batch_state.py`, in the same file). 
 SHA-256 inside the request, never as base64; keys and secrets never come near it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from resources.llm.ledger.calls import Call, Charge, insert, unpack
+from resources.llm.ledger.calls import (
+    OUTCOME_COLUMNS,
+    Call,
+    Charge,
+    insert,
+    now,
+    outcome_of,
+    unpack,
+)
+from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
-from resources.llm.request import Completion
+from resources.llm.request import Outcome
 
 _LOOKUP_CHUNK = 500
+
+
+class Renewal(NamedTuple):
+    """A decision to ask anew: a model, a stage, a prompt or its version; None is any.
+
+    The model is named by who answers and its name there (`ModelSpec.answerer`), so that an entry of
+    models.yaml may be renamed.
+    """
+
+    model: str | None
+    stage: str | None
+    prompt: str | None
+
+    def covers(self, model: str, stage: str, prompt_version: str) -> bool:
+        """Whether it is about requests to this model, of this stage, with this version of a prompt."""
+        return (
+            self.model in (None, model)
+            and self.stage in (None, stage)
+            and self.prompt in (None, prompt_version, prompt_version.partition("@")[0])
+        )
 
 
 class Ledger:
@@ -28,18 +58,38 @@ class Ledger:
         """Close what this thread has open; the next call opens it again."""
         self._file.close()
 
-    def find(self, keys: Sequence[str]) -> dict[str, Completion]:
-        """The answers there are to the requests `keys`, as their askers see them: cached."""
-        found: dict[str, Completion] = {}
+    def require_sound(self) -> None:
+        """Raise StoreError if the file is damaged, as far as `check.py` looks."""
+        require_sound(self.path)
+
+    def require_in_place(self) -> None:
+        """Raise StoreError if the file was deleted or replaced since it was opened."""
+        self._file.require_in_place()
+
+    def find(self, keys: Sequence[str]) -> dict[str, Outcome]:
+        """The replies kept for the requests `keys`, as their askers see them: cached."""
+        found: dict[str, Outcome] = {}
         for start in range(0, len(keys), _LOOKUP_CHUNK):
             chunk = keys[start : start + _LOOKUP_CHUNK]
             rows = self._file.connection.execute(
-                "SELECT key, response, finish_reason, prompt_tokens, completion_tokens, cost_usd, 1 "
+                f"SELECT {', '.join(OUTCOME_COLUMNS)} "
                 f"FROM calls WHERE key IN ({','.join('?' * len(chunk))})",
                 chunk,
             )
-            found |= {row[0]: Completion(*row) for row in rows}
+            found |= {row[0]: outcome_of(*row, cached=True) for row in rows}
         return found
+
+    def models_of(self, keys: Sequence[str]) -> set[str]:
+        """Names of the models that answered the requests `keys`, as far as they are here."""
+        models: set[str] = set()
+        for start in range(0, len(keys), _LOOKUP_CHUNK):
+            chunk = keys[start : start + _LOOKUP_CHUNK]
+            rows = self._file.connection.execute(
+                f"SELECT DISTINCT model FROM calls WHERE key IN ({','.join('?' * len(chunk))})",
+                chunk,
+            )
+            models |= {model for (model,) in rows}
+        return models
 
     def add(self, calls: Sequence[Call | Charge]) -> None:
         """Keep calls and charges, durable on return. The first answer to a request stands."""
@@ -56,9 +106,54 @@ class Ledger:
                 yield call._replace(request=unpack(row[-1]))
 
     def charges(self) -> list[Charge]:
-        """Every charge, in the order they were made."""
+        """Every charge, in the order they were made; without its request before version 5."""
         rows = self._file.connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges")
-        return [Charge(*row) for row in rows]
+        return [Charge(*row)._replace(request=unpack(row[-1]) if row[-1] else {}) for row in rows]
+
+    def without_endpoint(self) -> dict[tuple[str, str], int]:
+        """The number of calls that do not say who answered, by provider and model."""
+        rows = self._file.connection.execute(
+            "SELECT provider, model, count(*) FROM calls WHERE endpoint IS NULL GROUP BY 1, 2"
+        )
+        return {(provider, model): n_calls for provider, model, n_calls in rows}
+
+    def earlier_endpoints(self) -> dict[tuple[str, str], str | None]:
+        """Who answered those calls, by provider and model, where that was decided; None: unknown."""
+        rows = self._file.connection.execute(
+            "SELECT provider, model, endpoint FROM earlier_endpoints"
+        )
+        return {(provider, model): endpoint for provider, model, endpoint in rows}
+
+    def decide_earlier_endpoints(self, decided: Mapping[tuple[str, str], str | None]) -> None:
+        """Keep who answered those calls; what was decided before stands."""
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "INSERT INTO earlier_endpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                [(*of, endpoint) for of, endpoint in decided.items()],
+            )
+
+    def renew(self, renewal: Renewal) -> None:
+        """From now on ask anew what is like `renewal`; the answers that there are stay."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT INTO renewals (model, stage, prompt, created_at) VALUES (?, ?, ?, ?)",
+                [*renewal, now()],
+            )
+
+    def renewals(self) -> list[Renewal]:
+        """Every decision to ask anew, in their order."""
+        rows = self._file.connection.execute(
+            "SELECT model, stage, prompt FROM renewals ORDER BY seq"
+        )
+        return [Renewal(*row) for row in rows]
+
+    def kinds(self) -> list[tuple[str | None, str, str, str, int]]:
+        """Endpoint, model, stage and prompt version of the calls, and the number of each."""
+        return self._file.connection.execute(
+            "SELECT coalesce(c.endpoint, e.endpoint), c.model, c.stage, c.prompt_version, count(*) "
+            "FROM calls AS c LEFT JOIN earlier_endpoints AS e USING (provider, model) "
+            "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        ).fetchall()
 
     def mean_completion(self, stage: str, model: str) -> float | None:
         """Tokens of the mean answer that a stage had from a model; None where it had none."""

@@ -1,15 +1,20 @@
 -- The ledger's tables (SQLite). What is small stands first in a row: reading it never touches the
--- pages that long texts overflow to. `seq` is the order of commits.
+-- pages that long texts overflow to. `seq` is the order of commits. `endpoint` is who answered, NULL for
+-- what was asked before the ledger knew; `model` is the name that the server knows the model by.
 
+-- Replies that are kept: an answer, or what is no answer and would come again (outcome `truncated`,
+-- `reasoning_only`: the token limit was too small). One for a request.
 CREATE TABLE IF NOT EXISTS calls (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     provider TEXT NOT NULL,
+    endpoint TEXT,
     model TEXT NOT NULL,
     prompt_version TEXT NOT NULL,
     stage TEXT NOT NULL,
     run TEXT NOT NULL,
     via TEXT NOT NULL,
+    outcome TEXT NOT NULL,
     finish_reason TEXT NOT NULL,
     prompt_tokens INTEGER NOT NULL,
     completion_tokens INTEGER NOT NULL,
@@ -18,23 +23,51 @@ CREATE TABLE IF NOT EXISTS calls (
     attempts INTEGER NOT NULL,
     created_at TEXT NOT NULL,
     response TEXT NOT NULL,
+    reasoning TEXT,
     request BLOB NOT NULL
 );
+-- To see at once that none is left, or which.
+CREATE INDEX IF NOT EXISTS calls_without_endpoint ON calls (provider, model) WHERE endpoint IS NULL;
 
--- Paid for, and no answer: withheld by a filter, empty, unreadable.
+-- Paid for, no answer, and asked again next time: withheld by a filter, empty, unreadable, or a second
+-- answer to a request. `response` is what came, cut; `request` is NULL for what was kept before version 5.
 CREATE TABLE IF NOT EXISTS charges (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
     provider TEXT NOT NULL,
+    endpoint TEXT,
     model TEXT NOT NULL,
     prompt_version TEXT NOT NULL,
     stage TEXT NOT NULL,
     run TEXT NOT NULL,
     via TEXT NOT NULL,
+    outcome TEXT NOT NULL,
     finish_reason TEXT NOT NULL,
     prompt_tokens INTEGER NOT NULL,
     completion_tokens INTEGER NOT NULL,
     cost_usd REAL NOT NULL,
+    created_at TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    response TEXT NOT NULL,
+    reasoning TEXT,
+    request BLOB
+);
+
+-- Who answered the calls without an endpoint, by provider and model; NULL where two of models.yaml may have.
+CREATE TABLE IF NOT EXISTS earlier_endpoints (
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    endpoint TEXT,
+    PRIMARY KEY (provider, model)
+) WITHOUT ROWID;
+
+-- Decisions to ask anew what was answered: by a model (endpoint and name), in a stage, with a prompt; NULL
+-- is any.
+CREATE TABLE IF NOT EXISTS renewals (
+    seq INTEGER PRIMARY KEY,
+    model TEXT,
+    stage TEXT,
+    prompt TEXT,
     created_at TEXT NOT NULL
 );
 
@@ -74,11 +107,12 @@ CREATE TABLE IF NOT EXISTS batch_waits (
 -- Every call that was paid for, answered or lost, without its texts.
 CREATE VIEW IF NOT EXISTS paid_calls AS
 SELECT
-    key, 'answered' AS status, provider, model, prompt_version, stage, run, via, finish_reason,
-    prompt_tokens, completion_tokens, cost_usd, seconds, attempts, created_at
+    key, CASE outcome WHEN 'answered' THEN 'answered' ELSE 'lost' END AS status, provider, endpoint,
+    model, prompt_version, stage, run, via, outcome, finish_reason, prompt_tokens, completion_tokens,
+    cost_usd, seconds, attempts, created_at
 FROM calls
 UNION ALL
 SELECT
-    key, 'lost', provider, model, prompt_version, stage, run, via, finish_reason,
+    key, 'lost', provider, endpoint, model, prompt_version, stage, run, via, outcome, finish_reason,
     prompt_tokens, completion_tokens, cost_usd, NULL, NULL, created_at
 FROM charges;

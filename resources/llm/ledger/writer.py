@@ -9,10 +9,12 @@ import queue
 import sqlite3
 import threading
 
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_exponential
+from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponential
 
 from resources.llm.ledger.calls import Call, Charge
 from resources.llm.ledger.ledger import Ledger
+from resources.migrations import StoreError
+from resources.sqlite_connection import result_code
 
 PATIENCE_SECONDS = 10.0
 """How long a database that is busy, or full for a moment, is tried again: answers wait for it."""
@@ -20,12 +22,25 @@ PATIENCE_SECONDS = 10.0
 Entry = tuple[Call | Charge, asyncio.Future[None]]
 
 
+def _may_pass(error: BaseException) -> bool:
+    """Whether the file is busy or full; one that is damaged, deleted or replaced stays so."""
+    cause = error.__cause__ if isinstance(error, StoreError) else None
+    return (
+        isinstance(cause, sqlite3.OperationalError) and result_code(cause) != sqlite3.SQLITE_ERROR
+    )
+
+
 class LedgerWriter:
-    """Commits calls in batches while its block is entered; `add` returns when its call is durable."""
+    """Commits calls in batches while its block is entered; `add` returns when its call is durable.
+
+    After a commit that failed for good `require_usable` raises what it raised: nothing more is to be
+    asked. Answers that are on their way are still taken, as they may be kept all the same.
+    """
 
     def __init__(self, ledger: Ledger):
         self._ledger = ledger
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._failed: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
 
     async def __aenter__(self) -> "LedgerWriter":
@@ -45,6 +60,12 @@ class LedgerWriter:
         # A caller that is cancelled must not take the paid-for answer with it.
         await asyncio.shield(durable)
 
+    def require_usable(self) -> None:
+        """Raise, before a request is sent, why its answer could not be kept."""
+        if self._failed is not None:
+            raise self._failed
+        self._ledger.require_in_place()
+
     def _run(self) -> None:
         more = True
         while more:
@@ -57,12 +78,12 @@ class LedgerWriter:
             try:
                 self._commit([call for call, _ in entries])
             except Exception as failed:
-                error = failed
+                error = self._failed = failed
             self._loop.call_soon_threadsafe(_tell, [durable for _, durable in entries], error)
         self._ledger.close()
 
     @retry(
-        retry=retry_if_exception_type(sqlite3.OperationalError),
+        retry=retry_if_exception(_may_pass),
         stop=stop_after_delay(PATIENCE_SECONDS),
         wait=wait_exponential(multiplier=0.05, max=2.0),
         reraise=True,

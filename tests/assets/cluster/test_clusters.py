@@ -6,9 +6,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets.common.partitions import wit_shards
 from dagster_project.progress import SHOW_PROGRESS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
+from tests.assets.ingesting import ingest_unchecked
 from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
 
 module = importlib.import_module("assets.cluster.clusters")
@@ -89,10 +91,9 @@ def world(few: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return make_world(tmp_path, corpus)
 
 
-def ingested(world: World, shard: str) -> Result:
-    run = world.ingest(shard)
-    assert run.success
-    return run
+def ingested(world: World, shard: str) -> None:
+    world.instance.add_dynamic_partitions(str(wit_shards.name), [shard])
+    assert ingest_unchecked(world, shard).success
 
 
 # --- What the tables say -------------------------------------------------------------------------

@@ -257,7 +257,7 @@ def test_a_run_says_how_far_it_is_in_the_log_and_now_and_then_on_the_assets_page
     def take_eight_seconds(_texts: Sequence[str]) -> None:
         clock.now += 8
 
-    fill(warehouse, *numbered(6))
+    fill(warehouse, *numbered(16))
     shown = embed(warehouse, Double(before=take_eight_seconds), instance=instance)
 
     (run,) = instance.get_runs()
@@ -266,16 +266,18 @@ def test_a_run_says_how_far_it_is_in_the_log_and_now_and_then_on_the_assets_page
         for each in instance.all_logs(run.run_id)
         if not each.is_dagster_event and "texts" in each.user_message
     ]
-    # Three steps of two texts, eight seconds each: 0.25 a second, so four texts take 16 s, two 8 s.
+    # Steps of two texts, eight seconds each: 0.25 a second. Ten of them tell how long the others take:
+    # when twelve are done, four are left for 16 s.
     assert lines == [
-        "embeddings: 2/6 texts, 0.2/s, at most about 16 s left",
-        "embeddings: 4/6 texts, 0.2/s, at most about 8 s left",
-        "embeddings: 6/6 texts, 0.2/s, at most about 0 s left",
+        "embeddings: 2/16 texts, 0.0/s",
+        *(f"embeddings: {done}/16 texts, 0.2/s" for done in (4, 6, 8, 10)),
+        "embeddings: 12/16 texts, 0.2/s, at most about 16 s left",
+        "embeddings: 14/16 texts, 0.2/s, at most about 8 s left",
+        "embeddings: 16/16 texts, 0.2/s, at most about 0 s left",
     ]
     observed = instance.fetch_observations(dg.AssetKey(["cluster", "embeddings"]), limit=9).records
-    # At 8 s and at 24 s; 16 s is less than 15 s after the first.
+    # At 8, 24, 40 and 56 s; those between are less than 15 s after one.
     assert [each.asset_observation.metadata["done"].value for each in reversed(observed)] == [
-        "2 of 6",
-        "6 of 6",
+        f"{done} of 16" for done in (2, 6, 10, 14)
     ]
     assert shown["texts per second"] == 0.2

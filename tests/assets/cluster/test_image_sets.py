@@ -3,12 +3,15 @@
 from collections import Counter
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from resources.warehouse import WarehouseError
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import mini_corpus, sample_rows
 from tests.assets.world import SMALL_SETS, Result, Row, World, copy_of, metadata, sentence
+
+IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 
 
 @pytest.fixture
@@ -19,8 +22,10 @@ def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
 
 
 def draw(world: World, **config: object) -> Result:
+    """A run of the asset alone, in its stage's job."""
     small = SMALL_SETS["cluster__image_sets"]["config"]
-    return world.run("cluster", {"cluster__image_sets": {"config": {**small, **config}}})
+    settings = {"cluster__image_sets": {"config": {**small, **config}}}
+    return world.run("cluster", settings, assets=IMAGE_SETS)
 
 
 def sizes(world: World) -> dict[str, Counter[int]]:
@@ -106,7 +111,7 @@ def test_entries_of_a_later_shard_move_no_set(world: World) -> None:
     before = set_ids(world)
     world.corpus.write_shard("later", sample_rows("windmill", "planet"))
     assert world.ingest("later").success
-    result = draw(world)
+    result = world.cluster()
     assert before < set_ids(world)
     told = metadata(result, "cluster/image_sets")
     assert told["benchmark sets as before"] == 4 < told["benchmark sets"]
@@ -122,18 +127,34 @@ def test_sets_stay_until_they_are_drawn_anew(world: World) -> None:
     assert set_ids(world) == before
 
 
-@pytest.mark.parametrize(
+IMPOSSIBLE = pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"benchmark_sizes": [3, 21]}, "Sizes of benchmark sets must be 2 to 20, got [3, 21]."),
+        ({"benchmark_sizes": [3, 21]}, "sizes of benchmark sets must be 2 to 20, got [3, 21]."),
         (
             {"instruction_sizes": {"6": 1}},
-            "Sizes of instruction sets must be 2 to 5, got {'6': 1}.",
+            "sizes of instruction sets must be 2 to 5, got {'6': 1}.",
         ),
     ],
 )
-def test_sizes_that_cannot_be_are_one_sentence(world: World, config: Row, said: str) -> None:
+
+
+@IMPOSSIBLE
+def test_sizes_that_cannot_be_are_refused_before_a_run_is_made(
+    world: World, config: Row, said: str
+) -> None:
+    with pytest.raises(dg.DagsterInvalidConfigError) as refused:
+        draw(world, **config)
+    assert said in str(refused.value)
+    assert world.instance.get_runs() == []
+
+
+@IMPOSSIBLE
+def test_in_the_file_they_are_one_sentence(world: World, config: Row, said: str) -> None:
     before = set_ids(world)
-    result = draw(world, **config)
-    assert not result.success and sentence(result) == said
+    world.write_settings({"cluster": {"image_sets": config}})
+    run = world.run("cluster", assets=IMAGE_SETS)
+    assert not run.success
+    assert sentence(run).startswith(f"{world.home}/settings.yaml: cluster.image_sets is ")
+    assert sentence(run).endswith(said)
     assert set_ids(world) == before

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import dagster as dg
 import pytest
 
 from assets.cluster.cohesion import cohesion
-from assets.cluster.map import MapConfig, entry_map
-from assets.cluster.near_pairs import NearPairsConfig, near_pairs
+from assets.cluster.map import entry_map
+from assets.cluster.near_pairs import near_pairs
 from assets.cluster.pictures import pictures
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
@@ -24,12 +25,30 @@ def warehouse(tmp_path: Path, loom_home: Path) -> Warehouse:
     return Warehouse(tmp_path / "warehouse.duckdb")
 
 
+def make(asset: dg.AssetsDefinition, warehouse: Warehouse, **config: object) -> dict[str, Any]:
+    """Materialize it with these settings; what the UI shows."""
+    resources: dict[str, object] = {
+        "warehouse": warehouse,
+        "embedder": BY_HAND,
+        "image_store": ImageStore(warehouse.path.with_name("images")),
+    }
+    result = dg.materialize(
+        [asset],
+        resources={
+            name: each for name, each in resources.items() if name in asset.required_resource_keys
+        },
+        run_config={"ops": {asset.op.name: {"config": config}}} if config else None,
+    )
+    (event,) = result.get_asset_materialization_events()
+    return {name: each.value for name, each in event.materialization.metadata.items()}
+
+
 def made(warehouse: Warehouse, table: str) -> list[dict]:
     return warehouse.sql(f"SELECT * FROM {table} ORDER BY ALL").to_pylist()
 
 
 def test_cohesion_by_hand(warehouse: Warehouse) -> None:
-    cohesion(warehouse=clustered_by_hand(warehouse), embedder=BY_HAND)
+    make(cohesion, clustered_by_hand(warehouse))
     rows = {row["cluster_id"]: row for row in made(warehouse, "cluster.cohesion")}
     assert {each: row["size"] for each, row in rows.items()} == {"A": 3, "B": 2, "C": 2}
     assert rows["A"]["mean_similarity"] == pytest.approx((0.8 + 0.96) / 2)
@@ -48,7 +67,7 @@ def test_a_centre_whose_page_has_gone_still_is_one_under_its_caption(warehouse: 
     clustered_by_hand(warehouse)
     for table in ("ingest.entries", "cluster.clusters"):
         warehouse.replace(table, warehouse.sql(f"SELECT * FROM {table} WHERE entry_id <> 'a1'"))
-    cohesion(warehouse=warehouse, embedder=BY_HAND)
+    make(cohesion, warehouse)
     row = made(warehouse, "cluster.cohesion")[0]
     assert (row["cluster_id"], row["title"], row["size"]) == ("A", "Caption of a1", 2)
     # a2 and a3 are as near to it as before.
@@ -60,12 +79,12 @@ def test_entries_that_have_gone_since_are_a_sentence(warehouse: Warehouse) -> No
     rows = warehouse.sql("SELECT * FROM ingest.entries WHERE entry_id <> 'a2'")
     warehouse.replace("ingest.entries", rows)
     with pytest.raises(dg.Failure, match="run the job cluster"):
-        cohesion(warehouse=warehouse, embedder=BY_HAND)
+        make(cohesion, warehouse)
 
 
 def test_a_pair_that_could_be_one(warehouse: Warehouse) -> None:
     clustered_by_hand(warehouse)
-    near_pairs(NearPairsConfig(), warehouse=warehouse, embedder=BY_HAND)
+    make(near_pairs, warehouse)
     (row,) = made(warehouse, "cluster.near_pairs")
     assert (row["cluster_a"], row["cluster_b"], row["same_group"]) == ("A", "B", False)
     assert (row["title_a"], row["size_a"], row["size_b"]) == ("Title of a1", 3, 2)
@@ -95,7 +114,7 @@ def test_what_bounds_a_union_is_tau_or_a_cluster_that_is_wider_already(
         places={} if with_a2 else {"a2": {**nowhere, "cluster_how": "no neighbour"}},
         clusters={"A": {"tau": tau}, "B": {"tau": tau}},
     )
-    near_pairs(NearPairsConfig(), warehouse=warehouse, embedder=BY_HAND)
+    make(near_pairs, warehouse)
     (row,) = made(warehouse, "cluster.near_pairs")
     assert row["union_similarity"] == pytest.approx(0.8)
     assert row["mergeable"] is mergeable
@@ -104,8 +123,7 @@ def test_what_bounds_a_union_is_tau_or_a_cluster_that_is_wider_already(
 def test_pairs_that_could_not_be_one(warehouse: Warehouse) -> None:
     # Without A's members, B and C: centres at -.8, b2 and c2 farther still.
     clustered_by_hand(warehouse)
-    config = NearPairsConfig(min_similarity=-1)
-    near_pairs(config, warehouse=warehouse, embedder=BY_HAND)
+    make(near_pairs, warehouse, min_similarity=-1.0)
     rows = {
         (row["cluster_a"], row["cluster_b"]): row for row in made(warehouse, "cluster.near_pairs")
     }
@@ -115,27 +133,27 @@ def test_pairs_that_could_not_be_one(warehouse: Warehouse) -> None:
 
 def test_the_map_has_clustered_entries_first_and_no_more_than_it_may(warehouse: Warehouse) -> None:
     clustered_by_hand(warehouse)
-    entry_map(MapConfig(max_points=8), warehouse=warehouse, embedder=BY_HAND)
+    make(entry_map, warehouse, max_points=8)
     rows = made(warehouse, "cluster.map")
     assert sorted(row["place"] for row in rows) == list(range(1, 9))
     # Nine entries, of which d1 and e1 are in no cluster: one of the two is the last.
     last = max(rows, key=lambda row: row["place"])["entry_id"]
     assert last in ("d1", "e1")
     assert {row["entry_id"] for row in rows} == set(CAPTIONS) - ({"d1", "e1"} - {last})
-    entry_map(MapConfig(max_points=8), warehouse=warehouse, embedder=BY_HAND)
+    make(entry_map, warehouse, max_points=8)
     assert made(warehouse, "cluster.map") == rows
 
 
-def test_an_empty_clustering_has_a_page_that_says_so(
-    warehouse: Warehouse, tmp_path: Path, loom_home: Path
-) -> None:
-    result = pictures(warehouse=warehouse, image_store=ImageStore(tmp_path / "images"))
-    assert set(result.metadata) == {"dagster/row_count", "preview", "page"}
-    assert "Nothing is on the map yet" in Path(result.metadata["page"].value).read_text()
+def test_an_empty_clustering_has_a_page_that_says_so(warehouse: Warehouse, loom_home: Path) -> None:
+    told = make(pictures, warehouse)
+    assert set(told) == {"dagster/row_count", "preview", "page"}
+    assert told["page"] == "/loom/reports/cluster/pictures.html"
+    page = loom_home / "reports" / "cluster" / "pictures.html"
+    assert "Nothing is on the map yet" in page.read_text()
 
 
 def test_the_page_shows_the_tables_and_the_ui_its_pictures(
-    warehouse: Warehouse, tmp_path: Path, loom_home: Path
+    warehouse: Warehouse, loom_home: Path
 ) -> None:
     hostile = "<script>alert(1)</script>"
     clustered_by_hand(warehouse, entries={"a1": {"title": hostile, "categories": [hostile]}})
@@ -146,19 +164,19 @@ def test_the_page_shows_the_tables_and_the_ui_its_pictures(
         {"model": MODEL},
     )
     warehouse.replace("cluster.embeddings", rows, {"text_id": rows["text_id"].to_pylist()})
-    cohesion(warehouse=warehouse, embedder=BY_HAND)
-    near_pairs(NearPairsConfig(), warehouse=warehouse, embedder=BY_HAND)
-    entry_map(MapConfig(), warehouse=warehouse, embedder=BY_HAND)
-    result = pictures(warehouse=warehouse, image_store=ImageStore(tmp_path / "images"))
+    make(cohesion, warehouse)
+    make(near_pairs, warehouse)
+    make(entry_map, warehouse)
+    told = make(pictures, warehouse)
 
     (row,) = made(warehouse, "cluster.pictures")
-    assert row["path"] == str(loom_home / "reports" / "cluster" / "pictures.html")
+    assert row["path"] == "reports/cluster/pictures.html"
     assert (row["n_points"], row["n_thumbnails"]) == (9, 0)
-    page = Path(row["path"]).read_text()
+    page = (loom_home / row["path"]).read_text()
     assert "Title of b1" in page and "0.800" in page
     assert hostile not in page
     for name in ("map", "sizes of clusters", "categories"):
-        assert result.metadata[name].value.startswith(f"![{name}](data:image/png;base64,")
+        assert told[name].startswith(f"![{name}](data:image/png;base64,")
 
 
 def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(
@@ -186,4 +204,4 @@ def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_
     )
     (page,) = clustered.rows("SELECT * FROM cluster.pictures")
     assert (page["n_points"], page["n_thumbnails"]) == (12, 12)
-    assert Path(page["path"]).is_file()
+    assert (clustered.home / page["path"]).is_file()

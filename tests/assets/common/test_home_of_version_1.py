@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from resources.prompts import prompt
 from resources.reports.release_import import import_release
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
@@ -33,9 +34,12 @@ KEPT = {
     "turns": "FROM release.turns ORDER BY ALL",
     "references": "FROM release.references ORDER BY ALL",
     "images": "FROM release.images ORDER BY ALL",
-    "answers": "FROM evaluate.answers ORDER BY ALL",
+    # An earlier version did not keep how an answer ended.
+    "answers": "SELECT * EXCLUDE (finish_reason) FROM evaluate.answers ORDER BY ALL",
     "judgments": "FROM evaluate.judgments ORDER BY ALL",
-    "leaderboard": "FROM evaluate.leaderboard ORDER BY ALL",
+    # Ranks are new, and intervals are drawn from other random numbers.
+    "leaderboard": "SELECT release, model, metric, value, judged_only, n_items, n_judged, n_failed, "
+    "n_refused, judge, provider FROM evaluate.leaderboard ORDER BY ALL",
     "score queue": "FROM evaluate.score_queue ORDER BY ALL",
     "agreement": "SELECT * EXCLUDE (low, high) FROM review.agreement ORDER BY ALL",
     "agreement with judges": "SELECT * EXCLUDE (low, high) FROM evaluate.judge_agreement ORDER BY ALL",
@@ -61,8 +65,7 @@ def rebuilt(
     assert world.run("cluster", SETS).success
     assert world.generate().success
     assert world.release("all").success
-    for model in ("careful", "careless"):
-        assert world.evaluate(model).success
+    assert world.evaluate().success
     drawn = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     assert world.leaderboard(drawn).success
     return world
@@ -78,6 +81,16 @@ def test_no_model_is_asked_anything(before: World, rebuilt: World) -> None:
 def test_a_build_gives_what_was_there(what: str, before: World, rebuilt: World) -> None:
     found: list[Row] = rebuilt.rows(KEPT[what])
     assert found == before.rows(KEPT[what]) and found
+
+
+def test_scores_name_the_prompt_that_the_judge_had_and_then_the_one_that_superseded_it(
+    before: World, rebuilt: World
+) -> None:
+    judge = prompt("mmdu/judge")
+    assert judge.superseded is not None
+    versions = "SELECT DISTINCT judge_version AS version FROM evaluate.leaderboard"
+    assert before.rows(versions) == [{"version": judge.superseded.version}]
+    assert rebuilt.rows(versions) == [{"version": judge.version}]
 
 
 def test_every_release_can_be_imported_into_another_home(

@@ -8,15 +8,15 @@ import dagster as dg
 import pytest
 
 from assets.common import progress
-from assets.common.progress import OBSERVE_SECONDS, show_progress
+from assets.common.progress import OBSERVE_SECONDS, StepProgress, show_progress
 from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import usage as counting
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
-from resources.llm.request import ChatRequest
-from resources.llm.usage import Progress, ProgressReport, Usage
+from resources.llm.request import ChatRequest, Completion
+from resources.llm.usage import ALL_MODELS, Progress, ProgressReport, Usage
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, serving
 
@@ -148,6 +148,7 @@ models: {{it: {{provider: openai, base_url: "{url}", concurrency: 1, price: {{pr
 
 
 def test_what_the_gateway_is_at_is_seen_before_it_is_done(instance, tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "FIRST_SECONDS", 0)
     monkeypatch.setattr(counting, "PROGRESS_SECONDS", 0)
     monkeypatch.setattr(progress, "OBSERVE_SECONDS", 0)
     texts = [f"Question {number}?" for number in range(4)]
@@ -185,7 +186,7 @@ def make_gateway(folder: Path, url: str) -> Gateway:
     return Gateway(load_registry(models), "p", ledger, images, launcher=OfflineServer())
 
 
-# The pace, by a clock that is set by hand
+# What is said when, by a clock that is set by hand
 
 
 class Stage:
@@ -194,27 +195,53 @@ class Stage:
     def __init__(self, clock: Clock, total: int):
         self.clock, self.usage = clock, Usage()
         self.moments: list[ProgressReport] = []
-        self._progress = Progress("s", total, self.usage, self.moments.append)
+        self._progress = Progress("s", {ALL_MODELS: total}, self.usage, self.moments.append)
+
+    def begins(self, n: int) -> None:
+        for _ in range(n):
+            self._progress.begin(ALL_MODELS)
+
+    def waits(self, seconds: int) -> None:
+        """Nothing is done; somebody looks every second."""
+        for _ in range(seconds):
+            self.clock.now += 1
+            self._progress.report_if_due()
 
     def goes(self, n: int, seconds: float, *, cached: bool = False) -> None:
         """`n` more items are done, evenly over some seconds."""
         for _ in range(n):
             self.clock.now += seconds / n
-            if cached:
-                self.usage.cache_hits += 1
-            else:
-                self.usage.calls += 1
-            self._progress.step()
+            self.usage.count(Completion("k", "a", "stop", 1, 1, 0.0, cached), "m")
+            self._progress.begin(ALL_MODELS)
+            self._progress.step(ALL_MODELS)
+
+
+def test_a_stage_is_seen_before_anything_of_it_is_done(clock):
+    stage = Stage(clock, 81)
+    stage.begins(64)
+
+    stage.waits(8)
+
+    # Looked at every second: it is said after 2 s, and five seconds later.
+    assert [moment.line() for moment in stage.moments] == [
+        "s: 0/81 done, 64 under way for 2 s, 0 calls, 0 from the ledger, 0 failed",
+        "s: 0/81 done, 64 under way for 7 s, 0 calls, 0 from the ledger, 0 failed",
+    ]
+    assert stage.moments[0].metadata()["under way"] == 64
+    assert "seconds left" not in stage.moments[0].metadata()
 
 
 def test_a_steady_pace_is_what_is_left_over_it(clock):
     stage = Stage(clock, 128)
 
-    stage.goes(20, 10)  # two a second
+    stage.goes(28, 14)  # two a second
 
-    at_5, at_10 = stage.moments
-    assert (at_5.done, at_5.total, at_5.per_second, at_5.seconds_left) == (10, 128, 2, 59)
-    assert (at_10.done, at_10.per_second, at_10.seconds_left) == (20, 2, 54)
+    assert [moment.done for moment in stage.moments] == [4, 14, 24]
+    assert [moment.per_second for moment in stage.moments] == [2, 2, 2]
+    # Two seconds are too short to tell; then (128 - 14) / 2 and (128 - 24) / 2.
+    assert [moment.seconds_left for moment in stage.moments] == [None, 57, 52]
+    assert [" left" in moment.line() for moment in stage.moments] == [False, True, True]
+    assert stage.moments[1].line().endswith(", about 57 s left")
 
 
 def test_it_is_said_every_five_seconds_and_not_between(clock):
@@ -222,47 +249,48 @@ def test_it_is_said_every_five_seconds_and_not_between(clock):
 
     stage.goes(96, 24)  # four a second
 
-    assert [moment.done for moment in stage.moments] == [20, 40, 60, 80]
+    assert [moment.done for moment in stage.moments] == [8, 28, 48, 68, 88]
 
 
-def test_requests_are_counted_for_the_pace_and_items_for_the_time_left(clock):
-    stage = Stage(clock, 10)
-    stage.usage.calls = 39  # four requests an item, of which `goes` counts the last
+def test_the_time_is_that_of_the_model_that_takes_longest(clock):
+    usage, moments = Usage(), list[ProgressReport]()
+    stage = Progress("s", {"fast": 100, "slow": 100}, usage, moments.append)
+    for _ in range(12):
+        clock.now += 1
+        for model, n in (("fast", 8), ("slow", 1)):
+            for _ in range(n):
+                usage.count(Completion("k", "a", "stop", 1, 1, 0.0, False), model)
+                stage.begin(model)
+                stage.step(model)
 
-    stage.goes(1, 10)
-
-    # 40 requests and one item in 10 s: nine items more are 90 s.
-    (moment,) = stage.moments
-    assert (moment.per_second, moment.seconds_left) == (4, 90)
-
-
-def test_the_pace_is_that_of_the_last_minute(clock):
-    stage = Stage(clock, 10_000)
-    stage.goes(640, 640)
-
-    # After a minute and ten seconds of four a second nothing is left of one a second.
-    stage.goes(280, 70)
-
-    last = stage.moments[-1]
-    assert (last.done, last.per_second, last.seconds_left) == (920, 4, (10_000 - 920) / 4)
+    # The report of second 12 comes with the first item of that second: 89 and 11 are done.
+    last = moments[-1]
+    assert (last.done, last.total) == (89 + 11, 200)
+    assert last.seconds_left == pytest.approx(89, rel=0.02), "eleven in 11 s: 89 more are 89 s"
 
 
-def test_what_the_ledger_knew_at_the_beginning_says_nothing_after_a_minute(clock):
-    stage = Stage(clock, 1100)
-    stage.goes(1000, 0, cached=True)
-
-    stage.goes(70, 70)
-
-    # 1,070 are done in 70 s; but 65 in the last 65, so the 30 that are left take as many seconds.
-    last = stage.moments[-1]
-    assert (last.done, last.per_second, last.seconds_left) == (1070, 1, 30)
+# Steps without models
 
 
-def test_what_the_ledger_knew_at_the_beginning_does_not_make_the_time_left_too_short(clock):
-    stage = Stage(clock, 1100)
-    stage.goes(1000, 0, cached=True)
+def test_a_step_counts_its_pace_from_its_first_units_on(instance, clock):
+    @dg.asset
+    def vectors(context: dg.AssetExecutionContext) -> None:
+        step = StepProgress(context, "texts")
+        clock.now += 30  # a model is loaded
+        for done in range(0, 200, 10):
+            clock.now += 1
+            step.update(done, 1000)
 
-    stage.goes(5, 5)
+        lines = [
+            entry.user_message
+            for entry in context.instance.all_logs(context.run.run_id)
+            if " texts, " in entry.user_message
+        ]
+        assert lines == [
+            "vectors: 0/1000 texts, 0.0/s",
+            "vectors: 50/1000 texts, 10.0/s, at most about 95 s left",
+            "vectors: 100/1000 texts, 10.0/s, at most about 90 s left",
+            "vectors: 150/1000 texts, 10.0/s, at most about 85 s left",
+        ]
 
-    # Of the 100 that have to be asked 5 are done in 5 s: 95 s are left, not half a second.
-    assert stage.moments[-1].seconds_left == pytest.approx(95, rel=0.1)
+    run(instance, vectors)

@@ -8,13 +8,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.common.partitions import models
-from dagster_project.jobs import RANGE_END, RANGE_START
 from resources.llm.ledger.batch_state import BatchState
 from resources.offline.process import OfflineServer
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
-    ALL_BUCKETS,
     ANY_ASSETS,
     Row,
     World,
@@ -72,7 +69,8 @@ def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
     chosen = request.asset_selection
     return world.run(
         request.job_name or ANY_ASSETS,
-        partition=request.partition_key,
+        request.run_config.get("ops"),
+        request.partition_key,
         tags=request.tags,
         assets=dg.AssetSelection.assets(*chosen) if chosen else None,
     )
@@ -100,12 +98,11 @@ def test_generation_comes_to_its_end_batch_after_batch(
     n_runs = 1
     while not run.success:
         (request,) = asked_for(world).run_requests or []
-        # The run is asked for once, as it was: its job, its partitions.
+        # The run is asked for once, as it was.
         assert request.run_key == run.run_id
         # It was a run of selected assets.
         assert request.job_name is None
         assert {key.path[0] for key in request.asset_selection or []} == {"dialogue", "rewrite"}
-        assert (request.tags[RANGE_START], request.tags[RANGE_END]) == tuple(ALL_BUCKETS.values())
         run = launch(world, request)
         n_runs += 1
         assert n_runs < 10
@@ -128,23 +125,30 @@ def test_generation_comes_to_its_end_batch_after_batch(
         assert world.rows(query) == live.rows(query)
 
 
-def test_one_models_partition_runs_again_for_that_model_alone(
+def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     released: World, make_world: MakeWorld, tmp_path: Path, provider: str
 ) -> None:
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
     world.write_models(in_batches(provider, "careful"))
+    config = {"evaluate__answers": {"config": {"models": ["careful", "refuser"]}}}
 
-    run = world.evaluate("careful")
+    generated = len(world.ledger)
+
+    run = world.run("evaluate", config)
     assert sentence(run).startswith("evaluate.answers waits for batches")
+    # Who is asked live has answered, all six turns of all four dialogues.
+    live = len(world.ledger)
+    assert live - generated == 24
     (request,) = asked_for(world).run_requests or []
-    assert (request.job_name, request.partition_key) == ("evaluate", "careful")
-    assert "careful" in world.instance.get_dynamic_partitions(str(models.name))
+    assert request.job_name == "evaluate"
+    assert request.run_config["ops"] == config
     # A dialogue's second turn needs the answer to its first: one batch a turn, none twice.
     again = launch(world, request)
     assert sentence(again).startswith("evaluate.answers waits for batches")
     first, second = BatchState(world.ledger).batches()
-    assert first.n_requests == second.n_requests > 0
+    assert first.n_requests == second.n_requests == 4
+    assert len(world.ledger) == live + 4
 
 
 def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:

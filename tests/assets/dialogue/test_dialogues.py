@@ -4,19 +4,21 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
+from assets.common.tables import rows_to_arrow
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_LOSS_IN_GENERATION,
     Result,
     Row,
     World,
-    check,
     copy_of,
     data_url_hash,
     made,
     metadata,
+    sentence,
 )
 from tests.doubles.garbling_proxy import Asked, When
 
@@ -251,30 +253,68 @@ def test_the_next_run_heals_failed_calls_and_reads_bad_replies_the_same(bad_day:
 
 # --- When it stops -------------------------------------------------------------------------------
 
+EARLIER = {"set_id": "s", "subject": "e", "reason": "empty", "detail": "Nothing.", "call_key": None}
 
-def test_too_many_losses_in_a_bucket_stop_what_stands_on_it_and_no_other_bucket(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
+
+@pytest.fixture
+def again(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """A generated world that is asked everything anew; its earlier run lost something, too."""
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    world.forget_calls()
+    for table, stage in (("dialogue", "answers"), ("rewrite", "rewrites")):
+        lost = rows_to_arrow(f"{table}.failed", [{**EARLIER, "stage": stage}])
+        world.warehouse.replace(f"{table}.failed", lost)
+    return world
+
+
+def generated(world: World) -> dict[str, list[Row]]:
+    tables = ("dialogue.answers", "dialogue.dialogues", "dialogue.failed")
+    return {
+        table: world.rows(f"FROM {table} ORDER BY ALL")
+        for table in (*tables, "rewrite.rewrites", "rewrite.failed")
+    }
+
+
+def test_too_many_losses_leave_the_earlier_rows_and_stop_what_stands_on_them(
+    again: World,
 ) -> None:
-    copy_of(clustered.root, tmp_path)
-    world = make_world(tmp_path, clustered.corpus)
-    bad, *others = world.image_sets("benchmark").values()
-    bucket = bad[0]["bucket"]
-    other = next(images[0]["bucket"] for images in others if images[0]["bucket"] != bucket)
-    world.proxy.rewrite(
-        lambda asked: asked.task == "questions" and any(i["caption"] in asked.text for i in bad),
-        "I would rather not.",
+    before = generated(again)
+    # Four sets of three images and six of two: 24 requests on one image, 10 on all of a set.
+    again.proxy.rewrite(
+        lambda asked: asked.task == "answers" and len(asked.images) == 1, "I would rather not."
     )
+    run = again.generate()
+    assert not run.success
+    assert sentence(run) == (
+        "dialogue.answers keeps its earlier rows: 24 of 34 requests were lost "
+        "(24 wrong_numbering), and at most 20% may be."
+    )
+    assert made(run) == {"dialogue/summaries", "dialogue/questions"}
+    assert generated(again) == before
 
-    stopped = world.run("dialogue", partition=bucket)
 
-    assert not stopped.success
-    result = check(stopped, "dialogue/questions", "failed")
-    assert not result.passed
-    assert result.metadata["largest share"].value > 0.2
-    assert "questions" in result.metadata["over the limit"].value[0]
-    assert made(stopped) == {"dialogue/summaries", "dialogue/questions"}
+def test_too_many_lost_rewrites_leave_the_earlier_ones(again: World) -> None:
+    before = generated(again)
+    again.proxy.rewrite(lambda asked: asked.task == "rewrite", "I would rather not.")
+    run = again.run("rewrite")
+    assert not run.success
+    # One for each of the ten dialogues.
+    assert sentence(run).startswith(
+        "rewrite.rewrites keeps its earlier rows: 10 of 10 requests were lost (10 "
+    )
+    assert made(run) == set()
+    assert generated(again) == before
 
-    world.proxy.heal()
-    assert world.run("dialogue", partition=other).success
-    dialogues = world.rows("SELECT DISTINCT bucket FROM dialogue.dialogues")
-    assert dialogues == [{"bucket": other}]
+
+@pytest.mark.parametrize(("max_share", "passes"), [(0.12, True), (0.11, False)])
+def test_the_limit_is_a_setting(again: World, max_share: float, passes: bool) -> None:
+    # The answers on all three images of four sets: 4 of 34 are 0.118.
+    again.proxy.rewrite(
+        lambda asked: asked.task == "answers" and len(asked.images) == 3, "I would rather not."
+    )
+    settings = {"dialogue__answers": {"config": {"max_failed_share": max_share}}}
+    answers = dg.AssetSelection.assets(["dialogue", "answers"])
+    run = again.run("dialogue", settings, assets=answers)
+    assert run.success is passes
+    assert len(again.rows("FROM dialogue.failed")) == (4 if passes else 1)

@@ -143,7 +143,6 @@ def test_a_models_answer_gives_the_judge_no_orders_and_the_report_no_script(
     assert "<script" not in metadata(run, "evaluate/answers")["preview"]
 
     assert world.leaderboard().success
-    (page,) = (world.home / "reports").glob("*.html")
-    html = page.read_text()
+    html = world.report()
     assert "&lt;script&gt;alert(1)" in html
     assert "<script>alert(1)" not in html

@@ -8,10 +8,8 @@ import pytest
 from resources.warehouse import declared_columns
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
-    ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
     ANY_LOSS_IN_GENERATION,
-    GENERATION,
     Result,
     World,
     copy_of,
@@ -58,12 +56,13 @@ def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     instance = dg.DagsterInstance.local_temp(str(tmp_path / "dagster"), overrides=quiet)
     made_world = make_world(tmp_path, clustered.corpus, instance)
     with_key(made_world)
+    # A set of each kind is enough, and quick on such an instance.
+    first = made_world.warehouse.sql(
+        "FROM cluster.image_sets WHERE set_id IN "
+        "(SELECT min(set_id) FROM cluster.image_sets GROUP BY kind)"
+    )
+    made_world.warehouse.replace("cluster.image_sets", first)
     return made_world
-
-
-def a_bucket(world: World) -> str:
-    """A partition that has image sets."""
-    return str(next(iter(world.image_sets("benchmark").values()))[0]["bucket"])
 
 
 def everything_written(world: World, runs: list[Result]) -> dict[str, str]:
@@ -93,12 +92,10 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
     world.proxy.refuse(
         lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, quoting
     )
-    # One bucket is enough, and quick on an instance on disk.
-    bucket = a_bucket(world)
     runs = [
-        world.run(ANY_ASSETS, ANY_LOSS_IN_GENERATION, bucket, assets=GENERATION),
+        world.generate(ANY_LOSS_IN_GENERATION),
         world.release(),
-        world.evaluate("gpt-4o-mini", ANY_LOSS_IN_EVALUATION),
+        world.evaluate("gpt-4o-mini", config=ANY_LOSS_IN_EVALUATION),
         world.leaderboard(),
     ]
     assert all(run.success for run in runs)
@@ -135,7 +132,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
 
 def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: World) -> None:
     world.proxy.refuse(lambda asked: True, 401, f"Incorrect API key provided: {KEY}")
-    run = world.run("dialogue", partition=a_bucket(world))
+    run = world.run("dialogue")
     assert not run.success
     assert sentence(run).startswith("gpt-4o: ")
     assert "Incorrect API key provided: ***" in sentence(run)
@@ -146,6 +143,6 @@ def test_a_key_that_is_refused_ends_the_run_with_one_sentence_without_it(world: 
 
 def test_a_key_that_is_not_set_fails_the_run_before_anything_is_asked(world: World) -> None:
     del world.settings["OPENAI_API_KEY"]
-    run = world.run("dialogue", partition=a_bucket(world))
+    run = world.run("dialogue")
     assert not run.success
     assert world.proxy.requests == []

@@ -3,25 +3,26 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
+    ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
     Result,
     Row,
     World,
-    check,
     copy_of,
     data_url_hash,
-    made,
     metadata,
     sentence,
 )
 from tests.doubles.garbling_proxy import Asked, When
 
+ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 OUT_OF_LUCK = "the model is out of luck today"
 N_TURNS = 6
 Place = tuple[str, int]
@@ -98,13 +99,15 @@ def failed_of(world: World, model: str, stage: str) -> dict[Place, Row]:
     return {(row["item_id"], row["turn"]): row for row in found}
 
 
-def scores_of(world: World, model: str, metric: str) -> list[Row]:
-    dimension, aggregation = metric.split("/")
+def scores_of(world: World, model: str, metric: str, form: str = "judged") -> list[Row]:
+    name, aggregation = metric.split("/")
     return world.rows(
-        "SELECT * FROM evaluate.scores WHERE model = $m AND dimension = $d AND aggregation = $a",
+        "SELECT * FROM evaluate.scores WHERE model = $m AND metric = $d AND aggregation = $a "
+        "AND form = $f AND subset_label = ''",
         m=model,
-        d=dimension,
+        d=name,
         a=aggregation,
+        f=form,
     )
 
 
@@ -118,13 +121,8 @@ class BadDay:
 
     world: World
     items: list[str]
-    stopped: Result
-    """The run of `careful` under the usual limits."""
-    other: Result
-    """The run of `careless` after it."""
-    scored_by_then: list[str]
     run: Result
-    """The run of `careful` that may lose what it will."""
+    """The run that may lose what it will."""
     leaderboard: Result
     asked: list[Asked]
 
@@ -140,34 +138,24 @@ def bad_day(
     proxy = world.proxy
     proxy.refuse(turn_of(world, "careful", second, 2), 400, OUT_OF_LUCK)
     proxy.filter(turn_of(world, "careful", third, 5))
-
-    stopped = world.evaluate("careful")
-    other = world.evaluate("careless")
-    scored = [row["model"] for row in world.rows("SELECT DISTINCT model FROM evaluate.scores")]
+    # The judge's requests are known by the answers in them.
+    answered = world.run(ANY_ASSETS, ANY_LOSS_IN_EVALUATION, assets=ANSWERS)
+    assert answered.success
 
     lacking = grades(7, without="Richness")
     proxy.rewrite(judging_of(world, "careful", first, 1), lacking)
     proxy.rewrite(judging_of(world, "careful", first, 2), grades(11))
     proxy.rewrite(judging_of(world, "careful", first, 3), "Very good, nine out of ten.")
     proxy.refuse(judging_of(world, "careful", fourth, N_TURNS), 400, OUT_OF_LUCK)
-    run = world.evaluate("careful", ANY_LOSS_IN_EVALUATION)
-    return BadDay(
-        world,
-        [first, second, third, fourth],
-        stopped,
-        other,
-        scored,
-        run,
-        world.leaderboard(),
-        proxy.requests,
-    )
+    run = world.evaluate(config=ANY_LOSS_IN_EVALUATION)
+    return BadDay(world, [first, second, third, fourth], run, world.leaderboard(), proxy.requests)
 
 
 def test_a_dialogue_ends_with_the_turn_that_failed(bad_day: BadDay) -> None:
     second = bad_day.items[1]
     given = answers_of(bad_day.world, "careful")
     status = [given[second, turn]["status"] for turn in range(1, N_TURNS + 1)]
-    assert status == ["answered", *["failed"] * 5]
+    assert status == ["answered", "failed", *["not_asked"] * 4]
     assert [given[second, turn]["answer"] for turn in range(2, N_TURNS + 1)] == [None] * 5
     lost = failed_of(bad_day.world, "careful", "answers")
     assert (lost[second, 2]["reason"], lost[second, 2]["call_key"]) == (
@@ -252,18 +240,58 @@ def test_a_mean_is_that_of_the_judgments_there_are(bad_day: BadDay) -> None:
     assert len(given) == row["n_judged"]
 
 
-def test_too_many_lost_turns_stop_the_model_before_it_is_judged(bad_day: BadDay) -> None:
-    assert not bad_day.stopped.success
-    result = check(bad_day.stopped, "evaluate/answers", "failed")
-    assert not result.passed
-    # The refusal is none of them.
-    assert result.metadata["largest share"].value == pytest.approx(6 / 24)
-    assert made(bad_day.stopped) == {"evaluate/answers"}
+def test_what_the_model_failed_counts_as_the_lowest_grade_and_what_the_judge_failed_does_not(
+    bad_day: BadDay,
+) -> None:
+    given = [
+        row["score"]
+        for row in bad_day.world.rows("SELECT * FROM evaluate.judgments WHERE model = 'careful'")
+    ]
+    (row,) = scores_of(bad_day.world, "careful", "Overall Score/micro", "floor")
+    # Turn 2 and four after it, the filtered turn and the one after it; four judgments are lost.
+    assert row["n_units"] == len(given) + 7 == 24 - 4
+    assert row["value"] == pytest.approx(10 * (sum(given) + 7 * 1) / (len(given) + 7))
 
 
-def test_one_models_bad_luck_does_not_stop_another_model(bad_day: BadDay) -> None:
-    assert bad_day.other.success
-    assert bad_day.scored_by_then == ["careless"]
+def test_models_are_compared_on_the_turns_that_both_were_judged_on(bad_day: BadDay) -> None:
+    grades = {
+        model: {
+            (row["item_id"], row["turn"]): row["score"]
+            for row in bad_day.world.rows(
+                "SELECT * FROM evaluate.judgments WHERE model = $m", m=model
+            )
+        }
+        for model in ("careful", "careless")
+    }
+    both = [10 * (grades["careful"][at] - grades["careless"][at]) for at in grades["careful"]]
+    (row,) = bad_day.world.rows(
+        "FROM evaluate.comparisons WHERE form = 'common' AND metric = 'Overall Score' "
+        "AND aggregation = 'micro'"
+    )
+    assert (row["first"], row["second"], row["n_units"]) == ("careful", "careless", 13)
+    assert row["difference"] == pytest.approx(sum(both) / 13)
+    assert row["p"] <= row["p_holm"] <= 1
+
+
+def test_a_model_of_which_too_little_was_judged_has_no_rank(bad_day: BadDay) -> None:
+    ranks = bad_day.world.rows(
+        "SELECT model, rank, coverage, why FROM evaluate.ranks "
+        "WHERE metric = 'Overall Score' AND aggregation = 'micro' ORDER BY model"
+    )
+    assert [tuple(row.values()) for row in ranks] == [
+        (
+            "careful",
+            None,
+            pytest.approx(13 / 24),
+            "54.2% of its turns were judged, and a rank needs 95%.",
+        ),
+        ("careless", 1, 1, None),
+    ]
+
+
+def test_whoever_may_lose_what_it_will_is_not_missing(bad_day: BadDay) -> None:
+    assert bad_day.world.rows("FROM evaluate.missing") == []
+    assert metadata(bad_day.run, "evaluate/answers")["models"] == 2
 
 
 def test_the_leaderboard_and_the_report_show_the_losses_beside_the_scores(bad_day: BadDay) -> None:
@@ -276,8 +304,7 @@ def test_the_leaderboard_and_the_report_show_the_losses_beside_the_scores(bad_da
         ("careful", 13, 10, 1),
         ("careless", 24, 0, 0),
     ]
-    (page,) = (bad_day.world.home / "reports").glob("*.html")
-    assert "not_asked" in page.read_text()
+    assert "not_asked" in bad_day.world.report()
 
 
 # --- Numbers by hand -----------------------------------------------------------------------------
@@ -298,7 +325,8 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(
         world.proxy.rewrite(judging_by_reference(world, item, turn), grades(score))
     world.proxy.rewrite(lambda asked: asked.task == "judge", "No grades today.")
 
-    assert world.evaluate("refuser", ANY_LOSS_IN_EVALUATION).success
+    assert world.evaluate("refuser", config=ANY_LOSS_IN_EVALUATION).success
+    assert world.score().success
 
     for dimension in DIMENSIONS:
         (by_turn,) = scores_of(world, "refuser", f"{dimension}/micro")

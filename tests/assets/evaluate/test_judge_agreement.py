@@ -31,9 +31,11 @@ def evaluated(desk: Desk) -> None:
     where = {"release_id": "r", "item_id": "i", "turn": 1, "benchmark": "mmdu", "provider": "x"}
     where |= {"prompt_version": "p"}
     desk.fill("release.turns", [where | {"question": "How many?", "image_positions": [1]}])
-    desk.fill("release.references", [where | {"reference": "Three."}])
+    desk.fill("release.references", [where | {"kind": "answer", "reference": "Three."}])
     models = [
-        where | {"model": f"model {number}", "call_key": f"call {number}", "status": "answered"}
+        where
+        | {"model": f"model {number}", "call_key": f"call {number}", "status": "answered"}
+        | {"trial": "plain"}
         for number in range(4)
     ]
     desk.fill(
@@ -45,6 +47,7 @@ def evaluated(desk: Desk) -> None:
         [
             model
             | {"judge": "j", "answer_call_key": model["call_key"], "explanation": ""}
+            | {"replicate": 0, "part": "turn"}
             | {"scores": [("Richness", grade), ("Creativity", 5)], "score": grade}
             for model, grade in zip(models, GRADES, strict=True)
         ],

@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from assets.common.tables import rows_to_arrow
+from assets.evaluate import observations
+from methods.benchmarks import BENCHMARKS
+from methods.mmdu.judging import DIMENSIONS
 from resources.warehouse import Warehouse, Write
 
 HERE = {"release_id": "r", "item_id": "i", "turn": 1}
+ASKED = {**HERE, "trial": "plain"}
 BY = {"benchmark": "mmdu", "model": "m", "provider": "offline"}
 
 
@@ -15,9 +20,9 @@ BY = {"benchmark": "mmdu", "model": "m", "provider": "offline"}
 def warehouse(tmp_path: Path) -> Warehouse:
     """One item with one turn, answered by the call `new`; what the judge said is set by the test."""
     rows = {
-        "release.items": {**HERE, "set_id": "s", "ordinal": 1, "revision": 0, "reviewers": ["ann"]},
+        "release.items": {**HERE, "ordinal": 1, "revision": 0, "reviewers": ["ann"], "labels": {}},
         "release.turns": {**HERE, "question": "Q", "image_positions": [1]},
-        "release.references": {**HERE, "reference": "R"},
+        "release.references": {**HERE, "kind": "answer", "reference": "R"},
         "release.images": {
             **HERE,
             "position": 1,
@@ -26,7 +31,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
             "title": "T",
         },
         "evaluate.answers": {
-            **HERE,
+            **ASKED,
             **BY,
             "status": "answered",
             "answer": "A",
@@ -40,12 +45,14 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def judge(warehouse: Warehouse, answer_call_key: str) -> tuple[int, list]:
-    """Rows of provenance, and what scoring sees, once the answer of that call is judged."""
+    """Rows of provenance, and what is observed, once the answer of that call is judged."""
     judgment = {
-        **HERE,
+        **ASKED,
         **BY,
         "judge": "j",
-        "scores": [("Overall Score", 7)],
+        "replicate": 0,
+        "part": "turn",
+        "scores": list(dict.fromkeys(DIMENSIONS, 7).items()),
         "score": 7,
         "explanation": "good",
         "answer_call_key": answer_call_key,
@@ -53,13 +60,18 @@ def judge(warehouse: Warehouse, answer_call_key: str) -> tuple[int, list]:
         "prompt_version": "p",
     }
     warehouse.replace("evaluate.judgments", rows_to_arrow("evaluate.judgments", [judgment]))
-    turns = warehouse.read("evaluate/turns_of", {"release_id": "r", "judge": "j", "models": ["m"]})
-    return warehouse.count("evaluate.provenance"), turns.column("scores").to_pylist()
+    assert dg.materialize(
+        [observations], resources={"warehouse": warehouse, "benchmarks": BENCHMARKS}
+    ).success
+    found = warehouse.sql("SELECT DISTINCT status, value FROM evaluate.observations").to_pylist()
+    return warehouse.count("evaluate.provenance"), [tuple(row.values()) for row in found]
 
 
-def test_the_judgment_of_the_answer_in_force_counts(warehouse: Warehouse) -> None:
-    assert judge(warehouse, "new") == (1, [[{"key": "Overall Score", "value": 7}]])
+def test_the_judgment_of_the_answer_in_force_counts(warehouse: Warehouse, loom_home: Path) -> None:
+    assert judge(warehouse, "new") == (1, [("judged", 7)])
 
 
-def test_the_judgment_of_an_earlier_answer_is_nobodys(warehouse: Warehouse) -> None:
-    assert judge(warehouse, "old") == (0, [None])
+def test_the_judgment_of_an_earlier_answer_is_nobodys(
+    warehouse: Warehouse, loom_home: Path
+) -> None:
+    assert judge(warehouse, "old") == (0, [])

@@ -8,11 +8,12 @@ from PIL import Image
 from methods.ingest.image_check import MAX_BYTES
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
-from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected, start_failure
-from tests.assets.world import World, check, limit, made, metadata, sentence
+from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected, start_failure, table
+from tests.assets.world import Row, World, made, metadata, sentence
 
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
+TABLES = ("shards", "wit_rows", "pages", "images", "entries", "rejected")
 
 
 @pytest.fixture
@@ -58,6 +59,11 @@ def break_images(corpus: Corpus) -> dict[str, str]:
         huge["image_url"]: "oversized_pixels",
         missing["image_url"]: "missing",
     }
+
+
+def tables(world: World) -> dict[str, list[Row]]:
+    """Every table that ingestion writes."""
+    return {name: table(world, name) for name in TABLES}
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -111,41 +117,52 @@ def test_a_shard_that_was_mended_leaves_nothing_refused(world: World, corpus: Co
 # --- When it stops -------------------------------------------------------------------------------
 
 
-def test_too_many_refused_rows_stop_what_stands_on_them(world: World, corpus: Corpus) -> None:
+def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_them(
+    world: World, corpus: Corpus
+) -> None:
+    assert world.ingest("balloons").success
+    before = tables(world)
     break_rows(corpus)
     run = world.ingest("balloons")
     assert not run.success
-    result = check(run, "ingest/wit_rows", "rejected_rows")
-    assert not result.passed
-    assert result.metadata["largest share"].value == pytest.approx(2 / 6)
-    assert result.metadata["limit"].value == 0.2
-    assert made(run) == {"ingest/wit_rows"}
-    # What was read and refused is there to be looked at.
-    assert len(rejected(world, "row")) == 2
+    assert sentence(run) == (
+        "balloons keeps its earlier rows: 2 of 6 lines were lost (1 not_utf8, "
+        "1 wrong_column_count), and at most 20% may be."
+    )
+    assert made(run) == set()
+    assert tables(world) == before
+    # The shard does not count as read: without the limit it is.
+    assert world.ingest("balloons", ANY_LOSS).success
+    assert len(table(world, "entries")) == 4
 
 
-def test_too_many_lost_images_stop_what_stands_on_them(world: World, corpus: Corpus) -> None:
-    break_images(corpus)
+def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_them(
+    world: World, corpus: Corpus
+) -> None:
+    assert world.ingest("butterflies").success
+    before = tables(world)
+    lost = break_images(corpus)
     run = world.ingest("butterflies")
     assert not run.success
-    assert check(run, "ingest/wit_rows", "rejected_rows").passed
-    result = check(run, "ingest/images", "lost_images")
-    assert not result.passed
-    assert result.metadata["largest share"].value == pytest.approx(5 / 6)
-    assert "ingest/images" in made(run)
-    assert "ingest/entries" not in made(run)
-    assert world.rows("SELECT * FROM ingest.entries") == []
+    why = ", ".join(f"1 {reason}" for reason in sorted(lost.values()))
+    assert sentence(run) == (
+        f"ingest.images keeps its earlier rows: 5 of 6 images were lost ({why}), and at most 20% "
+        "may be."
+    )
+    assert made(run) == {"ingest/wit_rows", "ingest/pages"}
+    assert tables(world) == before
 
 
 @pytest.mark.parametrize(("max_share", "passes"), [(0.34, True), (0.33, False)])
-def test_the_limit_is_run_config(
+def test_the_limit_is_a_setting(
     world: World, corpus: Corpus, max_share: float, passes: bool
 ) -> None:
     break_rows(corpus)
-    share = limit("ingest__wit_rows_rejected_rows", max_share=max_share)
+    share = {"ingest__wit_rows": {"config": {"max_rejected_share": max_share}}}
     run = ingest_part(world, "balloons", "wit_rows", config=share)
-    assert check(run, "ingest/wit_rows", "rejected_rows").passed is passes
     assert run.success is passes
+    # Two of six are 0.333.
+    assert len(rejected(world, "row")) == (2 if passes else 0)
 
 
 def test_a_bad_shard_does_not_stop_another_shards_run(world: World, corpus: Corpus) -> None:

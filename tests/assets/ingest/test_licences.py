@@ -1,18 +1,18 @@
 """Licences: from the settings to the entries, the check on them, the release and its attribution."""
 
 import csv
+from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from assets.common.partitions import bucket_key
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_part, table, write_settings
-from tests.assets.world import Row, World, check
+from tests.assets.world import Row, World, check, copy_of
 
 BALLOONS = sample_rows("balloon")
 LICENCE = {"name": "CC BY-SA 4.0", "url": "https://example.org/by-sa", "artist": "Zoë Ballon"}
@@ -21,8 +21,8 @@ NOBODY_KNOWS = dict.fromkeys(COLUMNS)
 
 
 @pytest.fixture(scope="module")
-def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Six entries without a licence."""
+def prepared(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Six entries without a licence. Not to be changed: tests go on from copies."""
     root = tmp_path_factory.mktemp("licences")
     corpus = Corpus(root / "corpus")
     corpus.write_shard("balloons", BALLOONS)
@@ -31,8 +31,15 @@ def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Wo
     return world
 
 
-def severity(value: str, **config: object) -> Row:
-    return {"ingest__entries_licensed": {"config": {"severity": value, **config}}}
+@pytest.fixture
+def world(prepared: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(prepared.root, tmp_path)
+    return make_world(tmp_path, prepared.corpus)
+
+
+def without_licence(value: str, **settings: object) -> Row:
+    """Run config of the entries: what the check does about those without a licence."""
+    return {"ingest__entries": {"config": {"without_licence": value, **settings}}}
 
 
 def licences(rows: list[Row]) -> list[Row]:
@@ -54,10 +61,9 @@ def test_without_any_licence_the_check_warns_and_nothing_stops(world: World) -> 
 
 
 @pytest.mark.parametrize(("max_share", "passes"), [(0.0, False), (0.99, False), (1.0, True)])
-def test_with_severity_error_it_stops_what_follows(
-    world: World, max_share: float, passes: bool
-) -> None:
-    run = ingest_part(world, "balloons", "entries", config=severity("error", max_share=max_share))
+def test_set_to_error_it_stops_what_follows(world: World, max_share: float, passes: bool) -> None:
+    config = without_licence("error", max_share_without_licence=max_share)
+    run = ingest_part(world, "balloons", "entries", config=config)
     result = check(run, "ingest/entries", "licensed")
     assert (result.passed, result.severity) == (passes, dg.AssetCheckSeverity.ERROR)
     assert result.blocking
@@ -66,7 +72,7 @@ def test_with_severity_error_it_stops_what_follows(
 
 def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: World) -> None:
     write_settings(world.corpus.folder, images={"licence": LICENCE})
-    run = ingest_part(world, "balloons", "images", "entries", config=severity("error"))
+    run = ingest_part(world, "balloons", "images", "entries", config=without_licence("error"))
     assert run.success
     assert check(run, "ingest/entries", "licensed").passed
     entries = table(world, "entries")
@@ -87,7 +93,7 @@ def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: Wor
 def weave_by_hand(world: World, entries: list[Row]) -> None:
     """A set of these entries and a dialogue on it, as the stages between would have written them."""
     set_id = content_id("by hand")
-    here = {"set_id": set_id, "bucket": bucket_key(set_id), "kind": "benchmark"}
+    here = {"set_id": set_id, "kind": "benchmark"}
     turn = {"question_id": "q", "question": f"{IMAGE_HERE * 2} Which?", "answer": "Both."}
     sets = [
         {**here, "cluster_id": "c", "position": position, **entry}

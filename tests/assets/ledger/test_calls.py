@@ -43,8 +43,15 @@ COSTS = [
     (FIRST, "evaluate.answers", "mini", 1, 0, 200, 20, 0.0625, 1.0),
 ]
 """In the view's order: the latest day first, then what cost most."""
-ENDINGS = {"finish_reason": "stop", "attempts": 1, "response": "Said.", "request": {"asked": "?"}}
-MADE_BY = {"provider": "openai", "prompt_version": "p@1", "run": "run-1"}
+SAID = {"response": "Said.", "reasoning": None, "request": {"asked": "?"}}
+ENDINGS = {"outcome": "answered", "finish_reason": "stop", "attempts": 1, **SAID}
+LOST = {"outcome": "refused", "finish_reason": "content_filter", "detail": "Withheld.", **SAID}
+MADE_BY = {
+    "provider": "openai",
+    "endpoint": "https://api.openai.com/v1",
+    "prompt_version": "p@1",
+    "run": "run-1",
+}
 
 
 def call(key: str, model: str, stage: str, via: str, *figures: float, created_at: str) -> Call:
@@ -61,7 +68,7 @@ def charge(key: str, model: str, stage: str, via: str, *figures: float, created_
     return Charge(
         key=key, model=model, stage=stage, via=via, prompt_tokens=int(prompt),
         completion_tokens=int(completion), cost_usd=cost, created_at=created_at,
-        finish_reason="content_filter", **MADE_BY,
+        **MADE_BY, **LOST,
     )  # fmt: skip
 
 
@@ -129,11 +136,13 @@ def test_every_call_and_charge_is_a_row_with_what_it_cost(mirror: Mirror) -> Non
         "key": "a",
         "status": "answered",
         "provider": "openai",
+        "endpoint": "https://api.openai.com/v1",
         "model": "gpt-4o",
         "prompt_version": "p@1",
         "stage": "dialogue.answers",
         "run": "run-1",
         "via": "live",
+        "outcome": "answered",
         "finish_reason": "stop",
         "prompt_tokens": 1000,
         "completion_tokens": 100,
@@ -177,7 +186,7 @@ def test_nothing_that_was_said_is_in_the_warehouse(mirror: Mirror) -> None:
     mirror.run()
 
     columns = {name for name, _, _ in declared_columns()["ledger.calls"]}
-    assert columns == set(Call._fields) - {"request", "response"} | {"status"}
+    assert columns == set(Call._fields) - {"request", "response", "reasoning"} | {"status"}
 
 
 def test_more_calls_than_are_read_at_once_all_arrive(mirror: Mirror) -> None:
@@ -292,14 +301,19 @@ def test_the_ui_shows_what_was_spent_and_where(mirror: Mirror) -> None:
         "cost (USD)": 2.71875,
     }
     header, _, top, *others = shown["most expensive"].splitlines()
-    assert header.startswith("| day | stage | model | provider | n_answered | n_lost |")
-    assert top == (
-        "| 2026-01-01 | dialogue.answers | gpt-4o | openai | 2 | 2 | 10000 | 401 | 1.5 | 4.0 |"
-    )
-    assert [line.split(" | ")[8] for line in others] == ["1.0", "0.125", "0.0625", "0.03125"]
+    assert header.startswith(r"| day | stage | model | n\_answered | n\_lost | tokens |")
+    # 10,000 tokens of prompts and 401 of answers.
+    assert top == "| 2026-01-01 | dialogue.answers | gpt-4o | 2 | 2 | 10401 | 1.5 | 4 |"
+    # A row for each, costs to three digits.
+    assert [line.split(" | ")[6] for line in others] == ["1", "0.125", "0.0625", "0.0312"]
     costs = metadata(run, "ledger/costs")
     assert costs["dagster/row_count"] == 5
-    assert costs["preview"].splitlines()[2].startswith("| 2026-01-03 | evaluate.answers | mini |")
+    # The latest first; too wide a table has its rows beside each other.
+    assert costs["preview"].splitlines()[2:5] == [
+        "| **day** | 2026-01-03 | 2026-01-02 | 2026-01-01 |",
+        "| **stage** | evaluate.answers | dialogue.answers | dialogue.answers |",
+        "| **model** | mini | gpt-4o | gpt-4o |",
+    ]
 
 
 # What rests on it
@@ -310,7 +324,7 @@ def name_calls(mirror: Mirror, answers: list[tuple[str, str, str | None]]) -> No
     rows = [
         {
             "benchmark": "mmdu", "release_id": "r", "model": "mini", "provider": "openai",
-            "item_id": "i", "turn": turn, "prompt_version": "p@1",
+            "item_id": "i", "trial": "plain", "turn": turn, "prompt_version": "p@1",
             "status": status, "call_key": key, "answer": answer,
         }
         for turn, (status, key, answer) in enumerate(answers, 1)
@@ -381,7 +395,8 @@ def test_a_request_that_is_there_as_answered_twice_is_named(mirror: Mirror) -> N
 
 def test_every_table_that_names_a_call_is_asked_for_it() -> None:
     asked = set(re.findall(r"call_key FROM (\w+\.\w+)", sql_text("ledger/unknown_calls")))
-    views = {"evaluate.provenance"}
+    # What repeats the calls of other tables.
+    views = {"evaluate.provenance", "evaluate.observations"}
     losses = {"dialogue.failed", "rewrite.failed", "evaluate.failed"}
     naming = {
         table

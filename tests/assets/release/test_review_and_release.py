@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from methods.review import QueueItem
@@ -11,7 +12,7 @@ from review.commands.files import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import Result, Row, World, check, copy_of, made, metadata, sentence
+from tests.assets.world import Result, Row, World, copy_of, metadata, sentence
 
 EDITED = "Both wings of <image-1> are as blue as ink; I have looked twice."
 REASON = "factual_error"
@@ -104,6 +105,7 @@ def reviewed(
 
     run = world.release("all")
     assert world.evaluate("careful").success
+    assert world.score().success
     return Reviewed(
         world,
         edited,
@@ -237,6 +239,7 @@ def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
 ) -> None:
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
+    instruction = current(world, "mmdu-instruct")
     lines = export(world, 1, tmp_path / "out.jsonl")
     benchmark = {row["item_id"] for row in frozen(world, current(world))["items"]}
     chosen = next(line for line in lines if line["item_id"] in benchmark)
@@ -255,34 +258,32 @@ def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
     assert set(status.values()) == {"pending"}
     assert metadata(run, "review/approved")["pending"] == len(status)
     assert [row["item_id"] for row in frozen(world, current(world))["items"]] == [decided]
-    # Nothing of the instruction set is approved, so no release of it is in force.
-    assert world.rows("SELECT name FROM release.current") == [{"name": "mmdu"}]
+    # Nothing of the instruction set is approved, so its earlier release stays in force.
+    assert current(world, "mmdu-instruct") == instruction
 
 
-def test_where_all_are_required_nothing_decided_is_nothing_released_and_the_check_says_so(
+def test_an_unknown_demand_is_refused_before_a_run_is_made(
+    released: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path, released.corpus)
+    with pytest.raises(dg.DagsterInvalidConfigError, match="got trust"):
+        world.release("trust")
+    assert world.instance.get_runs() == []
+
+
+def test_a_demand_in_the_settings_is_that_of_every_run(
     released: World, make_world: MakeWorld, tmp_path: Path
 ) -> None:
     copy_of(released.root, tmp_path)
     world = make_world(tmp_path, released.corpus)
-    before = current(world)
-    kept = frozen(world, before)
-    run = world.release("all")
-    assert {row["status"] for row in world.rows("SELECT * FROM review.approved")} == {"pending"}
-    assert world.rows("SELECT * FROM release.current") == []
-    assert frozen(world, before) == kept
-    # The earlier release's rows are still there and must not pass for this one's.
-    assert not run.success
-    assert not check(run, "release/releases", "not_empty").passed
-    assert "release/exports" not in made(run)
-
-
-def test_an_unknown_demand_is_one_sentence(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    run = make_world(tmp_path, released.corpus).release("trust")
-    assert not run.success
-    assert sentence(run) == (
-        "A release cannot require 'trust' of review; it is one of none, sample, all."
+    approved = dg.AssetSelection.assets(["review", "approved"])
+    world.write_settings({"review": {"approved": {"require": "all"}}})
+    assert world.run("review", assets=approved).success
+    assert world.rows("SELECT DISTINCT policy, status FROM review.approved") == [
+        {"policy": "all", "status": "pending"}
+    ]
+    world.write_settings({"review": {"approved": {"require": "trust"}}})
+    assert sentence(world.run("review", assets=approved)) == (
+        f"{world.home}/settings.yaml: review.approved.require is 'trust', but should be 'none', "
+        "'sample' or 'all'."
     )
-    assert made(run) == {"review/queue"}

@@ -33,7 +33,6 @@ class Desk:
             {
                 "item_id": content_id(content, "item"),
                 "kind": kind,
-                "bucket": "00",
                 "set_id": f"set {number}",
                 "content": canonical_json(content),
                 "content_hash": content_id(content),

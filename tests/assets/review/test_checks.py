@@ -32,11 +32,14 @@ def decide(world: World, row: Row, round: int, reviewer: str, verdict: str = "ac
     world.review_store.append([said])
 
 
-@pytest.fixture
-def approved(released: World, make_world: MakeWorld, tmp_path: Path) -> tuple[World, Row]:
+@pytest.fixture(scope="module")
+def decided(
+    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[World, Row]:
     """One dialogue that ann and eve approved and another that only ann did, people required."""
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    root = tmp_path_factory.mktemp("decided")
+    copy_of(released.root, root)
+    world = make_world(root, released.corpus)
     first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
     decide(world, first, 1, "ann")
     decide(world, first, 2, "eve")
@@ -45,6 +48,16 @@ def approved(released: World, make_world: MakeWorld, tmp_path: Path) -> tuple[Wo
     assert check(run, "review/approved", "decided_by_people").passed
     assert check(run, "review/approved", "on_this_content").passed
     return world, first
+
+
+@pytest.fixture
+def approved(
+    decided: tuple[World, Row], make_world: MakeWorld, tmp_path: Path
+) -> tuple[World, Row]:
+    """The same, to put a fault into."""
+    world, first = decided
+    copy_of(world.root, tmp_path)
+    return make_world(tmp_path, world.corpus), first
 
 
 def with_fault(world: World, item_id: str, **changes: object) -> None:
@@ -121,18 +134,18 @@ def test_a_sample_is_demanded_and_the_rest_let_through(
 
 
 def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
-    released: World, make_world: MakeWorld, tmp_path: Path
+    evaluated: World, make_world: MakeWorld, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    copy_of(evaluated.root, tmp_path)
+    world = make_world(tmp_path, evaluated.corpus)
     before = world.rows("SELECT * FROM review.queue ORDER BY item_id")
-    assert world.evaluate("careful").success
     config = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     only = dg.AssetSelection.assets(["evaluate", "score_queue"])
     assert world.run("evaluate", config, assets=only).success
 
     rows = world.rows("SELECT * FROM evaluate.score_queue")
-    assert 0 < len(rows) <= 3
+    # Three of each of two models; equal answers of both are one item.
+    assert 3 < len(rows) <= 6
     others = world.rows("SELECT * FROM review.queue ORDER BY item_id")
     assert others == before
     for row in rows:
@@ -140,7 +153,7 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
         assert set(content["scores"].values()) == {None}
         assert (content["lowest"], content["highest"]) == (1, 10)
         assert content["image_ids"] == row["image_ids"] != []
-        assert "careful" not in json.dumps(row)
+        assert "careful" not in json.dumps(row) and "careless" not in json.dumps(row)
         judged = world.rows(
             "SELECT * FROM evaluate.provenance WHERE answer = $a AND reference = $r",
             a=content["answer"],

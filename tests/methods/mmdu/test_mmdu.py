@@ -1,32 +1,55 @@
 """MMDU before a model and before its judge."""
 
-import inspect
 import json
+from dataclasses import fields, replace
 
 import pytest
 
-from methods.evaluation.benchmark import Item, Turn
-from methods.mmdu import Mmdu
+from methods.evaluation.asking import Answer, Ask, Given, Transcript, Unasked
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import AskJudge, Judgment, Place, replay
+from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from methods.prompts.messages import Image, Message, Text
 from methods.prompts.parsing import ParseError
-from methods.prompts.template import PromptTemplate
+from tests.methods.evaluation.driving import drive
 
 MMDU = Mmdu()
 ITEM = Item(
     "item",
     (
-        Turn(1, "Image1: <ImageHere>. What is in <image-1>?", "A mill.", (1,)),
-        Turn(2, "Image2: <ImageHere>, Image3: <ImageHere>. Compare.", "Both are red.", (2, 3)),
-        Turn(3, "Which is oldest?", "<image-2>.", ()),
+        Turn(1, "Image1: <ImageHere>. What is in <image-1>?", (1,), {"answer": "A mill."}),
+        Turn(
+            2,
+            "Image2: <ImageHere>, Image3: <ImageHere>. Compare.",
+            (2, 3),
+            {"answer": "Both are red."},
+        ),
+        Turn(3, "Which is oldest?", (), {"answer": "<image-2>."}),
     ),
     ("sha-a", "sha-b", "sha-c"),
 )
-JUDGE = PromptTemplate(
-    "mmdu/judge",
-    "Grade.\n=== user ===\n{% for i in range(1, n_images + 1) %}{{ picture(i) }}{% endfor %}\n"
-    "Q {{ question | data }}\nR {{ reference | data }}\nA {{ answer | data }}\n",
-)
+
+
+def answered(*texts: str) -> Transcript:
+    return Transcript(
+        {("plain", turn): Answer("answered", text) for turn, text in enumerate(texts, start=1)}
+    )
+
+
+def asked_with(*texts: str | None, item: Item = ITEM) -> list:
+    """What is yielded to a model that gives these answers; None is one that was cut off."""
+    given = iter(texts)
+
+    def answer(ask: Ask) -> Answer:
+        text = next(given)
+        return Answer("truncated") if text is None else Answer("answered", text)
+
+    return drive(MMDU.ask(item), answer)
+
+
+def judging_of(transcript: Transcript, item: Item = ITEM) -> list[AskJudge]:
+    return list(next(MMDU.judge(item, transcript)))
 
 
 def images_of(messages) -> list[str]:
@@ -40,14 +63,16 @@ def words_of(messages) -> str:
 # --- Before a model ------------------------------------------------------------------------------
 
 
-def test_the_first_turn_is_the_question_with_its_image_and_nothing_else():
-    assert MMDU.messages(ITEM, 1, []) == (
+def test_the_first_turn_is_the_question_with_its_image_and_nothing_else() -> None:
+    first = asked_with("x", "y", "z")[0]
+    assert (first.trial, first.turn) == ("plain", 1)
+    assert first.messages == (
         Message("user", (Text("Image1: "), Image("sha-a"), Text(". What is in <image-1>?"))),
     )
 
 
-def test_the_third_turn_is_the_whole_dialogue_with_images_at_their_turns():
-    assert MMDU.messages(ITEM, 3, ["A tower.", "No idea."]) == (
+def test_the_third_turn_is_the_whole_dialogue_with_images_at_their_turns() -> None:
+    assert asked_with("A tower.", "No idea.", "z")[2].messages == (
         Message("user", (Text("Image1: "), Image("sha-a"), Text(". What is in <image-1>?"))),
         Message.of("assistant", "A tower."),
         Message(
@@ -65,99 +90,121 @@ def test_the_third_turn_is_the_whole_dialogue_with_images_at_their_turns():
     )
 
 
-@pytest.mark.parametrize(
-    ("turn", "shown"), [(1, ["sha-a"]), (2, ["sha-a", "sha-b", "sha-c"]), (3, list(ITEM.image_ids))]
-)
-def test_an_image_is_there_from_its_turn_on_and_not_before(turn, shown):
-    assert images_of(MMDU.messages(ITEM, turn, ["x", "y"][: turn - 1])) == shown
+def test_an_image_is_there_from_its_turn_on_and_not_before() -> None:
+    shown = [images_of(ask.messages) for ask in asked_with("x", "y", "z")]
+    assert shown == [["sha-a"], ["sha-a", "sha-b", "sha-c"], list(ITEM.image_ids)]
 
 
-def test_each_model_sees_its_own_answers_and_never_the_reference():
-    careful = words_of(MMDU.messages(ITEM, 3, ["A tall mill.", "Red, both."]))
-    careless = words_of(MMDU.messages(ITEM, 3, ["A cat.", "Blue."]))
+def test_each_model_sees_its_own_answers_and_never_the_reference() -> None:
+    careful = words_of(asked_with("A tall mill.", "Red, both.", "z")[2].messages)
+    careless = words_of(asked_with("A cat.", "Blue.", "z")[2].messages)
     assert "A tall mill." in careful and "A cat." not in careful
     assert "A cat." in careless and "A tall mill." not in careless
     for words in (careful, careless):
         assert not any(turn.reference in words for turn in ITEM.turns)
 
 
-def test_a_later_answer_is_not_seen_at_an_earlier_turn():
-    assert "Later." not in words_of(MMDU.messages(ITEM, 2, ["First.", "Later."]))
-
-
-def test_what_a_model_writes_is_text_even_when_it_looks_like_an_image():
-    messages = MMDU.messages(ITEM, 2, ["See <ImageHere>."])
+def test_what_a_model_writes_is_text_even_when_it_looks_like_an_image() -> None:
+    messages = asked_with("See <ImageHere>.", "y", "z")[1].messages
     assert messages[1] == Message.of("assistant", "See <ImageHere>.")
     assert images_of(messages) == list(ITEM.image_ids)
 
 
-def test_a_history_with_a_turn_missing_is_never_sent():
-    with pytest.raises(IndexError):
-        MMDU.messages(ITEM, 3, ["Only one."])
+def test_a_turn_without_an_answer_ends_the_dialogue_and_the_others_are_named() -> None:
+    first, second, third = asked_with("x", None)
+    assert isinstance(first, Ask) and isinstance(second, Ask)
+    assert third == Unasked("plain", 3, "Turn 2 has no answer.")
+
+
+def test_a_given_turn_is_put_into_the_history_and_is_not_asked() -> None:
+    turns = (replace(ITEM.turns[0], given="A mill."), *ITEM.turns[1:])
+    first, second, _ = asked_with("y", "z", item=replace(ITEM, turns=turns))
+    assert first == Given("plain", 1, "A mill.")
+    assert second.messages[1] == Message.of("assistant", "A mill.")
+
+
+def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged() -> None:
+    turns = (ITEM.turns[0], replace(ITEM.turns[1], given="Both are red."), ITEM.turns[2])
+    item = replace(ITEM, turns=turns)
+    steps = asked_with(None, item=item)
+    assert steps[1:] == [
+        Given("plain", 2, "Both are red."),
+        Unasked("plain", 3, "Turn 1 has no answer."),
+    ]
+    found = replay(MMDU.judge(item, Transcript({("plain", 1): Answer("truncated")})), {})
+    assert {each.turn for each in found} == {1, 3}
 
 
 # --- Before the judge ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("turn", "shown"), [(1, ["sha-a"]), (2, ["sha-a", "sha-b", "sha-c"]), (3, list(ITEM.image_ids))]
-)
-def test_the_judge_sees_the_images_shown_so_far_and_no_later_one(turn, shown):
-    assert images_of(MMDU.judge_messages(ITEM, turn, "x", JUDGE)) == shown
+def test_the_judge_sees_the_images_shown_so_far_and_no_later_one() -> None:
+    shown = [asked.images for asked in judging_of(answered("x", "y", "z"))]
+    assert shown == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
 
 
-def test_the_judge_reads_the_turns_question_its_reference_and_the_answer():
-    system, user = MMDU.judge_messages(ITEM, 2, "Both are tall.", JUDGE)
-    assert (system.role, user.role) == ("system", "user")
-    assert words_of([user]) == (
-        "Q Image2: <ImageHere>, Image3: <ImageHere>. Compare.\nR Both are red.\nA Both are tall."
-    )
-
-
-def test_the_judge_reads_no_other_turn():
-    words = words_of(MMDU.judge_messages(ITEM, 2, "Both are tall.", JUDGE))
-    assert "What is in" not in words and "A mill." not in words and "oldest" not in words
-
-
-def test_nothing_the_judge_is_sent_can_hold_a_models_name():
-    # No name goes in: what is asked, what was answered and the prompt are all there is.
-    assert list(inspect.signature(MMDU.judge_messages).parameters) == [
-        "item",
-        "turn",
-        "answer",
-        "prompt",
-    ]
-    fields = set(vars(ITEM)) | set(vars(ITEM.turns[0]))
-    assert fields == {
-        "item_id",
-        "turns",
-        "image_ids",
-        "turn",
-        "question",
-        "reference",
-        "image_positions",
+def test_the_judge_reads_the_turns_question_its_reference_and_the_answer_and_no_other() -> None:
+    asked = judging_of(answered("A mill.", "Both are tall.", "None."))[1]
+    assert asked.place == Place("plain", 2, "turn")
+    assert asked.data == {
+        "question": "Image2: <ImageHere>, Image3: <ImageHere>. Compare.",
+        "reference": "Both are red.",
+        "answer": "Both are tall.",
     }
+
+
+def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
+    # No name goes in: what the item holds and what was answered are all there is.
+    names = {field.name for of in (Item, Turn, Transcript, Answer) for field in fields(of)}
+    assert names == {
+        *("item_id", "turns", "image_ids", "choices", "group_id", "labels"),
+        *("turn", "question", "image_positions", "references", "given"),
+        *("answers", "readings", "status", "text", "call_key"),
+    }
+
+
+def test_a_turn_without_a_reference_is_not_judged_and_not_the_models_fault() -> None:
+    turns = (ITEM.turns[0], replace(ITEM.turns[1], references={}), ITEM.turns[2])
+    item = replace(ITEM, turns=turns)
+    transcript = answered("x", "y", "z")
+    assert [asked.place.turn for asked in judging_of(transcript, item)] == [1, 3]
+    found = replay(MMDU.judge(item, transcript), {})
+    of_turns = {observation.turn: observation.status for observation in found}
+    assert of_turns == {1: "not_judged", 2: "no_reference", 3: "not_judged"}
+
+
+def test_every_turn_is_observed_in_every_dimension() -> None:
+    grades = Judgment(dict.fromkeys(DIMENSIONS, 7), 7, "Good.")
+    transcript = Transcript(
+        {("plain", 1): Answer("answered", "x"), ("plain", 2): Answer("truncated")}
+    )
+    found = replay(MMDU.judge(ITEM, transcript), {Place("plain", 1, "turn"): grades})
+    assert len(found) == 3 * len(DIMENSIONS)
+    statuses = {(each.turn, each.status, each.value) for each in found}
+    assert statuses == {(1, "judged", 7), (2, "truncated", None), (3, "not_asked", None)}
 
 
 # --- What the judge says -------------------------------------------------------------------------
 
 
-def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up():
+def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> None:
     # Neither the best (9) nor the worst (2) nor the mean of the others: what the judge said.
     scores = {dimension: 5 for dimension in DIMENSIONS}
     scores |= {"Creativity": 9, "Richness": 2, OVERALL: 7}
-    judgment = MMDU.parse_judgment("Sound.\n" + json.dumps(scores))
+    judgment = read_judgment("Sound.\n" + json.dumps(scores))
     assert judgment.scores == scores
     assert (judgment.score, judgment.explanation) == (7, "Sound.")
     assert set(judgment.scores) == set(MMDU.dimensions)
 
 
-def test_a_reply_that_cannot_be_read_is_a_parse_error():
+def test_a_reply_that_cannot_be_read_is_a_parse_error() -> None:
     with pytest.raises(ParseError, match="no dictionary"):
-        MMDU.parse_judgment("Nine out of ten.")
+        read_judgment("Nine out of ten.")
 
 
-def test_the_summing_up_dimension_stands_last_and_scores_are_shown_out_of_a_hundred():
+def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None:
     # A dimension's score is its mean over turns x 10 (MMDU, 2.3).
+    first = MMDU.metrics[0]
+    assert (first.name, first.aggregation) == (OVERALL, "micro")
+    assert {(each.lowest, each.highest) for each in MMDU.metrics} == {(10, 100)}
     assert MMDU.dimensions[-1] == OVERALL
-    assert MMDU.scale == 10

@@ -223,14 +223,12 @@ def mutated_lines(draw: st.DrawFn) -> bytes:
     return line + draw(st.sampled_from(ENDS))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(mutated_lines() | st.binary(max_size=30).map(lambda raw: raw + b"\n"), max_size=40))
 def test_any_lines_are_read_as_the_rule_has_them(tmp_path_factory, lines):
     """The same rows with the same values, the same rejections with the same reasons."""
     assert_alike(tmp_path_factory.mktemp("any"), b"".join(lines))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(mutated_lines(), max_size=12), st.integers(1, 700), st.data())
 def test_it_does_not_matter_where_a_block_ends_or_that_lines_are_long(
     tmp_path_factory, lines, block_bytes, data

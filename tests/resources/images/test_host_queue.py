@@ -1,12 +1,24 @@
 """What Wikimedia asks of robots, kept to without asking Wikimedia: no request is made here."""
 
 import anyio
+import pytest
 
+from resources import host_pauses
 from resources.host_pauses import HostPauses, host_name
+from resources.images import host_queue
 from resources.images.host_queue import HostQueues, Job
 from resources.wikipedia import policy as wikimedia_policy
+from tests.doubles.virtual_time import VirtualTime
 
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.png"
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    clock = VirtualTime()
+    for module in (host_pauses, host_queue):
+        monkeypatch.setattr(module, "time", clock)
+    return clock
 
 
 def jobs(*addresses: str) -> list[Job]:
@@ -19,18 +31,13 @@ async def begun(queues: HostQueues) -> Job:
     return job
 
 
-def about(measured: list[float], seconds: list[float]) -> bool:
-    """Whether it took so long, or a little longer: a clock may be a few milliseconds coarse."""
-    return all(-0.01 < m - s < 0.15 for m, s in zip(measured, seconds, strict=True))
-
-
 async def next_within(queues: HostQueues, seconds: float) -> Job | None:
     with anyio.move_on_after(seconds):
         return await queues.next()
     return None
 
 
-def test_wikimedia_is_asked_for_two_images_at_once():
+def test_wikimedia_is_asked_for_two_images_at_once(clock):
     async def scenario() -> None:
         queues = HostQueues(jobs(UPLOAD, UPLOAD, UPLOAD), 1.0, HostPauses())
         first, _ = await begun(queues), await begun(queues)
@@ -39,10 +46,10 @@ def test_wikimedia_is_asked_for_two_images_at_once():
         queues.done(first)
         assert await next_within(queues, 5)
 
-    anyio.run(scenario)
+    clock.run(scenario)
 
 
-def test_wikimedia_is_asked_for_25_megabits_a_second(monkeypatch):
+def test_wikimedia_is_asked_for_25_megabits_a_second(clock, monkeypatch):
     """Or here for 10,000 bytes: after an image of 2,000 the next may begin 0.2 seconds later."""
     assert wikimedia_policy.BYTES_PER_SECOND * 8 == 25_000_000
     monkeypatch.setattr(wikimedia_policy, "BYTES_PER_SECOND", 10_000)
@@ -58,13 +65,13 @@ def test_wikimedia_is_asked_for_25_megabits_a_second(monkeypatch):
             times[host_name(job.address)].append(anyio.current_time() - start)
             queues.answered(job, 2_000)
             queues.done(job)
-        assert about(times["example.org"], [0, 0, 0])
+        assert times["example.org"] == pytest.approx([0, 0, 0])
         return times["upload.wikimedia.org"]
 
-    assert about(anyio.run(scenario), [0, 0.2, 0.4])
+    assert clock.run(scenario) == pytest.approx([0, 0.2, 0.4])
 
 
-def test_requests_refused_together_are_one_refusal():
+def test_requests_refused_together_are_one_refusal(clock):
     """Three under way at once: the pause is the first one's, not doubled by the other two."""
 
     async def scenario() -> list[float]:
@@ -78,10 +85,10 @@ def test_requests_refused_together_are_one_refusal():
         assert await queues.next()
         return [anyio.current_time() - start]
 
-    assert about(anyio.run(scenario), [0.1])
+    assert clock.run(scenario) == pytest.approx([0.1])
 
 
-def test_pauses_grow_and_begin_anew_once_the_host_answers():
+def test_pauses_grow_and_begin_anew_once_the_host_answers(clock):
     async def scenario() -> list[float]:
         queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.1, HostPauses())
         pauses = []
@@ -98,10 +105,10 @@ def test_pauses_grow_and_begin_anew_once_the_host_answers():
             pauses.append(anyio.current_time() - start)
         return pauses
 
-    assert about(anyio.run(scenario), [0.1, 0.2, 0, 0.1])
+    assert clock.run(scenario) == pytest.approx([0.1, 0.2, 0, 0.1])
 
 
-def test_an_answer_from_before_a_refusal_does_not_end_the_pause():
+def test_an_answer_from_before_a_refusal_does_not_end_the_pause(clock):
     async def scenario() -> None:
         queues = HostQueues(jobs(*["https://example.org/a.png"] * 3), 0.2, HostPauses())
         first, second = await begun(queues), await begun(queues)
@@ -112,10 +119,10 @@ def test_an_answer_from_before_a_refusal_does_not_end_the_pause():
         assert await next_within(queues, 0.1) is None
         assert await next_within(queues, 0.3)
 
-    anyio.run(scenario)
+    clock.run(scenario)
 
 
-def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it():
+def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it(clock):
     """It may have waited for room meanwhile."""
 
     async def scenario() -> None:
@@ -124,4 +131,4 @@ def test_a_job_that_got_its_turn_before_a_pause_does_not_begin_in_it():
         queues.refused(first, None)
         assert late and not queues.begin(late)
 
-    anyio.run(scenario)
+    clock.run(scenario)

@@ -77,7 +77,8 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
 
     assert str(caught.value) == (
         "The run has spent $0.0000 of its budget of $2.5000, and the next call may cost $3.0000: "
-        "raise budget_usd and run again; what was answered is kept and costs nothing."
+        "raise budget_usd or LOOM_BUDGET_USD and run again; what was answered is kept and costs "
+        "nothing."
     )
 
 

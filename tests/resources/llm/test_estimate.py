@@ -16,7 +16,8 @@ from resources.llm.estimate import (
     prompt_tokens,
     text_tokens,
 )
-from resources.llm.registry import ModelSpec, load_registry
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 
 RED, BLUE = "a" * 64, "b" * 64
@@ -108,8 +109,8 @@ def test_a_prompt_is_its_texts_and_its_images():
     # 21 characters are 6 tokens; two images of 765.
     assert prompt_tokens(asked, asked_of()) == 6 + 2 * 765
     assert prompt_tokens(asked, asked_of(detail="low")) == 6 + 2 * 85
-    # And 500 of a usual answer, or as many as it may have.
-    assert estimated_tokens(asked, asked_of()) == 6 + 2 * 765 + 500
+    # And 4,096 of the longest answer, or as many as it may have.
+    assert estimated_tokens(asked, asked_of()) == 6 + 2 * 765 + 4096
     short = replace(asked, params={"max_tokens": 20})
     assert estimated_tokens(short, asked_of()) == 6 + 2 * 765 + 20
 

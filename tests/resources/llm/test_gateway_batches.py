@@ -22,8 +22,9 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchState, Item, Lost
 from resources.llm.model_calls import BatchPending, WaitingForBatch
+from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
-from resources.llm.registry import ModelSpec, RegistryError, load_registry
+from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.offline.process import OfflineServer
 
@@ -33,6 +34,7 @@ models:
   m:
     provider: openai
     model: offline-careful
+    identity: the server, wherever it listens
     base_url: {url}
     mode: {mode}
     price: {{prompt: 1, completion: 2}}

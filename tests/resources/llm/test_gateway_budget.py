@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.messages import Message
 from resources.images.store import ImageStore
 from resources.llm import budget as module
 from resources.llm import errors, limits
@@ -14,31 +13,15 @@ from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
-from resources.llm.request import ChatRequest, Completion
+from resources.llm.request import Completion
 from resources.offline.process import OfflineServer
 from tests.doubles.faulty_api import ANSWERED, FaultyApi, Weather
 from tests.doubles.openai_api import Api, answer_to, serving
+from tests.resources.llm.entries import no_backoff
+from tests.resources.llm.priced import COST, MODELS, requests
+from tests.resources.llm.priced import TEXTS as EVERY_TEXT
 
-# A dollar a token, and the stand-in counts characters: 12 asked, and 12 + 18 answered are $42. At most
-# a call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
-TEXTS = [f"Question {number:02}?" for number in range(10)]
-COST, MOST = 42, 70
-MODELS = """
-profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
-models:
-  it:
-    provider: openai
-    base_url: "{url}"
-    concurrency: 8
-    price: {{prompt: 1000000, completion: 1000000}}
-"""
-
-
-def requests(texts: list[str]) -> list[ChatRequest]:
-    return [
-        ChatRequest("it", (Message.of("user", text),), "test/budget@1", {"max_tokens": 50})
-        for text in texts
-    ]
+TEXTS = EVERY_TEXT[:10]
 
 
 def make_gateway(folder: Path, url: str, run: str = "", budget: float | None = None) -> Gateway:
@@ -131,21 +114,21 @@ def test_what_is_in_the_ledger_costs_no_budget(tmp_path, url):
 @pytest.fixture
 def stubborn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between tries, and no server is given up."""
-    monkeypatch.setattr(errors, "_backoff", lambda state: 0.0)
+    monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
     monkeypatch.setattr(limits, "BREAK_AFTER", 10**6)
 
 
 def test_where_everything_fails_it_is_not_all_asked_six_times(tmp_path, stubborn, monkeypatch):
     monkeypatch.setattr(module, "FREE_RETRIES", 5)
-    texts = [f"Question {number:02}?" for number in range(30)]
+    texts = [f"Question {number:02}?" for number in range(19)]
     with FaultyApi(Weather(share=1.0, mix={"500": 1}, latency=("constant", 1))) as api:
         _, usage = make_gateway(tmp_path, api.url).ask("s", requests(texts))
         ends = api.record().ends
 
-    assert usage.failures == {"server_error": 30}
-    # Each once, a retry for each and five more: 65, where six each would be 180.
+    assert usage.failures == {"server_error": 19}
+    # Each once, a retry for each and five more: 43, where six each would be 114.
     assert ends.keys() == set(texts)
-    assert sum(map(len, ends.values())) == 30 * 2 + 5
+    assert sum(map(len, ends.values())) == 19 * 2 + 5
 
 
 def test_a_retry_for_each_request_is_there_however_many_fail(tmp_path, stubborn, monkeypatch):

@@ -33,8 +33,6 @@ from resources.llm.request import ChatRequest
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
 
-pytestmark = pytest.mark.slow
-
 N = 300
 CONCURRENCY = 16
 KILLS = 26

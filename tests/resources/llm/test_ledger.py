@@ -17,8 +17,8 @@ from filelock import FileLock
 from methods.prompts.messages import Image, Message, Text
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
-from resources.llm.registry import ModelSpec
-from resources.llm.request import ChatRequest, Completion, request_key
+from resources.llm.model_spec import ModelSpec
+from resources.llm.request import ChatRequest, Completion, Failure, request_key
 
 
 def call(number: int = 0, **changes) -> Call:
@@ -32,6 +32,7 @@ def call(number: int = 0, **changes) -> Call:
     fields = {
         "key": request_key(request),
         "provider": "openai",
+        "endpoint": "https://api.openai.com/v1",
         "model": "gpt",
         "prompt_version": "mmdu/answers@12345678",
         "stage": "dialogue.answers",
@@ -39,6 +40,8 @@ def call(number: int = 0, **changes) -> Call:
         "via": "live",
         "request": request,
         "response": f"Answer {number}: “here” 字 \x00 …",
+        "reasoning": f"Thought {number} …",
+        "outcome": "answered",
         "finish_reason": "stop",
         "prompt_tokens": 1000 + number,
         "completion_tokens": 10,
@@ -67,7 +70,7 @@ def in_order(calls: list[Call]) -> list[Call]:
 
 def answers(calls: list[Call]) -> dict[str, Completion]:
     """What the ledger finds where these calls are in it."""
-    return {each.key: each.completion(cached=True) for each in calls}
+    return {each.key: each.as_outcome(cached=True) for each in calls}
 
 
 # Adding and finding
@@ -96,6 +99,16 @@ def test_any_number_of_keys_can_be_looked_up_at_once(ledger):
     found = ledger.find([each.key for each in calls] + [call(9999).key])
 
     assert found == answers(calls)
+
+
+def test_the_models_that_answered_any_number_of_keys_are_known(ledger):
+    calls = [call(0)._replace(model="first"), *(call(n) for n in range(1, 1203))]
+    ledger.add(calls)
+
+    keys = [each.key for each in calls]
+    assert ledger.models_of(keys) == {"first", call(1).model}
+    assert ledger.models_of(keys[:1]) == {"first"}
+    assert ledger.models_of([call(9999).key]) == ledger.models_of([]) == set()
 
 
 def test_the_first_answer_stands(ledger):
@@ -134,9 +147,20 @@ def test_what_is_added_meanwhile_does_not_disturb_who_reads_through(ledger):
 
 
 def test_the_asker_sees_the_answer_its_cost_and_where_it_came_from():
-    assert call(0).completion(cached=True) == Completion(
-        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, cached=True
+    assert call(0).as_outcome(cached=True) == Completion(
+        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, True, "Thought 0 …"
     )
+
+
+@pytest.mark.parametrize("outcome", ["truncated", "reasoning_only"])
+def test_a_reply_that_is_kept_and_is_no_answer_is_found_as_a_failure(ledger, outcome):
+    ledger.add([call(0, outcome=outcome, finish_reason="length")])
+
+    found = ledger.find([call(0).key])[call(0).key]
+
+    assert isinstance(found, Failure) and found.cached
+    assert (found.kind, found.finish_reason, found.reasoning) == (outcome, "length", "Thought 0 …")
+    assert "token_limit.tokens" in found.detail
 
 
 # Durable
@@ -202,19 +226,21 @@ def test_a_call_that_lacks_a_value_is_refused_aloud_and_none_of_its_batch_is_kep
 def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
     ledger.add([call(0)])
     script = """
-        import resource, sqlite3, sys
+        import resource, sys
         from resources.llm.ledger import Ledger
+        from resources.migrations import StoreError
         from tests.resources.llm.test_ledger import call
 
         ledger = Ledger(sys.argv[1])
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
         try:
             ledger.add([call(number) for number in range(1, 1000)])
-        except sqlite3.Error:
-            print("refused", flush=True)
+        except StoreError as error:
+            print(error, flush=True)
     """
     with start(script, ledger.path, stdout=subprocess.PIPE) as writer:
-        assert writer.stdout.read() == "refused\n"
+        told = writer.stdout.read()
+    assert told.startswith(f"{ledger.path} cannot be used (") and told.count("\n") == 1
 
     assert list(ledger) == [call(0)]
 

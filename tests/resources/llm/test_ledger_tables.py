@@ -16,8 +16,9 @@ from tests.resources.llm.test_ledger import call, in_order, start
 
 def charge(number: int, **changes: object) -> Charge:
     """What the request of `call(number)` cost without an answer."""
-    fields = {name: getattr(call(number), name) for name in Charge._fields}
-    return Charge(**{**fields, "finish_reason": "content_filter", **changes})
+    fields = {name: getattr(call(number), name) for name in Charge._fields if name != "detail"}
+    lost = {"outcome": "refused", "finish_reason": "content_filter", "detail": "Withheld."}
+    return Charge(**{**fields, **lost, **changes})
 
 
 def query(path: Path, text: str) -> list[tuple[object, ...]]:
@@ -64,7 +65,7 @@ def test_a_request_that_was_charged_for_nothing_may_be_answered_yet(path):
     ledger.add([call(0)])
 
     assert ledger.find([call(0).key])[call(0).key] == Completion(
-        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, cached=True
+        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, True, "Thought 0 …"
     )
     assert ledger.charges() == [charge(0)]
 
@@ -75,7 +76,13 @@ def test_a_second_answer_is_not_kept_but_was_paid_for(path):
     ledger.add([call(0), call(0, response="another answer", run="run-2", cost_usd=0.25)])
 
     assert list(ledger) == [call(0)]
-    assert ledger.charges() == [charge(0, finish_reason="stop", run="run-2", cost_usd=0.25)]
+    (second,) = ledger.charges()
+    assert (second.outcome, second.response, second.run, second.cost_usd) == (
+        "answered",
+        "another answer",
+        "run-2",
+        0.25,
+    )
 
 
 def test_what_runs_have_paid_is_for_answers_and_for_none(path):

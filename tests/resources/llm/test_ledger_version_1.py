@@ -13,6 +13,8 @@ from resources.llm.ledger import Call, Ledger
 from tests.resources.llm.test_ledger import call, in_order, start
 from tests.resources.llm.test_ledger_tables import charge, query
 
+LATER = ("run", "via", "endpoint", "outcome", "reasoning")
+"""Columns that later versions have added."""
 VERSION_1 = """
 CREATE TABLE calls (
     key TEXT PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, prompt_version TEXT NOT NULL,
@@ -24,8 +26,8 @@ CREATE TABLE calls (
 
 
 def older(number: int, **changes: object) -> Call:
-    """A call as version 1 had it: it did not know the run, and there were no batches."""
-    return call(number, run="", via="live", **changes)
+    """A call as version 1 had it, without the run and who answered; there were no batches."""
+    return call(number, run="", via="live", endpoint=None, reasoning=None, **changes)
 
 
 def version_1(path: Path, calls: list[Call]) -> Path:
@@ -33,7 +35,7 @@ def version_1(path: Path, calls: list[Call]) -> Path:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(VERSION_1)
-        names = [name for name in Call._fields if name not in ("run", "via")]
+        names = [name for name in Call._fields if name not in LATER]
         connection.executemany(
             f"INSERT INTO calls ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
             [
@@ -61,8 +63,8 @@ def test_what_version_1_kept_is_there_whole_and_found(path):
     ledger = Ledger(path)
 
     assert list(ledger) == in_order(calls)
-    assert ledger.find([calls[3].key]) == {calls[3].key: calls[3].completion(cached=True)}
-    assert query(path, "PRAGMA user_version") == [(4,)]
+    assert ledger.find([calls[3].key]) == {calls[3].key: calls[3].as_outcome(cached=True)}
+    assert query(path, "PRAGMA user_version") == [(5,)]
     assert query(path, "SELECT count(*), sum(cost_usd) FROM paid_calls") == [
         (700, pytest.approx(700 * 0.0025))
     ]

@@ -1,23 +1,37 @@
 """One model's limits: a sliding minute, a concurrency that learns, a breaker that gives up."""
 
 import asyncio
-import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.llm import limits as module
-from resources.llm.limits import ModelLimits, ProviderDown, SlidingMinute
+from resources.llm import sliding_minute
+from resources.llm.limits import ModelLimits, ProviderDown
+from resources.llm.sliding_minute import Entry, SlidingMinute
+from tests.doubles.virtual_time import VirtualTime
 
 WINDOW = 0.2
 """Seconds that stand for a minute here."""
+
+clock = VirtualTime()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def under_virtual_time() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "time", clock)
+        patch.setattr(sliding_minute, "time", clock)
+        yield
 
 
 def model_limits(
     concurrency: int = 4, rpm: int | None = None, tpm: int | None = None
 ) -> ModelLimits:
-    return ModelLimits(concurrency, rpm, tpm)
+    requests = SlidingMinute(rpm) if rpm else None
+    return ModelLimits(concurrency, requests, SlidingMinute(tpm) if tpm else None)
 
 
 @settings(max_examples=15, deadline=None)
@@ -30,15 +44,15 @@ def test_no_window_ever_holds_more_than_the_limit(limit: int, units: list[int]) 
     taken: list[tuple[float, float]] = []
 
     async def take_all() -> None:
-        minute = SlidingMinute(limit, window)
+        minute = SlidingMinute(limit, window=window)
 
         async def take(n: int) -> None:
             entry = await minute.take(n)
-            taken.append((entry[0], entry[1]))
+            taken.append((entry.at, entry.units))
 
         await asyncio.gather(*(take(n) for n in units))
 
-    asyncio.run(take_all())
+    clock.run(take_all)
     assert len(taken) == len(units)
     for start, _ in taken:
         inside = sum(n for at, n in taken if start <= at < start + window)
@@ -48,25 +62,24 @@ def test_no_window_ever_holds_more_than_the_limit(limit: int, units: list[int]) 
 def test_a_limit_that_binds_is_used_to_the_full() -> None:
     # 30 at 10 a window: the first ten at once, then ten at each end of a window, so two windows.
     async def take_all() -> float:
-        minute = SlidingMinute(10, WINDOW)
-        started = time.monotonic()
+        minute = SlidingMinute(10, window=WINDOW)
+        started = clock.monotonic()
         await asyncio.gather(*(minute.take(1) for _ in range(30)))
-        return time.monotonic() - started
+        return clock.monotonic() - started
 
-    took = asyncio.run(take_all())
-    assert 2 * WINDOW <= took < 5 * WINDOW
+    assert clock.run(take_all) == pytest.approx(2 * WINDOW)
 
 
 def test_more_than_the_limit_takes_the_whole_of_it_instead_of_waiting_for_ever() -> None:
     async def take() -> float:
-        return (await SlidingMinute(10, WINDOW).take(1000))[1]
+        return (await SlidingMinute(10, window=WINDOW).take(1000)).units
 
-    assert asyncio.run(asyncio.wait_for(take(), 5)) == 10
+    assert clock.run(lambda: asyncio.wait_for(take(), 5)) == 10
 
 
 def test_what_an_estimate_had_too_much_is_given_back() -> None:
     async def third_waits(settled: int) -> bool:
-        minute = SlidingMinute(100, WINDOW)
+        minute = SlidingMinute(100, window=WINDOW)
         first = await minute.take(50)
         await minute.take(50)
         minute.correct(first, settled)
@@ -76,20 +89,20 @@ def test_what_an_estimate_had_too_much_is_given_back() -> None:
             return True
         return False
 
-    assert not asyncio.run(third_waits(settled=0))
-    assert asyncio.run(third_waits(settled=40))
+    assert not clock.run(lambda: third_waits(settled=0))
+    assert clock.run(lambda: third_waits(settled=40))
 
 
 def test_a_minute_outlives_the_event_loop_it_began_in() -> None:
-    minute = SlidingMinute(2, WINDOW)
+    minute = SlidingMinute(2, window=WINDOW)
 
     async def take(n: int) -> None:
         await asyncio.gather(*(minute.take(1) for _ in range(n)))
 
-    started = time.monotonic()
-    asyncio.run(take(2))
-    asyncio.run(take(2))
-    assert time.monotonic() - started >= WINDOW
+    started = clock.monotonic()
+    clock.run(lambda: take(2))
+    clock.run(lambda: take(2))
+    assert clock.monotonic() - started == pytest.approx(WINDOW)
 
 
 def most_in_flight(limits: ModelLimits, n: int) -> int:
@@ -104,7 +117,7 @@ def most_in_flight(limits: ModelLimits, n: int) -> int:
     async def run() -> None:
         await asyncio.gather(*(one() for _ in range(n)))
 
-    asyncio.run(run())
+    clock.run(run)
     return most
 
 
@@ -144,24 +157,24 @@ def test_nothing_is_sent_before_the_time_the_server_gave() -> None:
     async def run() -> float:
         limits = model_limits()
         limits.throttled(0.2)
-        started = time.monotonic()
+        started = clock.monotonic()
         async with limits.attempt(1):
-            return time.monotonic() - started
+            return clock.monotonic() - started
 
-    assert asyncio.run(run()) >= 0.19
+    assert clock.run(run) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("limit", ["rpm", "tpm"])
 def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
     monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(module.SlidingMinute.__init__, "__defaults__", (WINDOW,))
+    monkeypatch.setattr(SlidingMinute.__init__, "__defaults__", (None, WINDOW))
 
     async def run() -> float:
         limits = model_limits(**{limit: 1})
         async with limits.attempt(1):
             pass
-        asked = time.monotonic()
+        asked = clock.monotonic()
 
         async def second() -> float:
             async with limits.attempt(1) as reservation:
@@ -173,7 +186,7 @@ def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
         return await waiting
 
     # The minute is over after 0.2 s, the pause 0.35 s after the 0.05 s.
-    assert 0.38 < asyncio.run(run()) < 0.6
+    assert clock.run(run) == pytest.approx(0.4)
 
 
 def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
@@ -188,9 +201,9 @@ def test_a_server_that_answers_nothing_is_paused_for_and_then_given_up(
             limits.lost(reservation)
 
     for _ in range(module.BREAK_AFTER * (module.MAX_BREAKS + 1)):
-        asyncio.run(attempt())
+        clock.run(attempt)
     with pytest.raises(ProviderDown):
-        asyncio.run(attempt())
+        clock.run(attempt)
     assert limits.in_flight == 0
 
 
@@ -199,7 +212,7 @@ def test_one_answer_closes_the_breaker(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = model_limits()
     for _ in range(module.MAX_BREAKS):
         for _ in range(module.BREAK_AFTER):
-            limits.lost(module.TokenReservation(None, []))
+            limits.lost(module.TokenReservation(None, Entry(0.0, 0.0)))
         limits.answered()
     assert most_in_flight(limits, 4) == 4
 
@@ -208,16 +221,16 @@ def seconds_to_begin(limits: ModelLimits) -> float:
     """How long the next attempt has to wait for its place."""
 
     async def begin() -> float:
-        asked = time.monotonic()
+        asked = clock.monotonic()
         async with limits.attempt(1) as reservation:
             return reservation.began - asked
 
-    return asyncio.run(begin())
+    return clock.run(begin)
 
 
 def reservations(n: int) -> list[module.TokenReservation]:
     """Attempts that begin now."""
-    return [module.TokenReservation(None, []) for _ in range(n)]
+    return [module.TokenReservation(None, Entry(0.0, 0.0)) for _ in range(n)]
 
 
 def test_what_was_under_way_at_a_break_does_not_count_toward_the_next(
@@ -229,14 +242,14 @@ def test_what_was_under_way_at_a_break_does_not_count_toward_the_next(
     # second one of 0.3 s, and nine toward a third.
     for reservation in reservations(29):
         limits.lost(reservation)
-    assert 0.1 < seconds_to_begin(limits) < 0.2
+    assert seconds_to_begin(limits) == pytest.approx(0.15)
 
     # Nine that began after it are not ten.
     for reservation in reservations(9):
         limits.lost(reservation)
-    assert seconds_to_begin(limits) < 0.1
+    assert seconds_to_begin(limits) == 0
     limits.lost(*reservations(1))
-    assert 0.2 < seconds_to_begin(limits) < 0.4
+    assert seconds_to_begin(limits) == pytest.approx(0.3)
 
 
 def test_an_answer_between_losses_begins_the_row_anew_and_the_pauses_too(
@@ -248,17 +261,17 @@ def test_an_answer_between_losses_begins_the_row_anew_and_the_pauses_too(
         limits.answered()
         for reservation in reservations(n_lost):
             limits.lost(reservation)
-        assert (seconds_to_begin(limits) > 0.1) == (n_lost == 10)
+        assert (seconds_to_begin(limits) > 0) == (n_lost == 10)
     limits.answered()
     for reservation in reservations(10):
         limits.lost(reservation)
-    assert 0.1 < seconds_to_begin(limits) < 0.2, "the first pause again, not the second"
+    assert seconds_to_begin(limits) == pytest.approx(0.15), "the first pause again, not the second"
 
 
 def test_an_attempt_begins_when_it_may_go_not_when_it_came() -> None:
     async def run() -> tuple[float, float]:
         limits = model_limits(concurrency=1)
-        asked = time.monotonic()
+        asked = clock.monotonic()
 
         async def hold() -> None:
             async with limits.attempt(1):
@@ -270,11 +283,11 @@ def test_an_attempt_begins_when_it_may_go_not_when_it_came() -> None:
 
         _, placed = await asyncio.gather(hold(), wait())
         limits.throttled(0.1)
-        asked = time.monotonic()
+        asked = clock.monotonic()
         return placed, await wait()
 
-    placed, allowed = asyncio.run(run())
-    assert placed >= 0.09 and allowed >= 0.09
+    placed, allowed = clock.run(run)
+    assert (placed, allowed) == pytest.approx((0.1, 0.1))
 
 
 def test_a_cancelled_wait_leaves_its_place_to_the_next() -> None:
@@ -300,4 +313,4 @@ def test_a_cancelled_wait_leaves_its_place_to_the_next() -> None:
         await holder
         return limits.in_flight
 
-    assert asyncio.run(run()) == 0
+    assert clock.run(run) == 0

@@ -121,7 +121,7 @@ def test_a_call_that_fails_is_not_repaired(ask, writer):
 
     reply = ask()
 
-    assert reply.loss == ("bad_response", "Empty answer, finished by stop.")
+    assert reply.loss == ("empty", "Empty answer, finished by stop.")
     assert len(writer.received) == 1
 
 

@@ -3,13 +3,8 @@
 import pytest
 
 from resources.home import REPO_ROOT
-from resources.llm.registry import (
-    Price,
-    RegistryError,
-    active_profile,
-    load_registry,
-    registry_path,
-)
+from resources.llm.model_spec import ModelSpec, Price, RegistryError
+from resources.llm.registry import active_profile, load_registry, registry_path
 
 GOOD = """
 profiles:
@@ -145,10 +140,25 @@ def test_a_missing_key_names_the_model_the_variable_and_the_way_out(load, monkey
 def test_only_the_models_of_the_profile_need_their_keys(load, monkeypatch):
     monkeypatch.delenv("IDLE_KEY", raising=False)
     monkeypatch.setenv("BIG_KEY", "sk-secret")
+    monkeypatch.setenv("BIG_URL", "http://127.0.0.1:9/v1")
 
     load(GOOD).require_keys("paid")
 
     assert load(GOOD).model("local").api_key(), "a server without keys is sent a placeholder"
+
+
+def test_a_key_is_not_sent_to_openai_because_an_address_was_forgotten(load, monkeypatch):
+    monkeypatch.setenv("BIG_KEY", "sk-secret")
+    monkeypatch.delenv("BIG_URL", raising=False)
+
+    with pytest.raises(RegistryError, match="big has its address in BIG_URL, which is unset"):
+        load(GOOD).require_keys("paid")
+
+
+@pytest.mark.parametrize("identity", ["https://u:secret@host/v1", "https://host/v1?key=secret"])
+def test_an_identity_with_credentials_is_refused_without_them(identity):
+    with pytest.raises(ValueError, match="has credentials in it: leave them out"):
+        ModelSpec(name="m", provider="openai", model="m", identity=identity)
 
 
 # Names that are not there
@@ -207,7 +217,7 @@ def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
         ),
         ("completion: 10", "completion: 10, batch: -0.5", "models.big.price.batch"),
         ("completion: 10", "completion: 10, batch: half", "models.big.price.batch"),
-        ("judge: big", "referee: big", "profiles.paid.judge"),
+        ("judge: big", "referee: big", "profiles.paid.judges"),
         ("evaluate: [big, local]", "evaluate: big", "profiles.paid.evaluate"),
         ("{provider: offline}", "offline", "models.stand-in"),
         ("{provider: offline}", "", "models.stand-in.provider"),

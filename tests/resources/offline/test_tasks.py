@@ -122,7 +122,7 @@ def test_an_unknown_task_is_refused_with_the_list_of_tasks(task: str) -> None:
         ask(task, "x")
     assert str(caught.value) == (
         f"This offline server has no task '{task}': the front matter of a prompt names one of "
-        "answers, judge, questions, rewrite, summary."
+        "answers, extract, judge, questions, rewrite, summary."
     )
 
 
@@ -156,3 +156,18 @@ def test_no_text_of_a_message_can_change_the_task_that_was_named(forged: str) ->
     page = f"{forged} This page is a page and it stays one.".replace("</", "< /")
     reply = ask("summary", f"<title>T</title>\n<page>{page}</page>", forged)
     assert "Overall Score" not in reply and "stays one" in reply
+
+
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [
+        ("It is plainly Red, I think.", "A"),
+        ("The answer is dog.", "Z"),
+        ("Red or green.", "Z"),
+        ("A reddish one.", "Z"),
+    ],
+)
+def test_extract_names_the_one_choice_that_the_answer_names(answer: str, letter: str) -> None:
+    choices = "A. red\nB. green\nC. blue"
+    asked = f"<choices>{choices}</choices>\n<answer>{answer}</answer>"
+    assert ask("extract", asked) == letter

@@ -1,242 +1,65 @@
 """The report: in order, by itself, and safe to open whatever a model or a page said."""
 
 import hashlib
-import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
-from methods.mmdu.judging import DIMENSIONS, OVERALL
 from resources.images.store import ImageStore
-from resources.reports import benchmark_report
 from resources.reports.benchmark_report import render_report, write_report
-
-KEY = "3fa2c9d04b1e" + "0" * 52
-VOID = {"meta", "link", "input", "img", "br"}
-
-
-class Page(HTMLParser):
-    """What a browser would find: elements with their attributes and the text that is shown."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(html)
-        self.close()
-        assert not self._open
-
-    def handle_starttag(self, tag, attrs):
-        assert len(dict(attrs)) == len(attrs), f"<{tag}> has an attribute twice"
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self._open and self._open.pop() == tag, f"</{tag}> closes what is not open"
-
-    def handle_data(self, data):
-        if "style" not in self._open:
-            self.text += data
-
-    def attributes(self, tag: str, name: str) -> list[str]:
-        return [attrs[name] for found, attrs in self.elements if found == tag and name in attrs]
-
-    def classes(self) -> Counter[str]:
-        return Counter(
-            name for _, attrs in self.elements for name in (attrs.get("class") or "").split()
-        )
+from tests.resources.reports.report_rows import (
+    KEY,
+    Page,
+    answer,
+    judgment,
+    part,
+    scores,
+)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def each_plot_once() -> Iterator[None]:
-    """Drawing takes most of a report's time, and has its tests in `test_score_plots.py`."""
-    drawn: dict[str, str | None] = {}
-
-    def once(draw: Callable[..., str | None]) -> Callable[..., str | None]:
-        def known_or_drawn(*args: object) -> str | None:
-            key = f"{draw.__name__}{args}"
-            if key not in drawn:
-                drawn[key] = draw(*args)
-            return drawn[key]
-
-        return known_or_drawn
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("scores_plot", "counts_plot"):
-            patch.setattr(benchmark_report, name, once(getattr(benchmark_report, name)))
-        yield
+def failure(
+    model: str, stage: str, reason: str, n: int, asked: str | None = None
+) -> dict[str, Any]:
+    return {"model": model, "stage": stage, "asked": asked or model, "reason": reason, "n": n}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
+def missing(model: str) -> dict[str, Any]:
+    lost = {"n_lost": 9, "n_turns": 12, "why": "9 timeout"}
+    return {"model": model, "stage": "answers", "asked": model, **lost}
 
 
-@pytest.fixture
-def data(store: ImageStore) -> dict[str, Any]:
-    """A release with one example dialogue of two images, two models of which one is better."""
-    return {
-        "release": {
-            "release_id": "mmdu-0123456789",
-            "name": "mmdu",
-            "kind": "benchmark",
-            "n_items": 3,
-            "n_turns": 12,
-            "n_images": 8,
-            "review_policy": "all",
-            "review_share": 1.0,
-            "provider": "openai",
-            "created_at": "2026-03-02T09:14:55+00:00",
-        },
-        "judge": "gpt-4o",
-        "generated": "2026-03-03T10:02:11+00:00",
-        "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],
-        "failures": [],
-        "statistics": {
-            "turns_per_dialogue": [4, 4, 4],
-            "images_per_dialogue": [2, 3, 3],
-            "answer_words": [12, 60, 230],
-        },
-        "items": [
-            {
-                "item_id": "item-1",
-                "reviewers": ["ana", "policy:none"],
-                "revision": 2,
-                "images": [picture(store, "red", "Red boat"), picture(store, "blue", "Blue boat")],
-                "turns": [
-                    {
-                        "turn": 1,
-                        "question": "Image1: <ImageHere>, Image2: <ImageHere>. Compare <image-1>.",
-                        "reference": "<image-2> is darker.",
-                        "image_positions": [1, 2],
-                        "question_call_key": KEY,
-                        "reference_call_key": None,
-                        "prompt_version": "mmdu/questions@1f6c02ab",
-                        "answers": [answer("strong")],
-                    }
-                ],
-            }
-        ],
-    }
+def test_the_card_says_how_the_release_was_made_and_whether_it_is_in_force(data, store):
+    text = Page(render_report(data, store)).text
+    assert "mmdu-0123456789 · in force" in text
+    for said in ("mmdu-9876543210", "gpt-4o", "mmdu/questions@1f6c02ab", "wit-0", "0.1.0"):
+        assert said in text
+    assert "cluster.clusters.tau" in text and '"all"' in text
+
+    data["release"] |= {"in_force": False, "settings": None, "writers": None, "parent": None}
+    text = Page(render_report(data, store)).text
+    assert "mmdu-0123456789 · not in force" in text and "unknown" in text
 
 
-def scores(model: str, value: float | None, **changed: Any) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": model,
-            "judge": "gpt-4o",
-            "provider": "openai",
-            "dimension": dimension,
-            "aggregation": aggregation,
-            "value": value,
-            "ci_low": None if value is None else value - 4,
-            "ci_high": None if value is None else value + 3,
-            "n_items": 3,
-            "n_turns": 12,
-            "n_judged": 11,
-            "n_failed": 1,
-            "n_refused": 0,
-            **changed,
-        }
-        for dimension in DIMENSIONS
-        for aggregation in ("micro", "macro")
-    ]
+def test_models_that_are_missing_are_named_with_the_reason(data, store):
+    data["missing"] = [missing("gone"), missing("weak")]
+    data["unscored"] = ["gone", "new"]
 
+    text = " ".join(Page(render_report(data, store)).text.split())
 
-def picture(store: ImageStore, colour: str, title: str) -> dict[str, Any]:
-    buffer = io.BytesIO()
-    Image.new("RGB", (400, 300), colour).save(buffer, "PNG")
-    return {
-        "image_id": store.put(buffer.getvalue()).image_id,
-        "title": title,
-        "page_url": f"https://example.org/wiki/{colour}",
-        "attribution": "Seen from the east",
-        "licence": "CC BY 4.0",
-        "artist": "Someone",
-    }
-
-
-def answer(model: str, **changed: Any) -> dict[str, Any]:
-    return {
-        "model": model,
-        "status": "answered",
-        "answer": "<image-1> is red, <image-7> is not there.",
-        "score": 7,
-        "scores": dict.fromkeys(DIMENSIONS, 7),
-        "explanation": "It says what the reference says.",
-        "answer_call_key": KEY,
-        "judge_call_key": KEY,
-        "reason": None,
-        **changed,
-    }
-
-
-def board(html: str, aggregation: str = "micro") -> list[list[str]]:
-    """Texts of the leaderboard's cells, row by row."""
-    table = html[html.index(f'<div class="{aggregation}">') :]
-    table = table[table.index("<tbody>") : table.index("</tbody>")]
-    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
-    return [
-        [
-            " ".join(re.sub("<[^>]+>", " ", cell).split())
-            for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)
-        ]
-        for row in rows
-    ]
-
-
-def test_the_best_model_stands_first_with_its_numbers(data, store):
-    first, second = board(render_report(data, store))
-    assert first[:3] == ["1", "strong", "78.0 74.0–81.0"]
-    assert first[3:] == ["78.0 74–81"] * 6 + ["78.0", "11/12", "1", "0"]
-    assert second[:2] == ["2", "weak"]
-
-
-def test_models_without_a_score_stand_last_and_have_no_rank(data, store):
-    data["scores"] = [*scores("aaa", None, n_judged=0), *scores("zero", 0.0), *data["scores"]]
-    rows = board(render_report(data, store))
-    assert [row[1] for row in rows] == ["strong", "weak", "zero", "aaa"]
-    assert rows[-1][0] == "–"
-    assert rows[-1][2] == "– not scored"
-
-
-def test_equal_means_share_a_rank(data, store):
-    data["scores"] = [*scores("b", 50.0), *scores("c", 40.0), *scores("a", 50.0)]
-    rows = board(render_report(data, store))
-    assert [row[:2] for row in rows] == [["1", "a"], ["1", "b"], ["3", "c"]]
-
-
-def test_each_way_of_averaging_has_its_own_order(data, store):
-    for row in data["scores"]:
-        if row["aggregation"] == "macro" and row["model"] == "weak":
-            row.update(value=90.0, ci_low=85.0, ci_high=95.0)
-    html = render_report(data, store)
-    assert [row[1] for row in board(html)] == ["strong", "weak"]
-    assert [row[1] for row in board(html, "macro")] == ["weak", "strong"]
-    assert board(html)[1][9] == "90.0"
-
-
-def test_one_model_before_two_judges_is_two_lines(data, store):
-    data["scores"] += scores("strong", 60.0, judge="other-judge")
-    names = [row[1] for row in board(render_report(data, store))]
-    assert names == ["strong judge: gpt-4o", "strong judge: other-judge", "weak judge: gpt-4o"]
+    lost = "The last run of answers lost 9 of 12 turns (9 timeout): its results were not taken."
+    assert f"gone{lost} weak{lost} The scores above are from before." in text
+    assert "newIt has no scores on this release." in text
+    data["missing"], data["unscored"] = [], []
+    assert "Missing" not in Page(render_report(data, store)).text
 
 
 def test_the_page_is_well_formed_and_full(data, store):
     page = Page(render_report(data, store))
-    # A plot of scores for each way of averaging, and one of the release.
-    assert page.classes()["chart"] == 3
+    # A chart of each metric for each way of averaging; two distributions, a share, categories.
+    assert Counter(page.classes())["dots"] == 6
+    assert Counter(page.classes())["bars"] == 4
     for shown in (
         "mmdu-0123456789",
         "gpt-4o",
@@ -251,13 +74,19 @@ def test_the_page_is_well_formed_and_full(data, store):
     assert KEY in page.attributes("code", "title")
 
 
-def test_a_release_with_nothing_yet_has_a_page_too(data, store):
-    data.update(scores=[], items=[])
-    data["statistics"] = dict.fromkeys(data["statistics"], [])
+def test_a_release_without_scores_has_a_page_of_what_it_is(data, store):
+    data.update(benchmark=None, scores=[], ranks=[], comparisons=[])
+    html = render_report(data, store)
+    page = Page(html)
+    assert "No model has been evaluated" in page.text
+    assert not {"leaderboard", "reading", "failures"} & set(re.findall(r'id="([^"]+)"', html))
+    assert "Turns per dialogue" in page.text and "Dialogue 1" in page.text
+
+    data["release"]["kind"] = "instruction"
+    data.update(examples=[], distributions=[], shares=[], categories=[])
     text = Page(render_report(data, store)).text
-    assert "No model has been evaluated" in text
+    assert "No model has been evaluated" not in text
     assert "nothing to show" in text
-    assert "chart" not in Page(render_report(data, store)).classes()
 
 
 def test_a_person_is_told_from_a_policy(data, store):
@@ -288,16 +117,22 @@ HOSTILE = "</code></title></style><script>alert(1)</script><img src=x onerror=al
 
 def poison(value: Any) -> Any:
     """`value` with every text that comes from outside replaced by a hostile one."""
-    keep = {"dimension", "aggregation", "image_id", "status"}
+    keep = {"form", "aggregation", "image_id", "status", "subset_label"}
+    if isinstance(value, dict) and "settings" in value:
+        value = {**value, "settings": {HOSTILE: {HOSTILE: HOSTILE}}}
     if isinstance(value, dict):
         return {key: each if key in keep else poison(each) for key, each in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return [poison(each) for each in value]
+    if isinstance(value, tuple):
+        return type(value)(*(poison(each) for each in value))
     return HOSTILE if isinstance(value, str) else value
 
 
 def test_hostile_text_is_only_text_wherever_it_stands(data, store):
-    data["failures"] = [{"model": "m", "stage": "answers", "reason": "timeout", "n": 2}]
+    data["failures"] = [failure("m", "answers", "timeout", 2)]
+    data["missing"] = [missing("gone")]
+    data["scores"].append(part("weak", 50.0, "category", "boats"))
     clean, page = Page(render_report(data, store)), Page(render_report(poison(data), store))
     assert {tag for tag, _ in page.elements} <= {tag for tag, _ in clean.elements}
     assert "script" not in {tag for tag, _ in page.elements}
@@ -320,9 +155,10 @@ def test_hostile_text_is_only_text_wherever_it_stands(data, store):
     ],
 )
 def test_what_is_no_web_page_is_not_linked(data, store, url):
-    data["items"][0]["images"][0]["page_url"] = url
+    data["examples"][0]["images"][0]["page_url"] = url
     links = Page(render_report(data, store)).attributes("a", "href")
-    assert [link for link in links if not link.startswith("#")] == ["https://example.org/wiki/blue"]
+    outside = [link for link in links if not link.startswith("#") and link != "index.html"]
+    assert outside == ["https://example.org/wiki/blue"]
 
 
 def test_nothing_is_loaded_from_outside(data, store):
@@ -352,21 +188,20 @@ def test_what_the_offline_server_made_is_said(data, store, made_by, evaluated_by
     data["release"]["provider"] = made_by
     data["scores"] = scores("m", 50.0, provider=evaluated_by)
     page = Page(render_report(data, store))
-    assert page.classes()["banner"] == (named is not None)
+    assert Counter(page.classes())["banner"] == (named is not None)
     assert (named or "") in page.text
     assert ("not the quality of any model" in page.text) == (named is not None)
 
 
 def test_images_are_inside_the_page(data, store):
     page = Page(render_report(data, store))
-    charts = page.classes()["chart"]
     kinds = Counter(source.partition(";base64,")[0] for source in page.attributes("img", "src"))
-    assert kinds == {"data:image/jpeg": 2, "data:image/svg+xml": charts}
+    assert kinds == {"data:image/jpeg": 2}
 
 
 @pytest.mark.parametrize("image_id", ["0" * 64, "../../etc/passwd"])
 def test_a_missing_image_leaves_a_placeholder(data, store, image_id):
-    data["items"][0]["images"][0]["image_id"] = image_id
+    data["examples"][0]["images"][0]["image_id"] = image_id
     page = Page(render_report(data, store))
     sources = page.attributes("img", "src")
     assert sum(source.startswith("data:image/jpeg;") for source in sources) == 1
@@ -379,40 +214,63 @@ def test_image_tokens_become_chips(data, store):
     assert "&lt;ImageHere&gt;" not in html
     question = re.search(r'class="said question".*?>(.*?)</p>', html, re.DOTALL)[1]
     assert re.sub("<[^>]+>", "", question) == "Image1: ▣ 1, Image2: ▣ 2. Compare 1."
-    chips = Page(html).classes()
-    assert chips["unknown"] == 1
+    assert Counter(Page(html).classes())["unknown"] == 1
     assert 'title="Blue boat"' in question
 
 
 @pytest.mark.parametrize("token", ["<ImageHere>", "<image-0>", "<image-99999999999999>"])
 def test_a_token_without_an_image_does_no_harm(data, store, token):
-    data["items"][0]["turns"][0]["answers"] = [answer("m", answer=f"See {token}.")]
+    data["examples"][0]["turns"][0]["answers"] = [answer("m", answer=f"See {token}.")]
     Page(render_report(data, store))
 
 
 def test_a_failed_turn_says_why_and_a_refusal_is_marked(data, store):
-    lost = {"answer": None, "score": None, "scores": None, "explanation": None}
-    data["items"][0]["turns"][0]["answers"] = [
-        answer("m", status="failed", reason="timeout", **lost),
-        answer("n", status="refused", answer="I cannot.", score=1),
+    data["examples"][0]["turns"][0]["answers"] = [
+        answer("m", status="failed", reason="timeout", answer=None, judgments=[]),
+        answer("n", status="refused", answer="I cannot.", judgments=[judgment(score=1)]),
     ]
     page = Page(render_report(data, store))
-    assert page.classes()["tag"] == 3
+    assert Counter(page.classes())["tag"] == 3
     for shown in ("failed", "not judged", "timeout", "No answer.", "refused", "1 / 10"):
         assert shown in page.text
 
 
+def test_every_judge_of_an_example_is_heard(data, store):
+    other = judgment(judge="claude", score=4, explanation="It overlooks the mast.")
+    data["examples"][0]["turns"][0]["answers"] = [answer("m", judgments=[judgment(), other])]
+    words = Page(render_report(data, store)).words
+    assert "Judge gpt-4o · turn · 7 / 10 It says what the reference says." in words
+    assert "Judge claude · turn · 4 / 10 It overlooks the mast." in words
+
+
+def test_an_example_by_rule_has_choices_a_reading_and_no_words_of_a_judge(data, store):
+    data["benchmark"] |= {"by_rule": True, "grades": (0, 1)}
+    by_rule = judgment(
+        judge="rule", part="", score=None, scores={"accuracy": 1.0}, explanation="", call_key=None
+    )
+    example = data["examples"][0]
+    example["choices"] = ["a cat", "a dog in <image-1>"]
+    turn = example["turns"][0]
+    turn["references"] = [{"kind": "key", "reference": "B", "call_key": None}]
+    turn["answers"] = [answer("m", trial="shift-2", reading="B", judgments=[by_rule])]
+    words = Page(render_report(data, store)).words
+    for shown in ("A a cat", "B a dog in 1", "Right choiceB", "mshift-2", "read: B", "accuracy 1"):
+        assert shown in words
+    assert "By rule · accuracy 1" in words and "A rule scores every answer" in words
+
+
 def test_failures_stand_by_reason_the_most_frequent_first(data, store):
     data["failures"] = [
-        {"model": "a", "stage": "answers", "reason": "timeout", "n": 3},
-        {"model": "a", "stage": "judgments", "reason": "no_dictionary", "n": 4},
-        {"model": "b", "stage": "answers", "reason": "timeout", "n": 9},
+        failure("a", "answers", "timeout", 3),
+        failure("a", "judgments", "no_dictionary", 4, asked="judge-2"),
+        failure("b", "answers", "timeout", 9),
     ]
     text = Page(render_report(data, store)).text
     text = text[text.index("Turns that have no answer or no judgment") :]
     first, second = text.index("timeout12 turns in all"), text.index("no_dictionary4 turns in all")
     assert first < second
     assert text[first:second].index("answersb9") < text[first:second].index("answersa3")
+    assert "judgmentsasked: judge-2a4" in text
 
 
 def test_the_file_is_whole_and_its_hash_is_returned(tmp_path):
@@ -436,7 +294,3 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
         write_report(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_overall_is_no_dimension_of_its_own(data, store):
-    assert OVERALL not in Page(render_report(data, store)).attributes("th", "title")

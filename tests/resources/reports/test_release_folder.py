@@ -9,13 +9,27 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from PIL import Image
 
-from methods.mmdu.export import mmdu_record
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedItem
+from methods.mmdu.published import mmdu_record, read_published
 from resources.images.store import ImageNotStored, ImageStore
 from resources.reports.release_folder import ExportedFile, image_name, write_release
 
 ID = "mmdu-0123456789"
 QUESTION = "<ImageHere><ImageHere>Which is 字?"
-CARD = {"release_id": ID, "n_items": 2, "provider": "offline", "note": "où 字"}
+CARD = {
+    "release_id": ID,
+    "name": "mmdu",
+    "kind": "benchmark",
+    "n_items": 2,
+    "n_turns": 2,
+    "n_images": 3,
+    "review_policy": "none",
+    "review_share": 0.0,
+    "provider": "offline",
+    "created_at": "2026-03-02T09:14:55+00:00",
+    "note": "où 字",
+}
 
 
 @pytest.fixture
@@ -48,10 +62,24 @@ def release(store) -> dict:
         for position, image_id in enumerate(image_ids, start=1)
     ]
     rows = {
-        "items": [{"item_id": item_id, "ordinal": n} for n, item_id in enumerate(shown, start=1)],
-        "turns": [{"item_id": item_id, "turn": 1, "question": QUESTION} for item_id in shown],
+        "items": [
+            {"item_id": item_id, "ordinal": n, "group_id": None, "labels": {}}
+            for n, item_id in enumerate(shown, start=1)
+        ],
+        "turns": [
+            {
+                "item_id": item_id,
+                "turn": 1,
+                "question": QUESTION,
+                "image_positions": [1, 2],
+                "given": None,
+            }
+            for item_id in shown
+        ],
+        "choices": [],
         "references": [
-            {"item_id": item_id, "turn": 1, "reference": "Neither."} for item_id in shown
+            {"item_id": item_id, "turn": 1, "kind": "answer", "reference": "Neither."}
+            for item_id in shown
         ],
         "images": images,
     }
@@ -63,13 +91,15 @@ def records(release: dict) -> list[dict]:
     store, rows = release["store"], release["rows"]
     return [
         mmdu_record(
-            item["item_id"],
-            [
-                image_name(store, image["image_id"])
-                for image in rows["images"]
-                if image["item_id"] == item["item_id"]
-            ],
-            [(QUESTION, "Neither.")],
+            PublishedItem(
+                item["item_id"],
+                (Turn(1, QUESTION, (1, 2), {"answer": "Neither."}),),
+                tuple(
+                    image_name(store, image["image_id"])
+                    for image in rows["images"]
+                    if image["item_id"] == item["item_id"]
+                ),
+            )
         )
         for item in rows["items"]
     ]
@@ -106,6 +136,36 @@ def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_pat
     assert {row["title"] for row in rows} == {f'Page "{number}", où' for number in range(3)}
 
 
+def test_the_tsv_has_the_same_dialogues_with_the_images_inside(tmp_path, release, store):
+    write_release(tmp_path / "releases", **release)
+
+    with (tmp_path / "releases" / ID / "mmdu.tsv").open(newline="") as lines:
+        items = list(read_published("mmdu.tsv", lines))
+    shown = {row["item_id"]: [] for row in release["rows"]["items"]}
+    for row in release["rows"]["images"]:
+        shown[row["item_id"]].append(store.read(row["image_id"]))
+    assert {item.item_id: list(item.images) for item in items} == shown
+    assert [[turn.question for turn in item.turns] for item in items] == [[QUESTION]] * 2
+
+
+def test_an_instruction_set_has_the_json_alone(tmp_path, release):
+    card = {**CARD, "name": "mmdu-instruct", "kind": "instruction"}
+    files = write_release(tmp_path / "releases", **{**release, "card": card})
+    assert {file.path for file in files} == {
+        f"{ID}/{name}"
+        for name in ("README.md", "attribution.csv", "card.json", "dialogues.json", "tables.json")
+    }
+
+
+def test_a_release_without_published_forms_has_its_rows_alone(tmp_path, release):
+    files = write_release(
+        tmp_path / "releases", **{**release, "card": {**CARD, "benchmark": "other"}}
+    )
+    assert {file.path for file in files} == {
+        f"{ID}/{name}" for name in ("README.md", "attribution.csv", "card.json", "tables.json")
+    }
+
+
 def test_every_image_that_the_json_names_is_in_the_folder_and_is_the_one_on_file(
     tmp_path, release, store
 ):
@@ -125,7 +185,15 @@ def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
     files = write_release(tmp_path / "releases", **release)
 
     assert [file.path for file in files] == [
-        f"{ID}/{name}" for name in ("attribution.csv", "card.json", "dialogues.json", "tables.json")
+        f"{ID}/{name}"
+        for name in (
+            "README.md",
+            "attribution.csv",
+            "card.json",
+            "dialogues.json",
+            "mmdu.tsv",
+            "tables.json",
+        )
     ]
     for file in files:
         data = (tmp_path / "releases" / file.path).read_bytes()
@@ -191,7 +259,7 @@ def test_a_failure_is_put_right_by_writing_again(tmp_path, release, store):
 
     store.put(data)
 
-    assert len(write_release(root, **release)) == 4
+    assert len(write_release(root, **release)) == 6
     assert len(list((root / ID / "images").iterdir())) == 3
 
 
@@ -208,7 +276,7 @@ def test_runs_that_write_the_same_release_at_once_all_find_it_whole(tmp_path, re
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: write_release(root, **release), range(16)))
 
-    assert all(files == found[0] for files in found) and len(found[0]) == 4
+    assert all(files == found[0] for files in found) and len(found[0]) == 6
     assert [path.name for path in root.iterdir()] == [ID]
     assert len(list((root / ID / "images").iterdir())) == 3
 
@@ -219,17 +287,20 @@ def test_others_may_read_a_release(tmp_path, release):
     assert (tmp_path / "releases" / ID).stat().st_mode & 0o777 == 0o755
 
 
-def test_a_folder_of_an_earlier_version_gets_the_rows_it_lacks_and_nothing_else(tmp_path, release):
+def test_a_folder_of_an_earlier_version_gets_the_files_it_lacks_and_nothing_else(tmp_path, release):
     root = tmp_path / "releases"
     first = write_release(root, **release)
-    (root / ID / "tables.json").unlink()
+    lacks = {f"{ID}/{name}" for name in ("README.md", "mmdu.tsv", "tables.json")}
+    for name in lacks:
+        (root / name).unlink()
     (root / ID / "card.json").write_text("as an earlier version wrote it")
     before = everything(root)
 
     write_release(root, **release)
 
     after = everything(root)
-    assert after.pop(f"{ID}/tables.json") and after == before
+    assert set(after) - set(before) == lacks
+    assert {name: data for name, data in after.items() if name not in lacks} == before
     assert json.loads((root / ID / "tables.json").read_text()) == {
         "files": {
             each.path.removeprefix(f"{ID}/"): each.sha256
@@ -239,3 +310,41 @@ def test_a_folder_of_an_earlier_version_gets_the_rows_it_lacks_and_nothing_else(
         "releases": [CARD],
         **release["rows"],
     }
+
+
+UNKNOWN = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
+
+
+def test_the_card_of_a_release_whose_making_is_unknown_is_as_an_earlier_version_wrote_it(
+    tmp_path, release
+):
+    row = {**CARD, **dict.fromkeys(UNKNOWN)}
+
+    write_release(tmp_path / "releases", **{**release, "card": row})
+
+    card = (tmp_path / "releases" / ID / "card.json").read_text()
+    assert card == json.dumps(CARD, indent=1, ensure_ascii=False)
+    page = (tmp_path / "releases" / ID / "README.md").read_text()
+    assert "| tau | `unknown` |" in page and "| Parent | `unknown` |" in page
+
+
+def test_the_card_has_settings_as_json_and_as_a_page(tmp_path, release):
+    made_by = {
+        "parent": "mmdu-9876543210",
+        "settings": '{"cluster.clusters":{"min_size":2,"tau":0.6}}',
+        "corpus": [{"wit_shard": "a|`b`", "fingerprint": "1-abc"}],
+        "writers": ["gpt-4o"],
+        "prompt_versions": None,
+        "project_version": "0.1.0",
+    }
+
+    write_release(tmp_path / "releases", **{**release, "card": {**CARD, **made_by}})
+
+    card = json.loads((tmp_path / "releases" / ID / "card.json").read_text())
+    assert card["settings"] == {"cluster.clusters": {"min_size": 2, "tau": 0.6}}
+    assert "prompt_versions" not in card
+    page = (tmp_path / "releases" / ID / "README.md").read_text()
+    assert "| tau | `0.6` |" in page
+    assert "| `cluster.clusters.min_size` | `2` |" in page
+    # Nothing from outside ends a cell of the table, or what is shown as code.
+    assert "| `a\\|'b'` | `1-abc` |" in page

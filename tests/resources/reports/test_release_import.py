@@ -1,14 +1,17 @@
 """A release's folder becomes the release again, whole and unchanged or not at all."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
 from resources.images.store import ImageStore
 from resources.reports.release_folder import write_release
-from resources.reports.release_import import RELEASE_TABLES, ReleaseFolderError, import_release
+from resources.reports.release_import import ReleaseFolderError, import_release
+from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
 from tests.homes.version_1 import unpack
 
@@ -41,8 +44,7 @@ def made_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     warehouse, store = Warehouse(home / "warehouse.duckdb"), ImageStore(home / "images")
     for card in warehouse.read("release/all").to_pylist():
         card.pop("in_force")
-        where = {"release_id": card["release_id"]}
-        rows = {t: warehouse.read(f"release/{t}_of", where).to_pylist() for t in RELEASE_TABLES}
+        rows = rows_of_release(warehouse, card["release_id"])
         write_release(home / "releases", card, rows, store)
     return home
 
@@ -79,7 +81,52 @@ def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: 
             made_in / "releases" / release_id
         )
         assert all(empty.store.path(row["image_id"]).is_file() for row in wanted["images"])
-    assert empty.warehouse.count("release.exports") == 3 * 4
+    # A benchmark has a TSV, too.
+    assert empty.warehouse.count("release.exports") == 6 + 6 + 5
+
+
+def test_a_card_comes_back_as_it_was(made_in: Path, empty: Empty, tmp_path: Path) -> None:
+    before = Warehouse(made_in / "warehouse.duckdb")
+    (card,) = before.sql("FROM release.releases WHERE release_id = $r", {"r": FIRST}).to_pylist()
+    card |= {
+        "parent": SECOND,
+        "settings": '{"cluster.clusters":{"tau":0.6}}',
+        "prompt_versions": ["mmdu/questions@1f6c02ab"],
+        "writers": ["gpt-4o"],
+        "corpus": [{"wit_shard": "wit-0", "fingerprint": "1-abc"}],
+        "project_version": "0.1.0",
+    }
+    rows = rows_of_release(before, FIRST)
+    write_release(tmp_path / "out", card, rows, ImageStore(made_in / "images"))
+
+    empty.take(tmp_path / "out" / FIRST)
+
+    assert rows_of(empty.warehouse, FIRST)["releases"] == [card]
+
+
+@pytest.mark.parametrize(
+    "harm", ["a setting that is no number", "settings of no table", "a shard of text"]
+)
+def test_a_card_that_does_not_fit_is_refused(
+    harm: str, made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    tables = json.loads((folder / "tables.json").read_text())
+    (card,) = tables["releases"]
+    card |= {
+        "a setting that is no number": {"settings": {"cluster.clusters": {"tau": float("nan")}}},
+        "settings of no table": {"settings": {"tau": 0.6}},
+        "a shard of text": {"corpus": ["wit-0"]},
+    }[harm]
+    text = json.dumps(card)
+    (folder / "card.json").write_text(text)
+    tables["files"]["card.json"] = hashlib.sha256(text.encode()).hexdigest()
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
 
 
 def test_it_is_in_force_if_no_other_of_its_name_is(made_in: Path, empty: Empty) -> None:
@@ -131,7 +178,7 @@ def test_files_that_are_not_of_the_release_do_not_count(
     empty.take(folder)
 
     assert everything(empty.home / "releases" / FIRST) == everything(made_in / "releases" / FIRST)
-    assert empty.warehouse.count("release.exports") == 4
+    assert empty.warehouse.count("release.exports") == 6
     n_images = len({row["image_id"] for row in rows_of(empty.warehouse, FIRST)["images"]})
     assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
 
@@ -195,6 +242,50 @@ def change(folder: Path, name: str) -> None:
         path.write_text(path.read_text()[:-10])
     else:
         (folder / name).write_text((folder / name).read_text() + " ")
+
+
+def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    tables = json.loads((folder / "tables.json").read_text())
+    (card,) = tables["releases"]
+    rows = {table: tables[table] for table in RELEASE_TABLES}
+    reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
+    card["name"] = "../../mmdu"
+    card["release_id"] = id_of_release(card["name"], reviewed, rows, Edition(card["name"]))
+    (folder / "card.json").write_text(json.dumps(card))
+    tables["files"]["card.json"] = hashlib.sha256(json.dumps(card).encode()).hexdigest()
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+    assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
+
+
+def test_a_folder_that_an_earlier_version_wrote_is_imported(
+    made_in: Path, empty: Empty, tmp_path: Path
+) -> None:
+    """It had no TSV, and no choices, labels, given turns and kinds of references in its rows."""
+    folder = tmp_path / FIRST
+    shutil.copytree(made_in / "releases" / FIRST, folder)
+    (folder / "mmdu.tsv").unlink()
+    tables = json.loads((folder / "tables.json").read_text())
+    del tables["choices"], tables["files"]["mmdu.tsv"]
+    for table in ("items", "turns", "references"):
+        for row in tables[table]:
+            for column in ("group_id", "labels", "given", "kind"):
+                row.pop(column, None)
+    assert not {"benchmark", "origin"} & set(tables["releases"][0])
+    (folder / "tables.json").write_text(json.dumps(tables))
+
+    assert empty.take(folder) == FIRST
+
+    assert rows_of(empty.warehouse, FIRST) == rows_of(
+        Warehouse(made_in / "warehouse.duckdb"), FIRST
+    )
 
 
 @pytest.mark.parametrize(

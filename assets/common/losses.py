@@ -1,0 +1,49 @@
+"""Rows, images or calls that a step lost: counted by reason, and refused where they are too many.
+
+What belongs here: the metadata of losses, and the limit that keeps a table's earlier rows.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from methods.markdown import table
+
+
+def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Metadata with a table of counts by reason, most frequent first; empty if there are none."""
+    if not counts:
+        return {}
+    lines = table(("reason", "count"), [(why, str(count)) for why, count in _ordered(counts)])
+    return {"reasons": dg.MetadataValue.md("\n".join(lines))}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Counts by reason in a sentence, most frequent first."""
+    return ", ".join(f"{count} {reason}" for reason, count in _ordered(counts))
+
+
+def too_many(n_lost: int, n_all: int, max_share: float) -> bool:
+    """Whether more than `max_share` of `n_all` were lost."""
+    # 29 / 100 is the number 0.29, but 0.29 * 100 is less than 29.
+    return n_lost > 0 and n_lost / n_all > max_share
+
+
+def require_few_lost(
+    name: str, things: str, lost: Mapping[str, int], n_all: int, max_share: float
+) -> None:
+    """Raise dg.Failure, before anything is written, if more than `max_share` of `n_all` were lost."""
+    n_lost = sum(lost.values())
+    if not too_many(n_lost, n_all, max_share):
+        return
+    raise dg.Failure(
+        f"{name} keeps its earlier rows: {n_lost} of {n_all} {things} were lost ({in_words(lost)}), "
+        f"and at most {max_share:.0%} may be.",
+        metadata={"lost": n_lost, "of": n_all, "limit": max_share, **reasons(lost)},
+        allow_retries=False,
+    )
+
+
+def _ordered(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

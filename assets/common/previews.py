@@ -1,0 +1,167 @@
+"""Previews: the first rows of a table as Markdown, and pictures, as the UI shows them.
+
+What belongs here: making a table readable in the UI's dialog, about 1,100 pixels wide. Most of the text
+comes from outside: no cell can end its table, be markup, or load a picture.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from resources.images.store import ImageStore
+
+PREVIEW_ROWS = 6
+ROWS_SIDE_BY_SIDE = 3
+"""Rows of a table that is shown with its columns below each other."""
+MAX_CHARACTERS = 110
+MAX_WORD = 28
+"""Characters of a word, an address or a hash; Chinese and the like may be broken anywhere."""
+WIDTH = 112
+"""Characters that fit beside each other in the dialog."""
+COLUMN_GAP = 2
+PICTURE_WIDTH = 9
+"""Characters that a picture takes."""
+THUMBNAIL_SIDE = 64
+MAX_THUMBNAILS = 5
+HASH_SHOWN = 8
+
+_HASH = re.compile(r"\b[0-9a-f]{20,64}\b")
+_LONG_WORD = re.compile(rf"[!-~]{{{MAX_WORD + 1},}}")
+_MARKUP = re.compile(r"([\\`*_\[\]~|!#])")
+_UNBROKEN = re.compile(r"[!-,.-~]+")
+_PICTURE = re.compile(r"!\[[^]]*\]\([^)]*\)")
+
+Cells = dict[str, list[str]]
+"""Column -> Markdown of each row."""
+
+
+def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREVIEW_ROWS) -> str:
+    """The first rows as a Markdown table; texts are cut and escaped, image ids become thumbnails.
+
+    Of a table too wide for the dialog, what is the same in these rows stands above it. If it still is
+    too wide, its columns stand below each other.
+    """
+    shown = rows.slice(0, n_rows).to_pylist()
+    cells = {
+        name: [_cell(name, row[name], images) for row in shown]
+        for name in rows.column_names
+        if name != "vector"
+    }
+    if _width(cells) <= WIDTH:
+        return _table(cells, rows.schema)
+    same = {
+        name: column[0]
+        for name, column in cells.items()
+        if len(shown) > 1 and len(set(column)) == 1 and len(column[0]) <= MAX_WORD
+    }
+    others = {name: column for name, column in cells.items() if name not in same}
+    if others and _width(others) <= WIDTH:
+        said = " · ".join(f"{_text(name)}: {value or '–'}" for name, value in same.items())
+        return f"The same in these rows: {said}\n\n{_table(others, rows.schema)}"
+    return _side_by_side(cells)
+
+
+def picture(name: str, png: bytes) -> dg.MarkdownMetadataValue:
+    """A picture that the UI shows in place."""
+    return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")
+
+
+def _table(cells: Cells, schema: pa.Schema) -> str:
+    """A row of the table a line, numbers on the right."""
+    kinds = [schema.field(name).type for name in cells]
+    numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds]
+    rules = ["---:" if number else "---" for number in numbers]
+    lines = [[_text(name) for name in cells], rules, *zip(*cells.values(), strict=True)]
+    return _lines(lines)
+
+
+def _side_by_side(cells: Cells) -> str:
+    """A column of the table a line, the first rows beside each other."""
+    n_rows = min(ROWS_SIDE_BY_SIDE, *(len(column) for column in cells.values()))
+    head = ["column", *(f"row {n}" for n in range(1, n_rows + 1))]
+    lines = [[f"**{_text(name)}**", *column[:n_rows]] for name, column in cells.items()]
+    return _lines([head, ["---"] * len(head), *lines])
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _width(cells: Cells) -> int:
+    """Characters that the table takes beside each other, with its texts in lines of some words."""
+    return sum(
+        COLUMN_GAP + max([len(name), *(_width_of(cell) for cell in column)])
+        for name, column in cells.items()
+    )
+
+
+def _width_of(cell: str) -> int:
+    pictures = len(_PICTURE.findall(cell))
+    text = html.unescape(_PICTURE.sub("", cell).replace("\\", ""))
+    longest = max((len(word) for word in _UNBROKEN.findall(text)), default=0)
+    # A column of long texts that is no wider than its longest word has a word a line.
+    return max(longest, min(len(text), MAX_WORD), pictures * PICTURE_WIDTH)
+
+
+def _cell(column: str, value: object, images: ImageStore | None) -> str:
+    if images is not None and column == "image_id" and value:
+        return _thumbnail(images, str(value))
+    if images is not None and column == "image_ids" and isinstance(value, list):
+        return " ".join(_thumbnail(images, image_id) for image_id in value[:MAX_THUMBNAILS])
+    if isinstance(value, str) and value.startswith(("{", "[")):
+        value = _parsed(value)
+    text = " ".join(_plain(value).split())
+    text = _LONG_WORD.sub(lambda word: _cut_word(word[0]), text)
+    if len(text) > MAX_CHARACTERS:
+        text = text[: MAX_CHARACTERS - 1] + "…"
+    return _text(text)
+
+
+def _cut_word(word: str) -> str:
+    """The part of a long word that tells it from others: the end of an address, the start of others."""
+    kept = MAX_WORD - 1
+    return f"…{word[-kept:]}" if "://" in word else f"{word[:kept]}…"
+
+
+def _text(text: str) -> str:
+    """Text that is no markup, neither HTML's nor Markdown's."""
+    return _MARKUP.sub(r"\\\1", html.escape(text, quote=False))
+
+
+def _parsed(text: str) -> object:
+    """The content of a JSON column without its ids of images; any other text as it is."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, dict):
+        return {name: of for name, of in value.items() if name != "image_ids"}
+    return value
+
+
+def _plain(value: Any) -> str:
+    """A value as people would write it: a record by its texts, numbers rounded, hashes shortened."""
+    match value:
+        case None:
+            return ""
+        case float():
+            return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+        case Mapping():
+            return " / ".join(_plain(each) for each in value.values())
+        case list():
+            return " · ".join(_plain(each) for each in value)
+        case (key, of):
+            return f"{key}: {_plain(of)}"
+        case _:
+            return _HASH.sub(lambda found: found[0][:HASH_SHOWN] + "…", str(value))
+
+
+def _thumbnail(images: ImageStore, image_id: str) -> str:
+    encoded = base64.b64encode(images.thumbnail(image_id, THUMBNAIL_SIDE)).decode()
+    return f"![{image_id[:HASH_SHOWN]}](data:image/jpeg;base64,{encoded})"

@@ -1,0 +1,68 @@
+"""Comparisons: every two models on the same turns, and the ranks that follow.
+
+What belongs here: the tables `evaluate.comparisons` and `evaluate.ranks`. What is compared, and how, is
+`methods/evaluation/ranking.py`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import ScoringSettings, slices
+from methods.benchmarks import Benchmarks
+from methods.evaluation.ranking import compare
+from resources.llm.registry import BASELINES
+from resources.warehouse import Warehouse, Write
+
+
+class ComparisonsSettings(ScoringSettings):
+    """How models are compared, and how much of a model has to be judged for a rank."""
+
+    least_coverage: float = Field(
+        0.95,
+        ge=0,
+        le=1,
+        description="A model of which a smaller share of turns was judged has no rank.",
+    )
+
+
+@table_asset(
+    "evaluate.comparisons",
+    settings=ComparisonsSettings,
+    side_tables=["evaluate.ranks"],
+    deps=[observations],
+    automation_condition=WHEN_READY,
+)
+def comparisons(
+    settings: ComparisonsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Difference of each two models with its interval, p by sign flips, and p after Holm.
+
+    Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
+    what is hard is hard for both. `detectable` is the smallest true difference that would be found four
+    times of five. Ranks, with the places that a model may as well have, are in `evaluate.ranks`.
+    """
+    pairs, ranks = [], []
+    for each in slices(warehouse, benchmarks, settings.panel):
+        compared, ranked = compare(
+            each.benchmark.metrics,
+            each.observed,
+            least_coverage=settings.least_coverage,
+            seed=settings.seed,
+            n_resamples=settings.n_resamples,
+            unranked=BASELINES,
+        )
+        pairs += [{**each.columns, **row} for row in compared]
+        ranks += [{**each.columns, **row} for row in ranked]
+    table = rows_to_arrow("evaluate.comparisons", pairs)
+    warehouse.replace_all(
+        [
+            Write("evaluate.comparisons", table, {}),
+            Write("evaluate.ranks", rows_to_arrow("evaluate.ranks", ranks), {}),
+        ]
+    )
+    return report(table)

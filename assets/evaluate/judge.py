@@ -1,0 +1,90 @@
+"""A judge's replies about one item: driving the benchmark's `judge` generator.
+
+What belongs here: sending what it asks for, several requests at once. What is asked and how a reply is
+read is the benchmark's (`methods/evaluation/judging.py`).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from methods.evaluation.asking import Transcript
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.evaluation.judging import AskJudge, Judgment
+from resources.llm.model_calls import BatchPending, ModelCalls
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
+from resources.llm.request import ChatRequest
+from resources.prompts import prompt
+
+JudgeImages = Literal["shown", "all", "none"]
+"""Which images of a dialogue the judge is sent: those shown so far, all of them as MMDU's released
+scorer does, or none as VLMEvalKit does."""
+
+
+class JudgeRun(NamedTuple):
+    """One judge and the answers of one model to one item; `replicate` counts repetitions from 0."""
+
+    judge: str
+    replicate: int
+    item: Item
+    transcript: Transcript
+    images: JudgeImages
+    params: Mapping[str, float | int | str]
+
+
+Judged = tuple[AskJudge, ParsedReply[Judgment]]
+
+
+async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> list[Judged]:
+    """Every request about the item with the judge's reply as read, or why there is none."""
+    judging = benchmark.judge(run.item, run.transcript)
+    judged: list[Judged] = []
+    try:
+        asked = next(judging)
+        while True:
+            replies = await _all(calls, [_request(each, run) for each in asked], asked)
+            judged += zip(asked, replies, strict=True)
+            asked = judging.send([reply.value for reply in replies])
+    except StopIteration:
+        return judged
+
+
+async def _all(
+    calls: ModelCalls, requests: Sequence[ChatRequest], asked: Sequence[AskJudge]
+) -> list[ParsedReply[Judgment]]:
+    """The replies to all requests, in their order.
+
+    Where one is in a batch the others are still made, so that the batch has all of them.
+    """
+    replies = await asyncio.gather(
+        *(
+            complete_and_parse(calls, request, each.read)
+            for request, each in zip(requests, asked, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    errors = [reply for reply in replies if isinstance(reply, BaseException)]
+    for error in sorted(errors, key=lambda error: isinstance(error, BatchPending)):
+        raise error
+    return [reply for reply in replies if not isinstance(reply, BaseException)]
+
+
+def _request(asked: AskJudge, run: JudgeRun) -> ChatRequest:
+    template = prompt(asked.prompt)
+    images = {"shown": asked.images, "all": run.item.image_ids, "none": ()}[run.images]
+    return ChatRequest(
+        model=run.judge,
+        messages=template.render(images=images, **asked.data),
+        prompt_version=with_images(template.version, run.images),
+        params=run.params,
+        schema=asked.schema,
+        task=template.task,
+        superseded=template.superseded if run.images == "shown" else None,
+        replicate=run.replicate,
+    )
+
+
+def with_images(version: str, images: JudgeImages) -> str:
+    """The version of a judge's prompt where the judge is sent other images than those shown so far."""
+    return version if images == "shown" else f"{version} images={images}"

@@ -1,0 +1,163 @@
+"""Judge quality: how far the scores of each judge can be relied on.
+
+What belongs here: which judges and people are compared, and what is shown. The figures are
+`methods/evaluation/judge_quality.py`. Agreement with people on the answers that they scored, by itself,
+is `judge_agreement.py`.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, groupby
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
+from assets.evaluate.score_queue import score_queue, scores_by_people
+from assets.review import approved
+from methods.agreement.ratings import mean_by_item
+from methods.benchmarks import Benchmarks
+from methods.evaluation.judge_quality import (
+    AnswerKey,
+    Beside,
+    Scale,
+    judge_rows,
+    pair_rows,
+    variance_rows,
+)
+from methods.evaluation.judging import RULE
+from methods.evaluation.metrics import Scored
+from methods.markdown import code, table
+from resources.llm.registry import BASELINES
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+People = dict[AnswerKey, dict[str, float]]
+
+NO_JUDGE = "No model has judged an answer: what is scored by rule has no judge to ask about."
+MEASURES = ("mean", "ceiling_rate", "length_correlation", "replicate_variance")
+"""Figures of one judge that are shown."""
+LEVELS = ("answer", "item", "model")
+Cells = dict[tuple[str, ...], dict[str, str]]
+"""What names a line of a Markdown table, and its figures."""
+
+
+class JudgeQualitySettings(ScoringSettings):
+    """How the figures are computed: the same observations give the same numbers."""
+
+    n_resamples: int = Field(
+        200,
+        ge=100,
+        description="Resamples behind each interval; those of agreement take about 6 ms each.",
+    )
+
+
+@table_asset(
+    "evaluate.judge_quality",
+    settings=JudgeQualitySettings,
+    kinds={"scipy"},
+    # `review/approved` is materialized after decisions of people.
+    deps=[observations, score_queue, approved],
+    automation_condition=WHEN_READY,
+)
+def judge_quality(
+    settings: JudgeQualitySettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    review_store: dg.ResourceParam[ReviewStore],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
+
+    - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
+      in the right order (`model`). Judges that agree with each other need not be right: people decide.
+    - `ceiling_rate` over 0.15: the judge cannot tell the best models apart.
+    - `length_correlation` well above 0: longer answers score higher, deservedly or not;
+      `length_controlled_score` puts models at the same length. If their order changes, length made it.
+    - `replicate_variance`: how much the judge contradicts itself.
+    - `variance_share_item` is what a judge should see; `_judge` is strictness, which changes no order,
+      `_interaction` disagreement on answers, `_replicate` noise that more replicates would average out.
+    """
+    people = _people(warehouse, review_store)
+    rows = []
+    for release_id, of_release in groupby(
+        slices(warehouse, benchmarks, settings.panel), key=lambda each: each.release_id
+    ):
+        beside = Beside(answer_lengths(warehouse, release_id), people.get(release_id, {}))
+        for each in of_release:
+            if each.judge != RULE:
+                rows += [{**each.columns, **row} for row in _rows(each, beside, settings)]
+    arrow = rows_to_arrow("evaluate.judge_quality", rows)
+    warehouse.replace("evaluate.judge_quality", arrow)
+    return report(arrow, _main_figures(rows, benchmarks) if rows else {"note": NO_JUDGE})
+
+
+def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Iterator[Row]:
+    """The rows of one judge, or of a panel and the judges that it is made of."""
+    scale = Scale(judge.benchmark.dimensions, *judge.benchmark.score_range)
+    resampling = {"seed": settings.seed, "n_resamples": settings.n_resamples}
+    yield from judge_rows(scale, _models(judge), beside, **resampling)
+    members = judge.members or [judge]
+    yield from variance_rows(scale, [_models(each) for each in members])
+    for first, second in combinations(members, 2):
+        pairs = pair_rows(scale, _models(first), _models(second), second.judge, **resampling)
+        yield from ({**row, **first.columns} for row in pairs)
+
+
+def _models(judge: Slice) -> dict[str, list[Scored]]:
+    """What was observed of models: baselines are told apart by any judge, and say nothing of it."""
+    return {model: of for model, of in judge.observed.items() if model not in BASELINES}
+
+
+def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:
+    """People's mean scores of answers, by release, answer and dimension."""
+    ratings = scores_by_people(review_store)
+    means = {
+        dimension: mean_by_item([each for each in ratings if each.dimension == dimension])
+        for dimension in sorted({each.dimension for each in ratings})
+    }
+    found: dict[str, People] = {}
+    for row in warehouse.read("evaluate/queued_answers").to_pylist():
+        key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
+        given = {name: of[row["queue_id"]] for name, of in means.items() if row["queue_id"] in of}
+        found.setdefault(row["release_id"], {})[key] = given
+    return found
+
+
+def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.MetadataValue]:
+    """Markdown tables of the overall scores: each judge's, and agreement as Spearman's rho by level."""
+    alone: Cells = {}
+    compared: Cells = {}
+    for row in rows:
+        if row["metric"] != benchmarks[row["benchmark"]].dimensions[-1] or row["model"]:
+            continue
+        named = row["release_id"], row["judge"], row["judge_version"]
+        if row["measure"] in MEASURES:
+            alone.setdefault(named, {})[row["measure"]] = _figure(row)
+        if row["measure"] == "spearman":
+            compared.setdefault((*named, row["other"]), {})[row["level"]] = _figure(row)
+    heads = ("release", "judge", "version")
+    return {
+        "judges": _markdown(heads, MEASURES, alone),
+        "agreement": _markdown((*heads, "with"), LEVELS, compared),
+    }
+
+
+def _markdown(names: Sequence[str], figures: Sequence[str], cells: Cells) -> dg.MetadataValue:
+    lines = [
+        [*map(code, named), *(found[figure] for figure in figures)]
+        for named, found in cells.items()
+    ]
+    heads = [name.replace("_", " ") for name in (*names, *figures)]
+    return dg.MetadataValue.md("\n".join(table(heads, lines)) if lines else "none")
+
+
+def _figure(row: Row) -> str:
+    """The value with its interval; a dash where there is no value."""
+    if row["value"] is None:
+        return "–"
+    interval = "" if row["ci_low"] is None else f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})"
+    return f"{row['value']:.2f}{interval}"

@@ -1,0 +1,132 @@
+"""Observations: one scored fact a row, of what was answered and judged.
+
+What belongs here: which judgments are observed together: those of one judge, one replicate and one
+version of its prompt. What is observed is the benchmark's (`methods/evaluation/judging.py`). No model
+is asked: the benchmark's `judge` is run on the judgments that there are.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import map_of, report, rows_to_arrow, table_asset
+from assets.evaluate.answers import answers
+from assets.evaluate.judgments import judgments
+from assets.evaluate.released import items_of
+from assets.evaluate.transcripts import transcripts_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import Transcript
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.evaluation.judging import RULE, Judgment, Place, replay
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+class Pass(NamedTuple):
+    """One judging of a release: who judged, under which version, which repetition."""
+
+    judge: str
+    version: str
+    replicate: int
+
+
+class Kept(NamedTuple):
+    """A judgment of the table, and the call that gave it."""
+
+    judgment: Judgment
+    call_key: str
+
+
+Judgments = dict[Pass, dict[tuple[str, str], dict[Place, Kept]]]
+"""Judgments by pass, model and item, and place."""
+
+
+@table_asset("evaluate.observations", deps=[answers, judgments], automation_condition=WHEN_READY)
+def observations(
+    warehouse: dg.ResourceParam[Warehouse], benchmarks: dg.ResourceParam[Benchmarks]
+) -> dg.MaterializeResult:
+    """Each scored fact: release, model, judge or rule, metric, item, turn, value, status.
+
+    What a model failed and what a judge failed are rows, too. All are made of the answers and judgments
+    there are, and nothing is asked.
+    """
+    rows, unknown = [], []
+    for release in warehouse.read("evaluate/answered_releases").to_pylist():
+        if release["benchmark"] not in benchmarks:
+            unknown.append(release["release_id"])
+            continue
+        benchmark = benchmarks[release["benchmark"]]
+        rows += [{**release, **row} for row in _rows(warehouse, benchmark, release["release_id"])]
+    table = rows_to_arrow("evaluate.observations", rows)
+    warehouse.replace("evaluate.observations", table)
+    statuses = Counter(row["status"] for row in rows)
+    counted: dict[str, Any] = {status: statuses[status] for status in sorted(statuses)}
+    if unknown:
+        counted["left out"] = f"There is no benchmark here for {', '.join(unknown)}."
+    return report(table, counted)
+
+
+def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterator[Row]:
+    items = {item.item_id: item for item in items_of(warehouse, release_id)}
+    transcripts = transcripts_of(warehouse, release_id)
+    answered = {model for (model, _), of in transcripts.items() if of.has_answers}
+    for each, judged in _judgments(warehouse, benchmark, release_id).items():
+        judged_models = {model for model, _ in judged}
+        for (model, item_id), transcript in transcripts.items():
+            # A judge that has not judged a model observed nothing of it; who answered nothing has
+            # nothing to be judged, and is observed all the same.
+            if each.judge == RULE or model in judged_models or model not in answered:
+                kept = judged.get((model, item_id), {})
+                yield from _observe(benchmark, items[item_id], model, transcript, each, kept)
+
+
+def _judgments(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Judgments:
+    if not benchmark.judge_prompts:
+        return {Pass(RULE, benchmark.judge_version, 0): {}}
+    templates = {name: prompt(name) for name in benchmark.judge_prompts}
+    judged: Judgments = {}
+    for row in warehouse.read("evaluate/judgments_of", {"release_id": release_id}).to_pylist():
+        template = templates.get(row["prompt_version"].partition("@")[0])
+        asked = row["prompt_version"].partition("+")[0]
+        version = template.counts_as(row["prompt_version"]) if template else asked
+        each = Pass(row["judge"], version, row["replicate"])
+        judgment = Judgment(map_of(row["scores"]) or {}, row["score"], row["explanation"])
+        of_item = judged.setdefault(each, {}).setdefault((row["model"], row["item_id"]), {})
+        of_item[Place(row["trial"], row["turn"], row["part"])] = Kept(judgment, row["call_key"])
+    return judged
+
+
+def _observe(
+    benchmark: Benchmark,
+    item: Item,
+    model: str,
+    transcript: Transcript,
+    each: Pass,
+    kept: dict[Place, Kept],
+) -> Iterator[Row]:
+    found = replay(
+        benchmark.judge(item, transcript), {place: of.judgment for place, of in kept.items()}
+    )
+    for one in found:
+        by = kept.get(Place(one.trial, one.turn, one.part))
+        yield {
+            "model": model,
+            "judge": each.judge,
+            "judge_version": each.version,
+            "replicate": each.replicate,
+            "item_id": item.item_id,
+            "metric": one.metric,
+            "trial": one.trial,
+            "turn": one.turn,
+            "part": one.part,
+            "status": one.status,
+            "value": one.value,
+            "call_key": by.call_key if by else None,
+            "answer_call_key": transcript.answer(one.trial, one.turn).call_key,
+        }

@@ -1,0 +1,146 @@
+"""What scores, comparisons and judge quality are made of: observations by release, judge and model.
+
+What belongs here: reading `evaluate.observations` with what each item is. Judgments under one version
+of a judge's prompt are scored together. Where a release has several judges, a panel is one more: its
+values are the mean or median of theirs, of the turns that all of them judged.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from statistics import fmean, median
+from typing import Literal
+
+from pydantic import Field
+
+from assets.evaluate.released import items_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.judge_quality import AnswerKey
+from methods.evaluation.judging import PANEL
+from methods.evaluation.metrics import Scored
+from methods.evaluation.slices import labels_by_turn
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+Panel = Literal["mean", "median"]
+
+
+class ScoringSettings(Settings):
+    """How scores and comparisons are computed: the same observations give the same numbers."""
+
+    seed: int = Field(0, description="Seed of the resampling.")
+    n_resamples: int = Field(10_000, ge=100, description="Resamples behind each interval.")
+    panel: Panel = Field(
+        "mean", description="How the values of several judges make those of their panel."
+    )
+
+
+@dataclass
+class Slice:
+    """What one judge, under one version, observed on a release: by model.
+
+    `providers` are those that ran the model and the judge. A panel's `members` are its judges.
+    """
+
+    benchmark: Benchmark
+    release_id: str
+    judge: str
+    version: str
+    observed: dict[str, list[Scored]] = field(default_factory=dict)
+    providers: dict[str, set[str]] = field(default_factory=dict)
+    members: list["Slice"] = field(default_factory=list)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that say what the slice is."""
+        return {
+            "benchmark": self.benchmark.name,
+            "release_id": self.release_id,
+            "judge": self.judge,
+            "judge_version": self.version,
+        }
+
+
+def slices(warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel) -> Iterator[Slice]:
+    """Every slice of every release, the panel of a release's judges after them."""
+    for release in warehouse.read("evaluate/observed_releases").to_pylist():
+        if release["benchmark"] not in benchmarks:
+            continue
+        of_release = _slices(warehouse, benchmarks[release["benchmark"]], release["release_id"])
+        yield from of_release
+        # A judge whose prompt has changed counts with the version that has seen most.
+        newest = {each.judge: each for each in sorted(of_release, key=_n_observed)}
+        if len(newest) > 1:
+            yield _panel([newest[judge] for judge in sorted(newest)], panel)
+
+
+def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:
+    """Words of every answer on a release that has any."""
+    found = warehouse.read("evaluate/answer_lengths_of", {"release_id": release_id}).to_pylist()
+    return {
+        AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): row["n_words"]
+        for row in found
+    }
+
+
+def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:
+    items = {item.item_id: item for item in items_of(warehouse, release_id)}
+    labels = {item_id: labels_by_turn(item) for item_id, item in items.items()}
+    found: dict[tuple[str, str], Slice] = {}
+    for row in warehouse.read("evaluate/observed_of", {"release_id": release_id}).to_pylist():
+        judge, version, model = row["judge"], row["judge_version"], row["model"]
+        if (judge, version) not in found:
+            found[judge, version] = Slice(benchmark, release_id, judge, version)
+        of = found[judge, version]
+        ran = {row["provider"], row["judge_provider"]} - {None}
+        of.providers.setdefault(model, set()).update(ran)
+        of.observed.setdefault(model, []).append(
+            Scored(
+                item_id=row["item_id"],
+                cluster=items[row["item_id"]].cluster,
+                trial=row["trial"],
+                turn=row["turn"],
+                metric=row["metric"],
+                value=row["value"],
+                status=row["status"],
+                refused=row["refused"],
+                labels=labels[row["item_id"]].get(row["turn"], {}),
+                part=row["part"],
+                replicates=tuple(row["replicates"] or ()),
+            )
+        )
+    return list(found.values())
+
+
+def _n_observed(of: Slice) -> int:
+    return sum(map(len, of.observed.values()))
+
+
+def _panel(judges: list[Slice], panel: Panel) -> Slice:
+    """The judges as one: models that all of them judged."""
+    combine = fmean if panel == "mean" else median
+    named = ", ".join(f"{each.judge} {each.version}" for each in judges)
+    made = Slice(
+        judges[0].benchmark,
+        judges[0].release_id,
+        PANEL,
+        f"{panel} of {named}",
+        members=judges,
+    )
+    for model in sorted(set.intersection(*(set(each.observed) for each in judges))):
+        of_turns: dict[tuple[object, ...], list[Scored]] = {}
+        for scored in (one for each in judges for one in each.observed[model]):
+            key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
+            of_turns.setdefault(key, []).append(scored)
+        made.observed[model] = [_together(of, len(judges), combine) for of in of_turns.values()]
+        made.providers[model] = set.union(*(each.providers[model] for each in judges))
+    return made
+
+
+def _together(of: list[Scored], n_judges: int, combine: Callable[[list[float]], float]) -> Scored:
+    """One observation of several judges': judged if all have judged it."""
+    values = [each.value for each in of if each.value is not None]
+    if len(values) == n_judges:
+        return replace(of[0], value=combine(values), status="judged", replicates=())
+    lacking = next((each.status for each in of if each.value is None), "not_judged")
+    return replace(of[0], value=None, status=lacking, replicates=())

@@ -1,0 +1,137 @@
+"""What the report of a release is made of: rows of tables as plain data.
+
+What belongs here: reading and joining them. What a page shows of them is `resources/reports`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from assets.common.tables import map_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.evaluation.metrics import Metric
+from methods.release import Rows
+from methods.release_items import items_of_release
+from methods.release_statistics import distributions, shares
+from resources.llm.estimate import text_tokens
+from resources.llm.registry import Profile
+from resources.reports.release_rows import rows_of_release
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+Place = tuple[Any, ...]
+N_EXAMPLES = 5
+N_CATEGORIES = 20
+
+
+def report_data(
+    warehouse: Warehouse,
+    benchmarks: Benchmarks,
+    release: Row,
+    profile: Profile,
+    families: Mapping[str, str],
+) -> Row:
+    """The data of the page of a release (`resources/reports/benchmark_report.py`).
+
+    `release` is its row with `in_force`; `families` are those of the models in models.yaml.
+    """
+    where = {"release_id": release["release_id"]}
+    scores = warehouse.read("evaluate/scores_of", where).to_pylist()
+    benchmark = benchmarks.get(scores[0]["benchmark"]) if scores else None
+    scored = {row["model"] for row in scores}
+    rows = rows_of_release(warehouse, release["release_id"])
+    items = items_of_release(rows)
+    return {
+        "release": release,
+        "benchmark": benchmark and _benchmark(benchmark),
+        "generated": datetime.now(UTC).isoformat(timespec="seconds"),
+        "judges": profile.judges,
+        "families": families,
+        "scores": scores,
+        "ranks": warehouse.read("evaluate/ranks_of", where).to_pylist(),
+        "comparisons": warehouse.read("evaluate/comparisons_of", where).to_pylist(),
+        "missing": warehouse.read("evaluate/missing_of", where).to_pylist(),
+        "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
+        "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
+        "distributions": distributions(items, text_tokens),
+        "shares": shares(items),
+        "categories": warehouse.read(
+            "evaluate/page_categories_of", {**where, "n_categories": N_CATEGORIES}
+        ).to_pylist(),
+        "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
+    }
+
+
+def _benchmark(benchmark: Benchmark) -> Row:
+    return {
+        "name": benchmark.name,
+        "by_rule": not benchmark.judge_prompts,
+        "grades": benchmark.score_range,
+        "metrics": [metric_row(metric) for metric in benchmark.metrics],
+    }
+
+
+def metric_row(metric: Metric) -> Row:
+    """What a page shows a metric by; the ends of its scale are None where it has none."""
+    low, high = sorted(map(metric.statistic, (metric.lowest, metric.highest)))
+    return {
+        "name": metric.name,
+        "aggregation": metric.aggregation,
+        "low": low if math.isfinite(low) else None,
+        "high": high if math.isfinite(high) else None,
+        "higher_is_better": metric.higher_is_better,
+        "inverse": metric.inverse,
+    }
+
+
+def _examples(
+    warehouse: Warehouse, where: Row, released: Rows, items: Sequence[Item], profile: Profile
+) -> list[Row]:
+    """The items with the rows of the release, the models' answers and what was said of them."""
+    first = {**where, "n_items": len(items)}
+    rows = {row["item_id"]: row for row in released["items"]}
+    turns, images = (_by(released[table], "item_id") for table in ("turns", "images"))
+    references = _by(released["references"], "item_id", "turn")
+    answers = warehouse.read("evaluate/example_answers_of", first).to_pylist()
+    said = [
+        *warehouse.read("evaluate/example_judgments_of", first).to_pylist(),
+        *warehouse.read("evaluate/example_rules_of", first).to_pylist(),
+    ]
+    for row in said:
+        row["scores"] = map_of(row["scores"])
+    places = {judge: place for place, judge in enumerate(profile.judges)}
+    said.sort(key=lambda row: places.get(row["judge"], len(places)))
+    judgments = _by(said, "item_id", "turn", "model", "trial")
+    for row in answers:
+        row["judgments"] = judgments.get(
+            (row["item_id"], row["turn"], row["model"], row["trial"]), []
+        )
+    answered = _by(answers, "item_id", "turn")
+    return [
+        {
+            **{name: rows[item.item_id][name] for name in ("item_id", "reviewers", "revision")},
+            "labels": dict(item.labels),
+            "choices": list(item.choices),
+            "images": images.get((item.item_id,), []),
+            "turns": [
+                {
+                    **turn,
+                    "references": references.get((item.item_id, turn["turn"]), []),
+                    "answers": answered.get((item.item_id, turn["turn"]), []),
+                }
+                for turn in turns[item.item_id,]
+            ],
+        }
+        for item in items
+    ]
+
+
+def _by(rows: Iterable[Mapping[str, Any]], *names: str) -> dict[Place, list[Any]]:
+    """Rows by their values in these columns, in their order."""
+    found: dict[Place, list[Any]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found

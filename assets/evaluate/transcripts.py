@@ -1,0 +1,29 @@
+"""Transcripts: what each model answered to each item, and what was read from the answers.
+
+What belongs here: making transcripts of the rows of `evaluate.answers` and `evaluate.extractions`.
+"""
+
+from typing import Any
+
+from methods.evaluation.asking import Answer, Transcript
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str], Transcript]:
+    """The transcripts on a release by model and item, models in order of name, items in their order.
+
+    A reading of an answer that has been replaced is none.
+    """
+    where = {"release_id": release_id}
+    answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
+    for row in warehouse.read("evaluate/answers_of", where).to_pylist():
+        of = answers.setdefault((row["model"], row["item_id"]), {})
+        of[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
+    readings: dict[tuple[str, str], dict[tuple[str, int], str | None]] = {}
+    for row in warehouse.read("evaluate/extractions_of", where).to_pylist():
+        readings.setdefault((row["model"], row["item_id"]), {})[row["trial"], row["turn"]] = row[
+            "value"
+        ]
+    return {key: Transcript(of, readings.get(key, {})) for key, of in answers.items()}

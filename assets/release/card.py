@@ -1,0 +1,111 @@
+"""What the card of a new release says: settings, prompts, writers, corpus, parent, version.
+
+What belongs here: gathering it from the tables, the ledger and the last materializations. The forms of
+a card are `methods/release_card.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import dagster as dg
+
+from assets.common.settings import SECTIONS, shown
+from methods.release import Edition, Release, ReviewPolicy
+from methods.release_card import row_of
+from resources.llm.ledger import Ledger
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+MADE_BY = ("cluster", "dialogue", "rewrite", "review")
+"""Stages whose settings are on a card. Shards are ingested one by one: the corpus stands for them."""
+
+
+def new_card(
+    release: Release,
+    name: str,
+    edition: Edition,
+    reviewed: ReviewPolicy,
+    providers: str,
+    parent: str | None,
+    made_with: Mapping[str, Any],
+) -> Row:
+    """The row of `release.releases`.
+
+    `made_with` is what is known of how it was made: `circumstances` and `prompts_and_writers` of what
+    was built.
+    """
+    return row_of(
+        {
+            "release_id": release.release_id,
+            "name": name,
+            "kind": "benchmark" if edition.benchmark else "instruction",
+            **vars(edition),
+            "n_items": len(release.rows["items"]),
+            "n_turns": len(release.rows["turns"]),
+            "n_images": len({row["image_id"] for row in release.rows["images"]}),
+            "review_policy": reviewed.policy,
+            "review_share": reviewed.share,
+            "provider": providers,
+            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "parent": parent,
+            **made_with,
+        }
+    )
+
+
+def first_cards(warehouse: Warehouse, cards: Sequence[Row]) -> list[Row]:
+    """The cards, but for releases that were made before: they keep the card that they have."""
+    ids = [card["release_id"] for card in cards]
+    known = {
+        row["release_id"]: row
+        for row in warehouse.read("release/cards", {"release_ids": ids}).to_pylist()
+    }
+    return [known.get(card["release_id"], card) for card in cards]
+
+
+def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
+    """What all releases of a run have in common: settings by table, corpus, version of the project.
+
+    The settings are those that each table was last materialized with; a table that does not say them
+    is left out.
+    """
+    tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
+    found = {table: shown(instance, table) for table in tables}
+    return {
+        "settings": {table: values for table, values in found.items() if values is not None}
+        or None,
+        "corpus": warehouse.read("release/shards").to_pylist() or None,
+        "project_version": project_version(),
+    }
+
+
+def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) -> Row:
+    """Versions of the prompts, and names of the models, that wrote what is released.
+
+    A text that a person wrote has neither.
+    """
+    set_ids = [row["set_id"] for row in release.rows["items"]]
+    written: list[Mapping[str, Any]] = [
+        *release.rows["turns"],
+        *release.rows["references"],
+        *warehouse.read("release/summaries_of", {"set_ids": set_ids}).to_pylist(),
+    ]
+    return {
+        "prompt_versions": _distinct(written, "prompt_version"),
+        "writers": sorted(ledger.models_of(_distinct(written, "call_key") or [])) or None,
+    }
+
+
+def _distinct(rows: Sequence[Mapping[str, Any]], column: str) -> list[str] | None:
+    return sorted({row[column] for row in rows if row[column] is not None}) or None
+
+
+def project_version() -> str | None:
+    """The version that runs; None where the project is not installed."""
+    try:
+        return version("vlm-loom")
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,105 @@
+"""Which release of a name is in force: the pinned one, else the one frozen last.
+
+What belongs here: pins, in `settings.yaml` and in the table. Freezing releases is `releases.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.settings import SECTIONS
+from assets.common.tables import rows_to_arrow
+from methods.errors import UserError
+from methods.ids import content_id
+from resources.settings import Settings, read_sections, write_sections
+from resources.warehouse import Warehouse, Write
+
+TABLE = "release.releases"
+CURRENT = "release.current"
+
+
+class ReleaseError(UserError):
+    """A release cannot be used as asked; the message says which there are."""
+
+
+class ReleaseSettings(Settings):
+    """Which releases stay in force when newer ones are frozen."""
+
+    pinned: dict[str, str] = Field(
+        {},
+        description="The id of the release that stays in force, by name, for example "
+        "{mmdu: mmdu-1198c7be75}.",
+    )
+
+
+def in_force(warehouse: Warehouse) -> dict[str, str]:
+    """The id of the release in force, by name."""
+    rows = warehouse.read("release/current").to_pylist()
+    return {row["name"]: row["release_id"] for row in rows}
+
+
+def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of these releases, in their order. Raises ReleaseError for one that there is not."""
+    found = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
+    for release_id in release_ids:
+        if release_id not in found:
+            there_are = f"there are {', '.join(found)}" if found else "there are none yet"
+            raise ReleaseError(f"There is no release {release_id}; {there_are}.")
+    return [found[release_id] for release_id in release_ids]
+
+
+def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
+    """Raise ReleaseError unless each release is there and has the name that it is pinned for."""
+    for name, card in zip(pinned, cards_of(warehouse, list(pinned.values())), strict=True):
+        if card["name"] != name:
+            raise ReleaseError(
+                f"{card['release_id']} is a release of {card['name']} and cannot be pinned for {name}."
+            )
+
+
+def write_in_force(releases: Mapping[str, str]) -> Write:
+    """The write that puts releases in force by name; those of other names stay."""
+    rows = [{"name": name, "release_id": release_id} for name, release_id in releases.items()]
+    return Write(CURRENT, rows_to_arrow(CURRENT, rows), {"name": list(releases)})
+
+
+def version_of_releases(warehouse: Warehouse) -> dg.DataVersion:
+    """The data version of `release/releases`: what follows depends on which releases are in force."""
+    return dg.DataVersion(content_id(warehouse.fingerprint(TABLE), warehouse.fingerprint(CURRENT)))
+
+
+def pin(warehouse: Warehouse, release_id: str) -> str:
+    """Put a release in force and keep it there, in `settings.yaml`; its name.
+
+    Raises ReleaseError, and changes nothing, if there is no such release.
+    """
+    (card,) = cards_of(warehouse, [release_id])
+    _write_pins({**pins(), card["name"]: release_id})
+    warehouse.replace_all([write_in_force({card["name"]: release_id})])
+    return str(card["name"])
+
+
+def unpin(name: str) -> None:
+    """Let newer releases of a name come into force again. Raises ReleaseError if it is not pinned.
+
+    The release in force stays until `release/releases` is materialized.
+    """
+    pinned = pins()
+    if name not in pinned:
+        there_are = f"pinned are {', '.join(pinned)}" if pinned else "no name is"
+        raise ReleaseError(f"{name} is not pinned; {there_are}.")
+    _write_pins({each: pinned[each] for each in pinned if each != name})
+
+
+def pins() -> dict[str, str]:
+    """The id of each pinned release by name, as `settings.yaml` has them."""
+    return dict(read_sections(SECTIONS)[TABLE].get("pinned", {}))
+
+
+def _write_pins(pinned: Mapping[str, str]) -> None:
+    sections = read_sections(SECTIONS)
+    others = {name: value for name, value in sections[TABLE].items() if name != "pinned"}
+    given = {**others, "pinned": dict(pinned)} if pinned else others
+    write_sections(SECTIONS, {**sections, TABLE: given})

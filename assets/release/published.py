@@ -1,0 +1,112 @@
+"""Importing a benchmark from its published files, as a release like any other.
+
+What belongs here: the name of such a release, its card, and how it comes into force. Files and
+pictures are read by `resources/reports/published_files.py`, a release's own folder by
+`resources/reports/release_import.py`.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assets.common.tables import rows_to_arrow
+from assets.release.card import first_cards, new_card, project_version
+from assets.release.in_force import ReleaseError, in_force, pins, write_in_force
+from assets.release.releases import NAMES, TABLES
+from methods.evaluation.items import Item
+from methods.imported_release import NOBODY, imported_name, imported_release, require_name
+from methods.published_forms import importable, published_forms
+from methods.release import Edition
+from methods.release_card import edition_of
+from resources.images.store import ImageStore
+from resources.reports.published_files import PublishedFileError, read_items
+from resources.warehouse import Warehouse, Write
+
+
+class Wanted(NamedTuple):
+    """What is to be imported: a file of a benchmark, and what the file does not say.
+
+    `pictures` is the folder of the pictures that the file names, by default the file's own. By default
+    the release's name is made of the benchmark, the split and the language.
+    """
+
+    benchmark: str
+    file: Path
+    pictures: Path | None = None
+    name: str | None = None
+    split: str | None = None
+    language: str | None = None
+
+    @property
+    def edition(self) -> Edition:
+        """What the release is of."""
+        return Edition(self.benchmark, self.split or None, self.language or None, "imported")
+
+
+def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) -> str:
+    """Write the file's items into the release tables, its pictures into the store; the release's id.
+
+    It is in force under its name unless another one is pinned. Importing twice is importing once.
+    Raises UserError, and changes no table, if anything is not as it has to be.
+    """
+    forms = published_forms(wanted.benchmark)
+    if forms is None:
+        raise PublishedFileError(
+            f"There is no benchmark {wanted.benchmark!r} whose published files can be read "
+            f"(BENCHMARK=...); there are {', '.join(importable())}."
+        )
+    name = wanted.name or imported_name(wanted.edition)
+    require_name(name)
+    _require_free(warehouse, name, wanted.edition)
+    items = read_items(forms, wanted.file, wanted.pictures, store)
+    source = {"file": wanted.file.name, "sha256": _sha256(wanted.file)}
+    return write_imported(warehouse, name, wanted.edition, items, source)
+
+
+def write_imported(
+    warehouse: Warehouse,
+    name: str,
+    edition: Edition,
+    items: Sequence[Item],
+    source: Mapping[str, str],
+) -> str:
+    """Write items, whose images are stored, as a release of this name; its id.
+
+    `source` is what its card says of where they are from.
+    """
+    release = imported_release(name, edition, items)
+    before = in_force(warehouse).get(name)
+    made_with = {
+        "settings": {"release.releases": dict(source)},
+        "project_version": project_version(),
+    }
+    card = new_card(release, name, edition, NOBODY, "", before, made_with)
+    rows = {**release.rows, "releases": first_cards(warehouse, [card])}
+    where = {"release_id": release.release_id}
+    writes = [
+        Write(f"release.{table}", rows_to_arrow(f"release.{table}", rows[table]), where)
+        for table in TABLES
+    ]
+    current = {name: pins().get(name, release.release_id)}
+    warehouse.replace_all([*writes, write_in_force(current)])
+    return release.release_id
+
+
+def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
+    """Raise ReleaseError if `name` is that of releases of something else."""
+    others = [
+        row
+        for row in warehouse.read("release/all").to_pylist()
+        if row["name"] == name and edition_of(row) != edition
+    ]
+    if name in NAMES.values() or others:
+        raise ReleaseError(
+            f"{name} is the name of other releases than those of this import: give it another one "
+            "(NAME=...)."
+        )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()

@@ -1,0 +1,119 @@
+"""Code versions of assets: a change of what an asset is made by marks it as stale in the UI.
+
+What belongs here: what a code version is a hash of: the asset's own version, its columns, its settings
+in `settings.yaml`, the prompts and SQL files that its module names, and the models and benchmarks that
+its rows are made by. A refactoring changes none of these.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+
+import dagster as dg
+
+from assets.common.settings import SECTIONS
+from assets.common.tables import SOURCES
+from dagster_project.resources import text_embedder
+from methods.benchmarks import BENCHMARKS, Benchmarks
+from methods.errors import UserError
+from methods.ids import canonical_json, content_id
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import BASELINES, active_profile, load_registry
+from resources.prompts import PROMPTS_ROOT, prompt
+from resources.settings import read_sections
+from resources.warehouse import SQL_ROOT, declared_columns, sql_text
+
+COMMENT = re.compile(r"--[^\n]*")
+MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
+    "cluster.embeddings": lambda benchmarks: [text_embedder().name],
+    **dict.fromkeys(
+        ("dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewrite.rewrites"),
+        lambda benchmarks: _models("writer"),
+    ),
+    "evaluate.answers": lambda benchmarks: [
+        *(benchmark.answer_version for benchmark in benchmarks.values()),
+        *_models("evaluate"),
+        *(_prompt_version(name) for each in benchmarks.values() for name in each.extractor_prompts),
+        *(_models("extractor") if any(e.extractor_prompts for e in benchmarks.values()) else ()),
+    ],
+    "evaluate.observations": lambda benchmarks: [
+        each.judge_version for each in benchmarks.values()
+    ],
+    "evaluate.judgments": lambda benchmarks: [
+        *(_prompt_version(name) for each in benchmarks.values() for name in each.judge_prompts),
+        *_models("judges"),
+    ],
+}
+"""The models and benchmarks that an asset's rows are made by, beside what its module names."""
+
+
+def code_version(spec: dg.AssetSpec, benchmarks: Benchmarks = BENCHMARKS) -> str | None:
+    """A hash of all that the asset's rows depend on beside its input; None for what people make."""
+    table = ".".join(spec.key.path)
+    if table not in SOURCES:
+        return None
+    source = SOURCES[table]
+    try:
+        settings = read_sections(SECTIONS).get(table, {})
+    except UserError:
+        # The run says what is wrong with the file; until then nothing else is marked for it.
+        settings = {}
+    return content_id(
+        source.version,
+        [list(column) for column in declared_columns()[table]],
+        settings,
+        sorted(_named_in(source.module)) if source.module else [],
+        MADE_BY[table](benchmarks) if table in MADE_BY else [],
+    )
+
+
+def _named_in(module: ModuleType) -> Iterator[list[str]]:
+    """Names and versions of the prompts and SQL files whose names are texts in the module's code, or in
+    that of a module of its stage whose functions it uses."""
+    own = {source.module for source in SOURCES.values()}
+    used = {
+        inspect.getmodule(value) for value in vars(module).values() if inspect.isfunction(value)
+    }
+    package = module.__name__.rpartition(".")[0]
+    of_stage = {each for each in used - own if each and each.__name__.startswith(f"{package}.")}
+    for each in (module, *of_stage):
+        yield from _named_in_code(each)
+
+
+def _named_in_code(module: ModuleType) -> Iterator[list[str]]:
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        name = node.value if isinstance(node, ast.Constant) else None
+        if not isinstance(name, str) or not re.fullmatch(r"\w+(/\w+)+", name):
+            continue
+        folder, _, task = name.rpartition("/")
+        if (SQL_ROOT / f"{name}.sql").is_file():
+            yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]
+        elif (PROMPTS_ROOT / folder / "prompts" / f"{task}.md").is_file():
+            yield [name, _prompt_version(name)]
+
+
+def _prompt_version(name: str) -> str:
+    try:
+        return prompt(name).version
+    except UserError as error:
+        return str(error)
+
+
+def _models(role: str) -> list[str]:
+    """What the profile's models of a role are, as far as their answers depend on it: another model,
+    another server or other sampling parameters are another version."""
+    try:
+        registry = load_registry()
+        profile = registry.profile(active_profile())
+        of_role = getattr(profile, role)
+        names = [of_role] if isinstance(of_role, str) else of_role
+        return [name if name in BASELINES else _model(name, registry.model(name)) for name in names]
+    except UserError:
+        return []
+
+
+def _model(name: str, spec: ModelSpec) -> str:
+    sampling = canonical_json(spec.params({}))
+    return f"{name} {spec.provider} {spec.endpoint()} {spec.model} {sampling}"

@@ -1,0 +1,77 @@
+"""Marks of runs that are at work: a file for each, held by the process that executes the run.
+
+What belongs here: making the marks. What follows from a mark that nobody holds is `dead_runs.py`'s.
+A process id would not do: it is given again to other processes, and means nothing in another container.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import dagster as dg
+from dagster._core.execution.context.system import PlanOrchestrationContext
+from dagster._core.execution.plan.plan import ExecutionPlan
+from dagster._core.execution.retries import RetryMode
+from dagster._core.execution.step_dependency_config import StepDependencyConfig
+
+from dagster_project.held_file import hold_new
+
+_HELD: list[IO[str]] = []
+"""Marks that this process holds until it ends."""
+
+
+def marks_folder(instance: dg.DagsterInstance) -> Path:
+    """The folder with the marks, in that of the instance."""
+    return Path(instance.root_directory) / "running"
+
+
+@contextmanager
+def marked(instance: dg.DagsterInstance, run_id: str) -> Iterator[None]:
+    """Mark a run while this process executes it in the block."""
+    path = marks_folder(instance) / run_id
+    with hold_new(path):
+        try:
+            yield
+        finally:
+            path.unlink()
+
+
+class _MarkingExecutor(dg.Executor):
+    """Marks the run, then executes its steps as `steps` does.
+
+    The process of a run that the UI has launched executes nothing else. The run is marked until the
+    process ends, because the run's last event is stored after the steps.
+    """
+
+    def __init__(self, steps: dg.Executor):
+        self._steps = steps
+
+    @property
+    def retries(self) -> RetryMode:
+        return self._steps.retries
+
+    @property
+    def step_dependency_config(self) -> StepDependencyConfig:
+        return self._steps.step_dependency_config
+
+    def execute(
+        self, plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
+    ) -> Iterator[dg.DagsterEvent]:
+        _HELD.append(hold_new(marks_folder(plan_context.instance) / plan_context.run_id))
+        return self._steps.execute(plan_context, execution_plan)
+
+
+def _marking(init_context: dg.InitExecutorContext) -> dg.Executor:
+    make = dg.in_process_executor.executor_creation_fn
+    assert make is not None
+    return _MarkingExecutor(make(init_context))
+
+
+marking_executor = dg.ExecutorDefinition(
+    name=dg.in_process_executor.name,
+    config_schema=dg.in_process_executor.config_schema.as_field(),
+    executor_creation_fn=_marking,
+    description="Executes all steps in a single process, which marks the run as its own.",
+)
+"""Dagster's in-process executor, which marks the run that it executes."""

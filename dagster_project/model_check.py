@@ -1,0 +1,175 @@
+"""What a model can do, found out by asking it: text, images, a schema, a long prompt.
+
+What belongs here: the requests, and what their outcomes say. Each check sends new requests: what a
+server could do last month is not asked of the ledger.
+"""
+
+import io
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image as Picture
+
+from methods.prompts.messages import Image, Message, Part, Text
+from resources.images.store import ImageStore
+from resources.llm.estimate import CHARACTERS_PER_TOKEN, text_tokens
+from resources.llm.gateway import Gateway
+from resources.llm.model_calls import AuthError, ModelCalls
+from resources.llm.model_spec import ModelSpec
+from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+
+VERSION = "check-model@1"
+PARAMS = {"temperature": 0.0, "max_tokens": 2048}
+"""What the stages ask for, so that what a server does not take of it is found out."""
+MANY_IMAGES = 20
+LONG_TOKENS = 8_000
+"""Tokens of the long prompt where the entry does not say what the model takes."""
+_FULL = 0.9
+"""Part of the context that the long prompt fills: an estimate of its tokens may be too low."""
+_SIDE = 256
+_CODE_WORD = "heron"
+_QUOTED = 60
+"""Characters of an answer that are shown."""
+SCHEMA = {
+    "type": "object",
+    "properties": {"colour": {"type": "string"}},
+    "required": ["colour"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether something works (None: not tried), what is to be said of it, and what it cost."""
+
+    what: str
+    works: bool | None
+    said: str
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+def check(gateway: Gateway, spec: ModelSpec) -> Iterator[Finding]:
+    """Try one thing after another; text first, and nothing else where it does not work.
+
+    Raises what `ModelCalls.outcome_of` raises, but for a refused key, which is a finding.
+    """
+    with tempfile.TemporaryDirectory(prefix="vlm-loom-check-") as folder:
+        # The pictures are of no use later, so the home's store does not get them.
+        gateway.context.images = ImageStore(Path(folder))
+        tries = _Tries(gateway, spec)
+        text = tries.text()
+        yield text
+        if not text.works:
+            for what in ("one image", "many images", "JSON schema", "long prompt"):
+                yield Finding(what, None, "since text does not work")
+            return
+        yield tries.one_image()
+        yield tries.many_images()
+        yield tries.schema()
+        yield tries.long_prompt()
+
+
+class _Tries:
+    def __init__(self, gateway: Gateway, spec: ModelSpec):
+        self._gateway, self._spec = gateway, spec
+        self._when = int(time.time())
+
+    def text(self) -> Finding:
+        return _plain("text", self._ask(Text("Say in one word what colour grass has.")))
+
+    def one_image(self) -> Finding:
+        asked = self._ask(*self._pictures(1), Text("Say in one word what colour this is."))
+        return _plain("one image", asked)
+
+    def many_images(self) -> Finding:
+        spec = self._spec
+        n_images = min(MANY_IMAGES, spec.max_images) if spec.many_images == "fail" else MANY_IMAGES
+        question = Text("Say how many images there are.")
+        found = _plain(f"{n_images} images", self._ask(*self._pictures(n_images), question))
+        sent = f"as a {spec.many_images}; " if n_images > spec.max_images else ""
+        return Finding(found.what, found.works, sent + found.said, found.tokens, found.cost_usd)
+
+    def schema(self) -> Finding:
+        """A reply held to a schema, whether or not the entry says that the server can."""
+        models, said_so = self._gateway.registry.models, self._spec.structured_output
+        models[self._spec.name] = self._spec.model_copy(update={"structured_output": True})
+        try:
+            outcome = self._ask(Text("Say in JSON what colour grass has."), schema=SCHEMA)
+        finally:
+            models[self._spec.name] = self._spec
+        found = _plain("JSON schema", outcome)
+        works = isinstance(outcome, Completion) and _fits(outcome.text)
+        if works:
+            said = (
+                found.said if said_so else f"set `structured_output: true` to use it ({found.said})"
+            )
+        elif isinstance(outcome, Completion):
+            change = "set" if said_so else "leave"
+            said = f"{change} `structured_output: false`, as the reply is not held to it ({found.said})"
+        else:
+            said = found.said if said_so else f"leave `structured_output: false` ({found.said})"
+        return Finding(found.what, works, said, found.tokens, found.cost_usd)
+
+    def long_prompt(self) -> Finding:
+        """A prompt about as long as the context, whose beginning is asked for at its end."""
+        n_tokens = int((self._spec.context_tokens or LONG_TOKENS) * _FULL)
+        opening = f"The code word is {_CODE_WORD}. "
+        closing = " Say in one word what the code word is."
+        room = n_tokens * CHARACTERS_PER_TOKEN - len(opening) - len(closing)
+        filling = ("The lake lay still. " * (room // 20 + 1))[: max(0, room)]
+        outcome = self._ask(Text(opening + filling + closing))
+        found = _plain(f"{text_tokens(opening + filling + closing)} tokens", outcome)
+        seen = isinstance(outcome, Completion) and _CODE_WORD in outcome.text.lower()
+        if seen or not found.works or outcome.prompt_tokens >= n_tokens / 2:
+            return found
+        said = (
+            f"the server read {outcome.prompt_tokens} tokens, and the beginning was not among them: "
+            "give it a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), or set `context_tokens: "
+            f"{outcome.prompt_tokens}` in the entry {self._spec.name} of models.yaml"
+        )
+        return Finding(found.what, False, said, found.tokens, found.cost_usd)
+
+    def _pictures(self, n_images: int) -> list[Image]:
+        """Pictures of one colour each."""
+        ids = []
+        for number in range(n_images):
+            buffer = io.BytesIO()
+            Picture.new("RGB", (_SIDE, _SIDE), (250 - 12 * number, 12 * number, 90)).save(
+                buffer, "PNG"
+            )
+            ids.append(self._gateway.context.images.put(buffer.getvalue()).image_id)
+        return [Image(each) for each in ids]
+
+    def _ask(self, *parts: Part, schema: dict[str, object] | None = None) -> Outcome:
+        messages = (Message("user", parts),)
+        request = ChatRequest(
+            self._spec.name, messages, VERSION, PARAMS, schema, replicate=self._when
+        )
+        try:
+            (outcome,), _ = self._gateway.map("check-model", [request], ModelCalls.outcome_of)
+        except AuthError as refused:
+            return Failure("", "auth", str(refused))
+        return outcome
+
+
+def _plain(what: str, outcome: Outcome) -> Finding:
+    """A finding that any answer is good for."""
+    tokens = outcome.prompt_tokens + outcome.completion_tokens
+    if isinstance(outcome, Completion):
+        text = " ".join(outcome.text.split())
+        said = f'"{text if len(text) <= _QUOTED else text[:_QUOTED] + "..."}"'
+        said += ", after reasoning" if outcome.reasoning else ""
+        return Finding(what, True, said, tokens, outcome.cost_usd)
+    return Finding(what, False, f"{outcome.kind}: {outcome.detail}", tokens, outcome.cost_usd)
+
+
+def _fits(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text)["colour"], str)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False

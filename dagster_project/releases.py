@@ -1,0 +1,226 @@
+"""Commands on releases: list them, show one, compare two, pin one, unpin a name, import one.
+
+What belongs here: arguments, and the reading of releases for people. The forms of a card and of a
+comparison are `methods/release_card.py` and `methods/release_diff.py`; pinning and importing are jobs,
+so that the UI shows them (`release_jobs.py`).
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assets.release.in_force import cards_of
+from methods.errors import UserError
+from methods.markdown import code, table
+from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
+from methods.release_diff import Contents, difference, difference_markdown, score
+from resources import home
+from resources.reports.release_rows import rows_of_release
+from resources.stores import bring_home_up_to_date
+from resources.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it was done, 2 when it could not be."""
+    arguments = _parser().parse_args(argv)
+    try:
+        bring_home_up_to_date()
+        return int(arguments.command(arguments))
+    except (OSError, UserError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dagster_project.releases", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    every = commands.add_parser("list", help="every release, * before those in force")
+    every.set_defaults(command=lambda _: _print(listed(_warehouse())))
+
+    one = commands.add_parser("show", help="the card of a release, and the scores on it")
+    one.add_argument("id")
+    one.set_defaults(command=lambda arguments: _print(shown(_warehouse(), arguments.id)))
+
+    two = commands.add_parser("diff", help="what differs between two releases")
+    two.add_argument("a")
+    two.add_argument("b")
+    two.set_defaults(
+        command=lambda arguments: _print(compared(_warehouse(), arguments.a, arguments.b))
+    )
+
+    pin = commands.add_parser("pin", help="put a release in force, whatever is frozen later")
+    pin.add_argument("id")
+    pin.set_defaults(command=_pin)
+
+    unpin = commands.add_parser("unpin", help="let newer releases of a name come into force again")
+    unpin.add_argument("name")
+    unpin.set_defaults(command=_unpin)
+
+    published = commands.add_parser("import", help="read a published file of a benchmark")
+    published.add_argument("--benchmark", default="", help="such as mmdu")
+    published.add_argument("--file", help="the file, of a form that the benchmark is published in")
+    published.add_argument("--images", help="folder of the pictures it names; the file's own")
+    published.add_argument(
+        "--name", default="", help="of the release; made of the others if not given"
+    )
+    published.add_argument("--split", default="")
+    published.add_argument("--language", default="")
+    published.set_defaults(command=_import)
+    return parser
+
+
+def listed(warehouse: Warehouse) -> str:
+    """Every release in a line, the newest of a name first."""
+    cards = warehouse.read("release/all").to_pylist()
+    if not cards:
+        return "There is no release yet.\n"
+    cards.sort(key=lambda card: card["created_at"], reverse=True)
+    cards.sort(key=lambda card: card["name"])
+    heads = ("", "release", "dialogues", "turns", "tau", "review", "made", "parent")
+    return _columns([heads, *(_line(card) for card in cards)])
+
+
+def shown(warehouse: Warehouse, release_id: str) -> str:
+    """The card of a release as Markdown, with the overall scores on it. Raises ReleaseError."""
+    (row,) = cards_of(warehouse, [release_id])
+    state = "It is in force." if row.pop("in_force") else "It is not in force."
+    lines = [card_markdown(card_of(row)), state]
+    scores = _scores(warehouse, release_id)
+    if scores:
+        rows = [
+            (
+                code(each["model"]),
+                code(each["judge"]),
+                code(each["judge_version"]),
+                score(each),
+            )
+            for each in scores
+        ]
+        lines += ["", "## Overall scores", ""]
+        lines += table(("model", "judge", "judge's prompt", "score"), rows)
+    return "\n".join(lines) + "\n"
+
+
+def compared(warehouse: Warehouse, first: str, second: str) -> str:
+    """What differs between two releases, as Markdown. Raises ReleaseError."""
+    one, other = (_contents(warehouse, row) for row in cards_of(warehouse, [first, second]))
+    return difference_markdown(one.card, other.card, difference(one, other))
+
+
+def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> Contents:
+    return Contents(
+        card_of(row),
+        rows_of_release(warehouse, row["release_id"]),
+        _scores(warehouse, row["release_id"]),
+    )
+
+
+def _scores(warehouse: Warehouse, release_id: str) -> list[dict[str, Any]]:
+    return warehouse.read("evaluate/overall_of", {"release_id": release_id}).to_pylist()
+
+
+def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
+    card = card_of(row)
+    tau = settings_of(card).get(TAU)
+    return (
+        "*" if row["in_force"] else "",
+        card["release_id"],
+        str(card["n_items"]),
+        str(card["n_turns"]),
+        "?" if tau is None else f"{tau:g}",
+        reviewed_by(card),
+        card["created_at"],
+        card.get("parent", ""),
+    )
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pin(arguments: argparse.Namespace) -> int:
+    warehouse = _warehouse()
+    (card,) = cards_of(warehouse, [arguments.id])
+    said = f"{arguments.id} is in force and pinned for {card['name']}."
+    return _said(_run("pin_release", "pin", {"release_id": arguments.id}), said)
+
+
+def _unpin(arguments: argparse.Namespace) -> int:
+    said = (
+        f"{arguments.name} is not pinned any more. Its release in force stays until release/releases "
+        "is materialized."
+    )
+    return _said(_run("unpin_release", "unpin", {"name": arguments.name}), said)
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    if not arguments.file:
+        raise UserError("There is nothing to import: say BENCHMARK=name FILE=path.")
+    config = {
+        **{name: getattr(arguments, name) for name in ("benchmark", "name", "split", "language")},
+        # A run may be started anywhere.
+        "file": str(Path(arguments.file).resolve()),
+        "images": str(Path(arguments.images).resolve()) if arguments.images else "",
+    }
+    result = _run("import_release", "import_published", config)
+    if result is None:
+        return 2
+    warehouse = _warehouse()
+    (card,) = cards_of(warehouse, [result.output_for_node("import_published")])
+    state = "in force" if card["in_force"] else f"not in force: another of {card['name']} is pinned"
+    return _said(
+        result,
+        f"Release {card['release_id']} is imported and {state}: {card['n_items']} items, "
+        f"{card['n_turns']} turns, {card['n_images']} images.",
+    )
+
+
+def _run(job: str, op: str, config: Mapping[str, Any]) -> "dg.ExecuteInProcessResult | None":
+    """Run a job of one op as a run that the UI shows; None, and why on stderr, if it failed."""
+    # They take seconds to load, which the other commands do not need.
+    from dagster_project.definitions import build_defs
+    from dagster_project.instance import open_instance
+    from dagster_project.jobs import run_job
+
+    with open_instance() as instance:
+        result = run_job(
+            build_defs().resolve_job_def(job), instance, ops={op: {"config": dict(config)}}
+        )
+    if not result.success:
+        failed = next(event for event in result.all_events if event.is_step_failure)
+        told = failed.step_failure_data.user_failure_data
+        print((told and told.description) or f"The run {result.run_id} failed.", file=sys.stderr)
+        return None
+    return result
+
+
+def _said(result: object, text: str) -> int:
+    """Print `text` if there is a result; what the command returns."""
+    if result is None:
+        return 2
+    print(text)
+    return 0
+
+
+def _print(text: str) -> int:
+    print(text, end="")
+    return 0
+
+
+def _warehouse() -> Warehouse:
+    return Warehouse(home.warehouse_path())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

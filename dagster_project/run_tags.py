@@ -1,0 +1,13 @@
+"""Tags of runs: which runs belong together.
+
+What belongs here: the names of tags that the project sets. Dagster's own stand in its modules.
+"""
+
+BUILD = "loom/build"
+"""Tag of a stage's run: the run of `build` or of `make demo` that it is part of."""
+CHAIN = "loom/chain"
+"""Tag of a run that goes on for others which stopped to wait: their ids, one after another."""
+WAITED = "loom/waited"
+"""Tag of a run that goes on for another one, which stopped to wait for batches."""
+LOCATION = "vlm-loom"
+"""Name of the code location in workspace.yaml."""

@@ -1,0 +1,103 @@
+"""Asking a model about an item, without I/O: what a benchmark yields, and what it is sent back.
+
+A benchmark's `ask` is a generator. It yields an `Ask` and is sent the `Answer`; it yields an `Extract`
+and is sent what was read from an answer. A driver sends the requests (`assets/evaluate/inference.py`),
+a test sends plain values. What belongs here: these values. What is yielded names a trial, which tells
+askings of one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from methods.prompts.messages import Message
+
+PLAIN = "plain"
+"""The trial of an item that is asked as it stands."""
+
+AnswerStatus = Literal[
+    "answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed", "not_asked"
+]
+"""`given`: the benchmark set the text. `refused`: declined in words, or by a filter without a text."""
+NO_ANSWER = ("truncated", "reasoning_only", "empty")
+"""Statuses of a turn with a reply that is no answer: not judged, and counted by themselves."""
+OWN_DOING = ("refused", *NO_ANSWER)
+"""What a model may do instead of answering: it counts in its scores, and is no loss."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The model is asked; the generator is sent its `Answer`."""
+
+    trial: str
+    turn: int
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A turn is put in place of the model's own; recorded as given, never as answered."""
+
+    trial: str
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Unasked:
+    """A turn that should have been asked cannot be; it is recorded with the reason."""
+
+    trial: str
+    turn: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Extract:
+    """A reading of an answer: by rule, or by the extractor where no rule reads it.
+
+    `by_rule` is the reading where a rule found one; then no model is asked. Else the extractor is sent
+    the prompt `prompt` with `data` filled in, and `read` makes the reading of its reply or raises
+    ParseError. The generator is sent the reading; None where there is none.
+    """
+
+    trial: str
+    turn: int
+    by_rule: str | None
+    prompt: str
+    data: Mapping[str, Any]
+    read: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of an `Ask`; `text` is None unless it can be judged and stand in a history.
+
+    `call_key` names the call that gave it.
+    """
+
+    status: AnswerStatus
+    text: str | None = None
+    call_key: str | None = None
+
+
+Asking = Ask | Given | Unasked | Extract
+"""What an `ask` generator yields; it is sent an Answer for an Ask, a reading or None for an Extract,
+None for the others."""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """One model's answers to one item, and the readings of them, by trial and turn."""
+
+    answers: Mapping[tuple[str, int], Answer]
+    readings: Mapping[tuple[str, int], str | None] = field(default_factory=dict)
+
+    def answer(self, trial: str, turn: int) -> Answer:
+        """The answer of a trial and turn; `not_asked` where there is none."""
+        return self.answers.get((trial, turn), Answer("not_asked"))
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether the model gave anything that can be judged."""
+        return any(of.text is not None and of.status != "given" for of in self.answers.values())

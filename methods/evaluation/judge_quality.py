@@ -1,0 +1,273 @@
+"""How good the scores of judges are: from observations to rows of `evaluate.judge_quality`.
+
+What belongs here: which scores each figure is taken of. The figures are `statistics/` and
+`methods/agreement`. An answer here is one judgment of a turn, of any trial and part; its score is the
+mean of a judge's replicates. What was not judged has no score, and counts nowhere.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from methods.agreement.table import PEOPLE
+from methods.evaluation.metrics import Scored
+from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.judge_agreement import Labels, judge_agreement
+from methods.evaluation.statistics.length_control import (
+    NO_SCORES,
+    length_controlled_scores,
+    length_correlation,
+)
+from methods.evaluation.statistics.resampling import Floats, ratio
+from methods.evaluation.statistics.score_distribution import score_distribution
+from methods.evaluation.statistics.variance_components import (
+    replicate_variance,
+    variance_components,
+)
+
+Row = dict[str, Any]
+Observed = Mapping[str, Sequence[Scored]]
+"""One judge's observations of each model."""
+
+NO_SCORE = "The judge gave no score."
+ONE_SCORE = "One score has no deviation."
+JUDGED_ONCE = "No answer was judged twice."
+NO_VARIANCE = "All scores are the same."
+
+
+class AnswerKey(NamedTuple):
+    """An answer: which model's, and where it stands."""
+
+    model: str
+    item_id: str
+    trial: str
+    turn: int
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a judge scores, the overall dimension last, and its lowest and highest score."""
+
+    dimensions: Sequence[str]
+    lowest: float
+    highest: float
+
+    @property
+    def overall(self) -> str:
+        """The dimension that stands for the whole answer."""
+        return self.dimensions[-1]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What scores are compared with: words of each answer, people's mean scores by dimension."""
+
+    lengths: Mapping[AnswerKey, int]
+    people: Mapping[AnswerKey, Mapping[str, float]]
+
+
+class _Answer(NamedTuple):
+    place: AnswerKey
+    part: str
+    cluster: str
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of judges on one dimension: answers x judges x replicates, NaN where there is none."""
+
+    answers: list[_Answer]
+    scores: Floats
+
+    @property
+    def means(self) -> Floats:
+        """The mean of each judge's replicates: answers x judges."""
+        given = ~np.isnan(self.scores)
+        return ratio(np.where(given, self.scores, 0.0).sum(axis=2), given.sum(axis=2).astype(float))
+
+    @property
+    def models(self) -> Labels:
+        """The number of each answer's model, in the order of the models' names."""
+        return _numbers([each.place.model for each in self.answers])
+
+    @property
+    def clusters(self) -> Labels:
+        """The number of each answer's cluster: its dialogue, item or group."""
+        return _numbers([each.cluster for each in self.answers])
+
+
+def judge_rows(
+    scale: Scale, observed: Observed, beside: Beside, *, seed: int, n_resamples: int
+) -> Iterator[Row]:
+    """What one judge's scores are like, and how far people agree with them.
+
+    Every dimension: distribution, agreement with people where they scored answers that it judged. The
+    overall dimension: length, length-controlled scores, replicates. Rows of other, metric, level,
+    measure, model, n, value, ci_low, ci_high, reason; empty texts where there is nothing to name.
+    """
+    for dimension in scale.dimensions:
+        of = _scores_of([observed], dimension)
+        yield from _distribution(of, dimension, scale)
+        people = np.array([beside.people.get(each.place, {}).get(dimension) for each in of.answers])
+        pairs = np.column_stack([of.means[:, 0], people.astype(float)])
+        if not np.isnan(pairs).any(axis=1).all():
+            drawn = n_resamples if dimension == scale.overall else 0
+            yield from _agreement(of, pairs, PEOPLE, dimension, seed, drawn)
+    of = _scores_of([observed], scale.overall)
+    yield from _length(of, beside.lengths, scale.overall, seed, n_resamples)
+    repeated = int(((~np.isnan(of.scores)).sum(axis=2) >= 2).sum())
+    variance = replicate_variance(of.scores)
+    yield _row(scale.overall, "replicate_variance", repeated, variance, reason=JUDGED_ONCE)
+
+
+def pair_rows(
+    scale: Scale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
+) -> Iterator[Row]:
+    """Agreement of two judges, the second of that name, on every dimension at every level.
+
+    The level `item` has means over clusters: a dialogue, all rewrites of a question. Only the overall
+    dimension has intervals: each takes `n_resamples` calls of scipy.
+    """
+    for dimension in scale.dimensions:
+        of = _scores_of([first, second], dimension)
+        drawn = n_resamples if dimension == scale.overall else 0
+        yield from _agreement(of, of.means, name, dimension, seed, drawn)
+
+
+def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Row]:
+    """Where the variance of the overall scores comes from: with one judge, items and replicates.
+
+    An item is one model's answer. As many replicates count as every judge has.
+    """
+    of = _scores_of(judges, scale.overall)
+    n_replicates = max(1, int((~np.isnan(of.scores)).any(axis=0).sum(axis=1).min()))
+    found = variance_components(of.scores[:, :, :n_replicates])
+    of_judges = ("judge", "interaction") if len(judges) > 1 else ()
+    for name in ("item", *of_judges, "replicate"):
+        reason = found.reason or (JUDGED_ONCE if found.shares else NO_VARIANCE)
+        share = found.shares.get(name)
+        yield _row(scale.overall, f"variance_share_{name}", found.n_items, share, reason=reason)
+
+
+def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
+    """What the judges gave on a dimension, of all answers that one of them scored."""
+    given: list[dict[_Answer, tuple[float, ...]]] = [{} for _ in judges]
+    for number, observed in enumerate(judges):
+        for model, scored in observed.items():
+            for each in scored:
+                if each.metric == dimension and each.value is not None:
+                    place = AnswerKey(model, each.item_id, each.trial, each.turn)
+                    replicates = each.replicates or (each.value,)
+                    given[number][_Answer(place, each.part, each.cluster)] = replicates
+    answers = sorted(set().union(*given))
+    most = max((len(scores) for of in given for scores in of.values()), default=1)
+    scores = np.full((len(answers), len(judges), most), np.nan)
+    for row, answer in enumerate(answers):
+        for number, of in enumerate(given):
+            replicates = of.get(answer, ())
+            scores[row, number, : len(replicates)] = replicates
+    return _Scores(answers, scores)
+
+
+def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Row]:
+    """Over all single scores: replicates are scores of their own."""
+    found = score_distribution(of.scores, scale.lowest, scale.highest)
+    spread = found.standard_deviation
+    yield _row(dimension, "mean", found.n, found.mean, reason=NO_SCORE)
+    yield _row(
+        dimension,
+        "standard_deviation",
+        found.n,
+        spread,
+        reason=ONE_SCORE if found.n else NO_SCORE,
+    )
+    yield _row(dimension, "ceiling_rate", found.n, found.ceiling_rate, reason=NO_SCORE)
+    yield _row(dimension, "floor_rate", found.n, found.floor_rate, reason=NO_SCORE)
+
+
+def _agreement(
+    of: _Scores, pairs: Floats, other: str, dimension: str, seed: int, n_resamples: int
+) -> Iterator[Row]:
+    clusters = of.clusters
+    for found in judge_agreement(
+        pairs, of.models, clusters, clusters, seed=seed, n_resamples=n_resamples
+    ):
+        estimate = Estimate(found.value, found.ci_low, found.ci_high)
+        row = _row(dimension, found.measure, found.n, estimate, reason=found.reason)
+        yield row | {"other": other, "level": found.level}
+
+
+def _length(
+    of: _Scores, lengths: Mapping[AnswerKey, int], dimension: str, seed: int, n_resamples: int
+) -> Iterator[Row]:
+    """Length against score; beside each model's length-controlled score the mean of its scores."""
+    models = sorted({each.place.model for each in of.answers})
+    units = sorted({_unit(each) for each in of.answers})
+    model_at = {model: number for number, model in enumerate(models)}
+    unit_at = {unit: number for number, unit in enumerate(units)}
+    scores = np.full((len(models), len(units)), np.nan)
+    words = np.full_like(scores, np.nan)
+    for answer, score in zip(of.answers, of.means[:, 0], strict=True):
+        where = model_at[answer.place.model], unit_at[_unit(answer)]
+        scores[where] = score
+        words[where] = lengths.get(answer.place, np.nan)
+    n_of_model = (~np.isnan(scores + words)).sum(axis=1).tolist()
+    correlation = length_correlation(scores, words)
+    control = length_controlled_scores(
+        scores,
+        words,
+        _numbers([cluster for cluster, *_ in units]),
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    n = sum(n_of_model)
+    reason = control.reason or NO_SCORES
+    yield _row(dimension, "length_correlation", n, correlation.value, reason=correlation.reason)
+    yield _row(dimension, "length_slope", n, control.slope, reason=reason)
+    for model, row, n_answers, score in zip(
+        models, scores, n_of_model, control.scores, strict=True
+    ):
+        n_scores, mean = int((~np.isnan(row)).sum()), float(np.nanmean(row))
+        yield _row(dimension, "mean", n_scores, mean, model=model)
+        yield _row(
+            dimension, "length_controlled_score", n_answers, score, model=model, reason=reason
+        )
+
+
+def _unit(answer: _Answer) -> tuple[str, str, str, int, str]:
+    """What models have in common; the cluster first."""
+    _, item_id, trial, turn = answer.place
+    return answer.cluster, item_id, trial, turn, answer.part
+
+
+def _numbers(labels: Sequence[str]) -> Labels:
+    """The place of each label among the sorted labels."""
+    place = {label: number for number, label in enumerate(sorted(set(labels)))}
+    return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+def _row(
+    metric: str,
+    measure: str,
+    n: int,
+    value: float | Estimate | None,
+    *,
+    model: str = "",
+    reason: str | None = None,
+) -> Row:
+    """One figure; the reason stands where there is no value."""
+    found = value if isinstance(value, Estimate) else Estimate(value, None, None)
+    return {
+        "other": "",
+        "metric": metric,
+        "level": "",
+        "measure": measure,
+        "model": model,
+        "n": n,
+        "value": found.value,
+        "ci_low": found.ci_low,
+        "ci_high": found.ci_high,
+        "reason": reason if found.value is None else None,
+    }

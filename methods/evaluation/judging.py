@@ -1,0 +1,115 @@
+"""Judging the answers to an item, without I/O: what a benchmark yields, and what it is sent back.
+
+A benchmark's `judge` is a generator. It yields requests to a judge, several at once where none needs
+another's reply, is sent a `Judgment` or None for each, and returns observations. A benchmark that is
+scored by rule yields nothing. What belongs here: these values, and running the generator on judgments
+that there are. Sending the requests is `assets/evaluate/judge.py`.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from methods.evaluation.asking import OWN_DOING, Answer
+from methods.prompts.parsing import JsonSchema
+
+RULE = "rule"
+"""The judge of what is scored without asking a model."""
+PANEL = "panel"
+"""All judges of a release as one."""
+
+ObservationStatus = Literal[
+    "judged",
+    "refused",
+    "truncated",
+    "reasoning_only",
+    "empty",
+    "failed",
+    "not_asked",
+    "not_judged",
+    "no_reference",
+]
+"""`judged` alone has a value. From `refused` to `not_asked`: the model gave nothing to judge.
+`not_judged`: the judge gave no judgment. `no_reference`: the release holds nothing to judge by."""
+
+BY_THE_MODEL = (*OWN_DOING, "failed", "not_asked")
+"""Statuses of what the model failed: it gave nothing to judge."""
+
+
+class Place(NamedTuple):
+    """Which judgment of an item: its trial, its turn, and which of several of that turn."""
+
+    trial: str
+    turn: int
+    part: str
+
+
+@dataclass(frozen=True)
+class AskJudge:
+    """A request to the judge about the answer of a trial and turn; the prompt `prompt` is rendered
+    with `data` and `images`. `read` makes a Judgment of the reply or raises ParseError.
+    """
+
+    place: Place
+    prompt: str
+    data: Mapping[str, Any]
+    images: tuple[str, ...]
+    read: Callable[[str], "Judgment"]
+    schema: JsonSchema | None = None
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A judge's reply as read: a score per dimension, the overall score, the explanation."""
+
+    scores: Mapping[str, int]
+    score: int
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One scored fact; `value` on the judge's own scale, None unless the status is `judged`.
+
+    `part` is that of the judgment it rests on; empty where it rests on none.
+    """
+
+    metric: str
+    trial: str
+    turn: int
+    status: ObservationStatus
+    value: float | None = None
+    part: str = ""
+
+
+Judging = Generator[Sequence[AskJudge], Sequence[Judgment | None], list[Observation]]
+
+
+def unjudged(metrics: Sequence[str], trial: str, turn: int, answer: Answer) -> list[Observation]:
+    """Observations of an answer that there is nothing to judge of."""
+    status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
+    return [Observation(metric, trial, turn, status) for metric in metrics]
+
+
+def observed(metrics: Sequence[str], place: Place, judgment: Judgment | None) -> list[Observation]:
+    """Observations of one judgment; `not_judged` where there is none."""
+    if judgment is None:
+        return [
+            Observation(metric, place.trial, place.turn, "not_judged", part=place.part)
+            for metric in metrics
+        ]
+    return [
+        Observation(metric, place.trial, place.turn, "judged", judgment.scores[metric], place.part)
+        for metric in metrics
+    ]
+
+
+def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observation]:
+    """The observations of a generator that is sent the judgments there are; None for the others."""
+    try:
+        asked = next(judging)
+        while True:
+            asked = judging.send([judgments.get(each.place) for each in asked])
+    except StopIteration as end:
+        observations: list[Observation] = end.value
+        return observations

@@ -1,0 +1,99 @@
+"""Metrics: how the observations of one model become one number, one file a metric.
+
+What belongs here: what a metric takes and gives. A metric makes units of observations: a unit is what
+is averaged (a turn, an item, a group). All that follows is the same for every metric: the mean of the
+units' values, its interval by drawing clusters of units, the forms for failures, comparisons and ranks
+(`methods/evaluation/scoring.py`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+BY_LABEL = "macro by "
+UNLABELLED = "none"
+"""The stratum of items that lack the label."""
+Key = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One observation of one model with what its item is; `value` is None unless it was judged.
+
+    `status` is that of the observation; `refused`: the model declined, in words or by a filter.
+    `part` tells several judgments of a turn apart. `replicates` are the values of the judge's
+    repetitions, whose mean is `value`; empty where `value` is made otherwise.
+    """
+
+    item_id: str
+    cluster: str
+    trial: str
+    turn: int
+    metric: str
+    value: float | None
+    status: str = "judged"
+    refused: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
+    replicates: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is averaged. `key` tells it from the model's other units, and finds it with other models.
+
+    `cluster` is drawn as a whole. The mean is over all units, or, where strata are named, over the
+    means of the strata.
+    """
+
+    key: Key
+    cluster: str
+    value: float | None
+    stratum: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One way to make a number of observations.
+
+    `lowest` is the value of a unit that the model failed, the worst one, and `highest` the best one
+    that a unit can have, both as they are shown; where less is better, `lowest` is the larger number.
+    `aggregation` says what is averaged: `micro` (units alike), `macro` (items alike), `macro by
+    <label>` (the values of that label alike).
+    """
+
+    name: str
+    lowest: float
+    highest: float
+    aggregation: str = "micro"
+    higher_is_better: bool = True
+    inverse: bool = False
+    """Whether the number falls where the mean of units rises."""
+
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+        """The units of one model's observations, of which it takes those it is about.
+
+        With `floor` an observation without a value counts as the lowest one.
+        """
+        raise NotImplementedError
+
+    def statistic(self, mean: float) -> float:
+        """The number that is shown for a mean of units; monotone."""
+        return mean
+
+    def stratum(self, first: Scored) -> str:
+        """The stratum of the unit of `first`: its value of the label that is averaged by."""
+        label = self.aggregation.removeprefix(BY_LABEL)
+        return first.labels.get(label, UNLABELLED) if label != self.aggregation else ""
+
+
+def by_key(scored: Iterable[tuple[Key, Scored]]) -> dict[Key, list[Scored]]:
+    """Observations by the key of the unit that they are part of, in the order of their first one."""
+    found: dict[Key, list[Scored]] = {}
+    for key, each in scored:
+        found.setdefault(key, []).append(each)
+    return found
+
+
+def valued(units: Iterable[Unit]) -> list[Unit]:
+    """The units that have a value."""
+    return [unit for unit in units if unit.value is not None]

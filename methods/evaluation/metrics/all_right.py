@@ -1,0 +1,46 @@
+"""All passes right: an item counts only if every pass of it is right (MMBench, 3.3, CircularEval).
+
+    value of an item = 1 if every pass was observed and right, else 0;  score = 100 x mean over items
+
+A pass that is missing is not a right one: an item is wrong as soon as one pass is, right once all
+passes are, and unknown otherwise. The released scorer never checks how many passes there are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from methods.evaluation.metrics import Metric, Scored, Unit, by_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllRight(Metric):
+    """Share of items, in percent, whose every observation `observation` is 1.
+
+    The passes are the trials whose names begin with `trials`; an item has as many as its label
+    `n_passes` says.
+    """
+
+    observation: str
+    trials: str
+    n_passes: str
+    lowest: float = 0.0
+    highest: float = 100.0
+
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+        """A unit an item."""
+        items = by_key(
+            ((each.item_id,), each)
+            for each in observed
+            if each.metric == self.observation and each.trial.startswith(self.trials)
+        )
+        return [
+            Unit(key, passes[0].cluster, self._value(passes, floor), self.stratum(passes[0]))
+            for key, passes in items.items()
+        ]
+
+    def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
+        values = [each.value for each in passes]
+        if 0 in values or (floor and None in values):
+            return self.lowest
+        right = {each.trial for each in passes if each.value == 1}
+        return self.highest if len(right) == int(passes[0].labels[self.n_passes]) else None

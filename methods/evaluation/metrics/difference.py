@@ -1,0 +1,55 @@
+"""The difference of two metrics of one model, unit by unit.
+
+    value of a unit = a_u - b_u, over the units that both metrics value
+
+Examples: vanilla minus circular accuracy (MMBench, 5.2); a later turn with perfect perception minus
+the same turn with the model's own (ConvBench, 4.3: how much of an error comes from perception).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from methods.evaluation.metrics import Metric, Scored, Unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Metric):
+    """`first` minus `second`, whose units have the same keys.
+
+    At the floor a unit that the model failed in either has the worst difference, `lowest`.
+    """
+
+    first: Metric
+    second: Metric
+
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+        """The units that both have. Raises ValueError where their units are of different kinds."""
+        units = self.first.units(observed, floor=False)
+        less = {unit.key: unit.value for unit in self.second.units(observed, floor=False)}
+        both = [unit for unit in units if unit.key in less]
+        if units and less and not both:
+            raise ValueError(f"{self.first.name} and {self.second.name} average different units.")
+        return [
+            Unit(
+                unit.key, unit.cluster, self._value(unit.value, less[unit.key], floor), unit.stratum
+            )
+            for unit in both
+        ]
+
+    def _value(self, first: float | None, second: float | None, floor: bool) -> float | None:
+        if first is None or second is None:
+            return self.lowest if floor else None
+        return first - second
+
+
+def difference(name: str, first: Metric, second: Metric) -> Difference:
+    """The metric `first` minus `second`, where a smaller number is better."""
+    return Difference(
+        name=name,
+        first=first,
+        second=second,
+        lowest=first.highest - second.lowest,
+        highest=first.lowest - second.highest,
+        aggregation=first.aggregation,
+        higher_is_better=False,
+    )

@@ -1,0 +1,48 @@
+"""Means of observations: over all of them, or over items or labels that are averaged first.
+
+    micro            sum_i sum_t s_it / sum_i n_i
+    macro            (1/I) sum_i (1/n_i) sum_t s_it
+    macro by label   (1/L) sum_l mean of the s_it of the items with label value l
+
+MMDU's text has the macro mean over dialogues, its released code the micro mean (MMDU, 2.3); MMIU and
+AlignMMBench take the unweighted mean over tasks (MMIU, 3.3; AlignMMBench, 4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.metrics import Metric, Scored, Unit, by_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(Metric):
+    """Mean of the observations `observation` (its name by default) of a trial, times `scale`.
+
+    Several observations of one turn, such as both orders of a pair, are averaged first.
+    """
+
+    observation: str | None = None
+    trial: str = PLAIN
+    scale: float = 1.0
+
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+        """A unit a turn; a unit an item where items are averaged."""
+        wanted = (self.observation or self.name, self.trial)
+        whole_items = self.aggregation == "macro"
+        turns = by_key(
+            ((each.item_id,) if whole_items else (each.item_id, each.turn), each)
+            for each in observed
+            if (each.metric, each.trial) == wanted
+        )
+        return [
+            Unit(key, parts[0].cluster, self._value(parts, floor), self.stratum(parts[0]))
+            for key, parts in turns.items()
+        ]
+
+    def _value(self, parts: Sequence[Scored], floor: bool) -> float | None:
+        shown = [None if part.value is None else part.value * self.scale for part in parts]
+        known = [
+            self.lowest if value is None else value for value in shown if floor or value is not None
+        ]
+        return sum(known) / len(known) if known else None

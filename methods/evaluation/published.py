@@ -1,0 +1,56 @@
+"""Benchmarks as they are published: the record that files of any form are read into and written from.
+
+What belongs here: the record, the error, and what a benchmark's module for its published forms has
+(`methods/<benchmark>/published.py`). What does not: a form; files and images
+(`resources/reports/published_files.py`); the rows of a release (`methods/imported_release.py`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from methods.evaluation.items import Turn
+
+
+@dataclass(frozen=True)
+class PublishedItem:
+    """One item of a published file; `images` in order of position.
+
+    An image is the path that the file names, or the bytes that it has inside. The other fields are
+    those of methods.evaluation.items.Item.
+    """
+
+    item_id: str
+    turns: tuple[Turn, ...]
+    images: tuple[str | bytes, ...] = ()
+    choices: tuple[str, ...] = ()
+    group_id: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+class PublishedError(Exception):
+    """A file is not in a form that its benchmark is published in.
+
+    The message is a clause that names the record and what is wrong, for example "record 2 ('d7') has 3
+    <ImageHere> for 2 images"; who reads the file puts it into a sentence.
+    """
+
+
+class PublishedForms(Protocol):
+    """The module `published.py` of a benchmark."""
+
+    PUBLISHED_FILES: Mapping[str, str]
+    """Name of each file that `write_published` makes, and what is in it, in words."""
+
+    def read_published(self, name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+        """Items of the file `name`, whose text comes line by line with its line ends as they are.
+
+        Raises PublishedError for a file without records, and for a record that is not as it has to be.
+        """
+        ...
+
+    def write_published(
+        self, items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+    ) -> Mapping[str, Iterable[str]]:
+        """The text of each file, in pieces, by name; `picture` gives the bytes of an image's path."""
+        ...

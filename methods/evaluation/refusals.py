@@ -1,0 +1,38 @@
+"""Answers that decline.
+
+What belongs here: telling a refusal in words from an answer. A refusal by a provider's filter has no
+text; it is told by its outcome.
+"""
+
+import re
+
+_REFUSAL = re.compile(
+    r"^\W*(?:i['’]?m (?:very |really |so )?sorry|i am (?:very |really |so )?sorry|sorry"
+    r"|i apologi[sz]e|unfortunately|as an ai(?: [\w-]+){0,4})?[,.;:\s]*(?:but )?"
+    r"(?:(?:i|we) (?:can['’]?t|cannot|can not|won['’]?t|must decline|have to decline)"
+    r"|(?:i am|i['’]?m|we are|we['’]re) (?:unable|not able) to)\b",
+    re.IGNORECASE,
+)
+_CAVEAT = re.compile(
+    r"\b(?:but|however)\b(?!,? (?:if you|please|feel free|let me know"
+    r"|(?:i|we)(?: can| could| would|['’]d|['’]ll) (?:be|help|try|assist|offer|provide)\b))",
+    re.IGNORECASE,
+)
+"""What turns a declined part into a caveat; an offer to do something else does not."""
+
+MOST_WORDS, OPENING = 60, 500
+"""A refusal has at most so many words and stands in so many first characters."""
+
+
+def is_refusal(answer: str) -> bool:
+    """Whether an answer declines in its first words; an answer that complies after a caveat does not.
+
+    "I cannot tell the year, but the boat is red" is an answer, and so is anything over 60 words. A
+    heuristic for a count beside the scores, not a judgment: English only, by the usual phrases.
+    """
+    words = answer.split()
+    # An answer that repeats one character thousands of times would take the expression minutes.
+    refused = _REFUSAL.match(" ".join(words)[:OPENING])
+    if refused is None or len(words) > MOST_WORDS:
+        return False
+    return _CAVEAT.search(" ".join(words), refused.end()) is None

@@ -1,0 +1,218 @@
+"""From the observations of one judge to scores, comparisons and ranks; the same for every benchmark.
+
+What belongs here: which units each score rests on. A score has three forms, so that a failure is never
+a survivor's bonus: `floor` counts what the model failed as the lowest value, `judged` leaves it out,
+`common` has the units on which every model was judged. What the judge failed is left out of all three.
+The arithmetic is `statistics/`.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from methods.evaluation.counts import counts_of
+from methods.evaluation.judging import BY_THE_MODEL
+from methods.evaluation.metrics import Metric, Scored, Unit, valued
+from methods.evaluation.slices import subsets
+from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.resampling import (
+    N_RESAMPLES,
+    ClusterTotals,
+    bootstrap_means,
+    percentile_estimates,
+    ratio,
+)
+
+COLUMNS = 500
+"""Means that are resampled at once: 40 MB for 10,000 resamples."""
+ALL = ("", "")
+"""The subset of everything."""
+
+
+class Cell(NamedTuple):
+    """What one score is of; `place` is that of the metric in its benchmark's list."""
+
+    metric: Metric
+    place: int
+    form: str
+    subset: tuple[str, str]
+    model: str
+
+
+Column = Sequence[Unit]
+"""The units that one number is the mean of."""
+
+
+def score_rows(
+    metrics: Sequence[Metric],
+    observed: Mapping[str, Sequence[Scored]],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+    unranked: Collection[str] = (),
+) -> list[dict[str, Any]]:
+    """One row for each metric, form, subset and model: value, interval, n_units, counts of turns.
+
+    `observed` has each model's observations. Subsets are those of the labels of all observations; micro
+    means and shares are split by them, in the forms `floor` and `judged`. `unranked` contestants,
+    baselines, do not decide what is common.
+    """
+    parts = {model: {ALL: scored, **by_subset(scored)} for model, scored in observed.items()}
+    cells = [(cell, units) for cell, units in _cells(metrics, parts, unranked) if units]
+    estimates = estimate([units for _, units in cells], seed=seed, n_resamples=n_resamples)
+    counts = {
+        model: {subset: counts_of(part) for subset, part in of.items()}
+        for model, of in parts.items()
+    }
+    rows = []
+    for (cell, units), of in zip(cells, estimates, strict=True):
+        ends = [end for end in (of.ci_low, of.ci_high) if end is not None]
+        # The statistic may turn the ends round: that of a spread is its inverse.
+        shown = sorted(map(cell.metric.statistic, ends))
+        rows.append(
+            {
+                "model": cell.model,
+                "metric": cell.metric.name,
+                "aggregation": cell.metric.aggregation,
+                "place": cell.place,
+                "form": cell.form,
+                "subset_label": cell.subset[0],
+                "subset_value": cell.subset[1],
+                "value": None if of.value is None else cell.metric.statistic(of.value),
+                "ci_low": shown[0] if shown else None,
+                "ci_high": shown[-1] if shown else None,
+                "n_units": len(units),
+                **counts[cell.model][cell.subset],
+            }
+        )
+    return rows
+
+
+def floored(scored: Sequence[Scored]) -> list[Scored]:
+    """The observations without those that the judge failed."""
+    return [each for each in scored if each.value is not None or each.status in BY_THE_MODEL]
+
+
+def judged_only(scored: Sequence[Scored]) -> list[Scored]:
+    """The observations that have a value."""
+    return [each for each in scored if each.value is not None]
+
+
+def in_form(scored: Sequence[Scored], form: str) -> list[Scored]:
+    """The observations that count in the form `floor` or `judged`."""
+    return floored(scored) if form == "floor" else judged_only(scored)
+
+
+def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Column:
+    """The units with a value, of one model's observations that count in the form."""
+    return valued(metric.units(counting, floor=form == "floor"))
+
+
+def in_common(columns: Mapping[str, Column], leave_out: Collection[str] = ()) -> dict[str, Column]:
+    """The units of each model whose keys every model has that has any; those in `leave_out` decide
+    nothing."""
+    keys = [
+        {unit.key for unit in units}
+        for model, units in columns.items()
+        if units and model not in leave_out
+    ]
+    shared = set.intersection(*keys) if keys else set()
+    return {
+        model: [unit for unit in units if unit.key in shared] for model, units in columns.items()
+    }
+
+
+def mean(units: Column) -> float | None:
+    """The mean of the units, or of the means of their strata; None where there are none."""
+    strata: dict[str, list[float]] = {}
+    for unit in units:
+        if unit.value is not None:
+            strata.setdefault(unit.stratum, []).append(unit.value)
+    return fmean(fmean(values) for values in strata.values()) if strata else None
+
+
+def _cells(
+    metrics: Sequence[Metric],
+    parts: Mapping[str, Mapping[tuple[str, str], Sequence[Scored]]],
+    unranked: Collection[str],
+) -> Iterator[tuple[Cell, Column]]:
+    """The columns of every score; `parts` are each model's observations by subset."""
+    counting = {
+        (model, subset, form): in_form(part, form)
+        for model, of in parts.items()
+        for subset, part in of.items()
+        for form in ("floor", "judged")
+    }
+    for place, metric in enumerate(metrics):
+        for form in ("floor", "judged"):
+            columns = {model: units_of(metric, counting[model, ALL, form], form) for model in parts}
+            for model, units in columns.items():
+                yield Cell(metric, place, form, ALL, model), units
+        # What is judged, of the last form.
+        for model, units in in_common(columns, unranked).items():
+            yield Cell(metric, place, "common", ALL, model), units
+        if metric.aggregation != "micro":
+            continue
+        for (model, subset, form), of_part in counting.items():
+            if subset != ALL:
+                yield Cell(metric, place, form, subset, model), units_of(metric, of_part, form)
+
+
+def by_subset(scored: Sequence[Scored]) -> dict[tuple[str, str], list[Scored]]:
+    """A model's observations by the subsets (label, value) that they are in."""
+    wanted = set(subsets([each.labels for each in scored]))
+    parts: dict[tuple[str, str], list[Scored]] = {subset: [] for subset in sorted(wanted)}
+    for each in scored:
+        for subset in each.labels.items():
+            if subset in wanted:
+                parts[subset].append(each)
+    return parts
+
+
+def estimate(columns: Sequence[Column], *, seed: int, n_resamples: int) -> list[Estimate]:
+    """The mean of each column's units with its interval; all columns share the drawn clusters.
+
+    The mean is over the units, or over the means of the strata where units have several.
+    """
+    names = sorted({unit.cluster for units in columns for unit in units})
+    clusters = {name: place for place, name in enumerate(names)}
+    # Some columns at a time: the same seed draws the same clusters each time.
+    return [
+        each
+        for start in range(0, len(columns), COLUMNS)
+        for each in _estimates(
+            columns[start : start + COLUMNS], clusters, seed=seed, n_resamples=n_resamples
+        )
+    ]
+
+
+def _estimates(
+    columns: Sequence[Column], clusters: Mapping[str, int], *, seed: int, n_resamples: int
+) -> list[Estimate]:
+    rows: dict[tuple[int, str], int] = {}
+    for number, units in enumerate(columns):
+        for unit in units:
+            rows.setdefault((number, unit.stratum), len(rows))
+    if not rows:
+        return [Estimate(None, None, None) for _ in columns]
+    totals = ClusterTotals(*np.zeros((2, len(rows), len(clusters))))
+    for number, units in enumerate(columns):
+        for unit in units:
+            where = rows[number, unit.stratum], clusters[unit.cluster]
+            totals.sums[where] += unit.value or 0.0
+            totals.sizes[where] += 1
+    drawn = bootstrap_means(totals, seed=seed, n_resamples=n_resamples)
+    column_of = np.array([number for number, _ in rows])
+    resampled = np.full((len(columns), n_resamples), np.nan)
+    n_clusters = np.zeros(len(columns), dtype=np.int64)
+    for number in range(len(columns)):
+        strata = np.flatnonzero(column_of == number)
+        # A stratum that was not drawn leaves the others.
+        known = ~np.isnan(drawn[strata])
+        summed = np.where(known, drawn[strata], 0.0).sum(axis=0)
+        resampled[number] = ratio(summed, known.sum(axis=0).astype(float))
+        n_clusters[number] = (totals.sizes[strata].sum(axis=0) > 0).sum()
+    values = np.array([np.nan if (of := mean(units)) is None else of for units in columns])
+    return percentile_estimates(values, resampled, n_clusters)

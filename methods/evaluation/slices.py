@@ -1,0 +1,63 @@
+"""Subsets of a release that scores are split by: what an item is labelled, and what a turn is like.
+
+What belongs here: the labels that follow from an item itself: which turn it is, whether the question is
+about one image or several, how many images and words came before. A benchmark's own labels (category,
+task, language) stand in `release.items`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from methods.evaluation.items import Item
+
+_MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
+MOST_VALUES = 30
+"""A label with more values, such as an id, is none to split scores by."""
+
+
+def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
+    """Labels of each turn of an item, beside the item's own, which come first where names are equal.
+
+    `turn`; `question` (about one image, several, or none: those that enter with the turn or that it
+    names as `<image-i>`); `images so far`; `words so far` (of the questions, the model's own left out,
+    so that it is the same for every model).
+    """
+    labels = {}
+    n_images = n_words = 0
+    for turn in item.turns:
+        n_images += len(turn.image_positions)
+        n_words += len(turn.question.split())
+        named = {int(number) for number in _MENTIONED.findall(turn.question)}
+        labels[turn.turn] = {
+            "turn": str(turn.turn),
+            "question": _how_many(len(named | set(turn.image_positions))),
+            "images so far": _range(n_images, (0, 1, 2, 5, 10)),
+            "words so far": _range(n_words, (50, 200, 500, 1000)),
+            **item.labels,
+        }
+    return labels
+
+
+def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """(label, value) of every subset to split scores by; a label with one value splits nothing."""
+    values: dict[str, dict[str, None]] = {}
+    for each in labels:
+        for label, value in each.items():
+            values.setdefault(label, {})[value] = None
+    for label, found in values.items():
+        if label and 1 < len(found) <= MOST_VALUES:
+            yield from ((label, value) for value in found)
+
+
+def _how_many(n_images: int) -> str:
+    return "no image" if n_images == 0 else "one image" if n_images == 1 else "several images"
+
+
+def _range(number: int, ends: Sequence[int]) -> str:
+    """The range that a number is in: `3-5` for 3 to 5, `over 10`."""
+    start = 0
+    for end in ends:
+        if number <= end:
+            return str(end) if start == end else f"{start}-{end}"
+        start = end + 1
+    return f"over {ends[-1]}"

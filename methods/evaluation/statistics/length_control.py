@@ -1,0 +1,116 @@
+"""Length against score: rank correlation, and scores of models at an equal length of answer.
+
+    s_mu = a_m + b (x_mu - x),    x_mu = ln(length of model m's answer to unit u),  x: mean of all x_mu
+
+a_m, model m's effect at the mean log length, is its length-controlled score; b is the points that an
+answer gains for each unit of log length (b ln 2 for a doubling). Least squares with an effect for each
+model estimates b within models only, so that a better model that writes more does not count as bias:
+
+    b = sum_mu (x_mu - x_m)(s_mu - s_m) / sum_mu (x_mu - x_m)^2,    a_m = s_m - b (x_m - x)
+
+with x_m and s_m the means of model m. Source: Dubois, Galambosi, Liang and Hashimoto (2024),
+Length-Controlled AlpacaEval, simplified: theirs is a logistic regression of preferences on model,
+tanh of the standardized difference of lengths and difficulty of the instruction, this one is linear in
+scores of single answers and log length, without a term for difficulty. What makes both answers longer
+and scores higher (an easy unit) is therefore taken for length.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from methods.agreement.measured import Measured
+from methods.agreement.spearman import spearman
+from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.resampling import (
+    N_RESAMPLES,
+    Clusters,
+    Floats,
+    cluster_totals,
+    percentile_estimates,
+    ratio,
+    resampled_sums,
+)
+
+EQUALLY_LONG = "The answers of each model are all equally long."
+NO_SCORES = "No answer has both a score and a length."
+ALL_THE_SAME = "The scores are all the same, or the lengths are."
+
+
+@dataclass(frozen=True)
+class LengthControl:
+    """Length-controlled scores of the models, a row each; `reason` says why there are none."""
+
+    scores: list[Estimate]
+    slope: Estimate
+    """b: points for each unit of natural log length."""
+    mean_length: float | None
+    """exp(x), the geometric mean length, at which the scores hold."""
+    reason: str | None = None
+
+
+def length_correlation(scores: Floats, lengths: Floats) -> Measured:
+    """Spearman's rho of score and length over all answers (arrays of one shape, NaN left out)."""
+    pairs = np.stack([scores.ravel(), lengths.ravel()], axis=1)
+    both = pairs[~np.isnan(pairs).any(axis=1)]
+    if not len(both):
+        return Measured(None, NO_SCORES)
+    if not np.ptp(both, axis=0).all():
+        return Measured(None, ALL_THE_SAME)
+    return spearman(both)
+
+
+def length_controlled_scores(
+    scores: Floats,
+    lengths: Floats,
+    clusters: Clusters,
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> LengthControl:
+    """The models' scores at the mean log length, with 95 % intervals by the cluster bootstrap.
+
+    `scores` and `lengths` (words, tokens or characters) are models x units, NaN where there is none;
+    only answers with both count. The mean length is that of the data in every resample. Raises
+    ValueError for a length that is not above 0.
+    """
+    used = ~np.isnan(scores) & ~np.isnan(lengths)
+    nothing = Estimate(None, None, None)
+    if not used.any():
+        return LengthControl([nothing] * len(scores), nothing, None, NO_SCORES)
+    if (lengths[used] <= 0).any():
+        raise ValueError("A length must be above 0: an empty answer has no score to control.")
+    x = np.where(used, np.log(np.where(used, lengths, 1)), np.nan)
+    centre = float(x[used].mean())
+    x -= centre
+    s = np.where(used, scores, np.nan)
+    mean_length = float(np.exp(centre))
+    # Sums by cluster, 5 x models x clusters: number, x, s, x^2, x s.
+    products = [cluster_totals(each, clusters) for each in (x, s, x * x, x * s)]
+    sums = np.stack([products[0].sizes, *(each.sums for each in products)])
+    slope, effects = _fit(sums.sum(axis=2)[..., None])
+    if np.isnan(slope[0]):
+        return LengthControl([nothing] * len(scores), nothing, mean_length, EQUALLY_LONG)
+    n_clusters = products[0].n_clusters
+    drawn = resampled_sums(sums.reshape(-1, sums.shape[2]), seed=seed, n_resamples=n_resamples)
+    slopes, resampled = _fit(drawn.reshape(5, len(scores), n_resamples))
+    n_all = np.array([(products[0].sizes.sum(axis=0) > 0).sum()])
+    return LengthControl(
+        percentile_estimates(effects[:, 0], resampled, n_clusters),
+        percentile_estimates(slope, slopes[None], n_all)[0],
+        mean_length,
+    )
+
+
+def _fit(sums: Floats) -> tuple[Floats, Floats]:
+    """Slope (fits) and effect of each model (models x fits) from sums, 5 x models x fits.
+
+    NaN for a model without answers, and for all where lengths do not differ within any model.
+    """
+    n, x, s, xx, xs = sums
+    mean_x, mean_s = ratio(x, n), ratio(s, n)
+    within = np.nansum(xx - x * mean_x, axis=0)
+    # What is left of equal lengths is the rounding of their sums.
+    within[within <= 1e-12 * np.maximum(1, xx.sum(axis=0))] = 0
+    slope = ratio(np.nansum(xs - x * mean_s, axis=0), within)
+    return slope, mean_s - slope * mean_x

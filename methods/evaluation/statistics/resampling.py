@@ -1,0 +1,173 @@
+"""The cluster bootstrap: means of many models and of their paired differences, with 95 % intervals.
+
+A resample draws as many clusters as there are, with replacement, and takes all units of each. A mean is
+a ratio of two sums over clusters, so a resample needs only how often each cluster was drawn, w_c:
+
+    micro mean = sum_c w_c s_c / sum_c w_c n_c             s_c: sum, n_c: number of the cluster's values
+    macro mean = sum_c w_c (s_c / n_c) / sum_c w_c [n_c > 0]
+
+and all means of all resamples are one product of matrices. All rows (models, or differences of two
+models) share the same draws. The interval lies between the 2.5th and 97.5th percentile of the resampled
+means. Sources: Davison and Hinkley (1997), Bootstrap Methods and their Application, 3.8 (clusters) and
+5.3 (percentiles); Miller (2024), Adding Error Bars to Evals (clustered questions, paired differences).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.evaluation.statistics.estimates import Aggregation, Estimate
+
+N_RESAMPLES = 10_000
+CELLS = 2**20
+"""How many draws, resamples x clusters, are in memory at once: 8 MiB for each array of them."""
+
+Floats = NDArray[np.float64]
+Clusters = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ClusterTotals:
+    """Two arrays, rows x clusters: the mean of a row is the sum of its sums over that of its sizes."""
+
+    sums: Floats
+    sizes: Floats
+
+    def by(self, aggregation: Aggregation) -> "ClusterTotals":
+        """These totals, of sums and numbers of values, as those of a micro or a macro mean."""
+        if aggregation == "micro":
+            return self
+        present = self.sizes > 0
+        return ClusterTotals(self.sums / np.where(present, self.sizes, 1), present.astype(float))
+
+    @property
+    def means(self) -> Floats:
+        """The mean of each row; NaN where a row has no value."""
+        return ratio(self.sums.sum(axis=1), self.sizes.sum(axis=1))
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """In how many clusters each row has a value."""
+        return (self.sizes > 0).sum(axis=1)
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """The quotient; NaN where the denominator is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator == 0, np.nan, numerator / denominator)
+
+
+def cluster_totals(values: Floats, clusters: Clusters) -> ClusterTotals:
+    """Sum and number of the values of each row in each cluster; NaN is no value.
+
+    `values` is rows x units, `clusters` has the cluster of each unit. Clusters are in the order of
+    their labels, so that the order of units does not matter.
+    """
+    labels, starts = np.unique(np.sort(clusters), return_index=True)
+    if not len(labels):
+        return ClusterTotals(np.zeros((len(values), 0)), np.zeros((len(values), 0)))
+    ordered = values[:, np.argsort(clusters, kind="stable")]
+    missing = np.isnan(ordered)
+    return ClusterTotals(
+        np.add.reduceat(np.where(missing, 0.0, ordered), starts, axis=1),
+        np.add.reduceat((~missing).astype(float), starts, axis=1),
+    )
+
+
+def paired_totals(
+    values: Floats, clusters: Clusters
+) -> tuple[list[tuple[int, int]], ClusterTotals]:
+    """Totals of the differences first - second of each pair of models, on the units both have.
+
+    Pairs in the order of `itertools.combinations`, and a row of totals for each.
+    """
+    pairs = list(combinations(range(len(values)), 2))
+    # One model against the rest at a time: all pairs at once would be 105 rows for 15 models.
+    parts = [
+        cluster_totals(values[first : first + 1] - values[first + 1 :], clusters)
+        for first in range(max(1, len(values)))
+    ]
+    return pairs, ClusterTotals(
+        np.concatenate([part.sums for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+    )
+
+
+def chunk_sizes(n_resamples: int, n_clusters: int) -> Iterator[tuple[int, int]]:
+    """(start, number) of the resamples to hold at once, so that memory is bounded."""
+    step = max(1, CELLS // max(1, n_clusters))
+    for start in range(0, n_resamples, step):
+        yield start, min(step, n_resamples - start)
+
+
+def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
+    """Sums over the drawn clusters: rows x resamples, of `sums`, rows x clusters (one or more).
+
+    The same seed, numbers of clusters and of resamples give the same draws.
+    """
+    generator = np.random.default_rng(seed)
+    n_clusters = sums.shape[1]
+    drawn = np.empty((len(sums), n_resamples))
+    for start, number in chunk_sizes(n_resamples, n_clusters):
+        cells = generator.integers(0, n_clusters, size=(number, n_clusters))
+        cells += np.arange(number)[:, None] * n_clusters
+        counts = np.bincount(cells.ravel(), minlength=number * n_clusters)
+        weights = counts.reshape(number, n_clusters).astype(float)
+        drawn[:, start : start + number] = sums @ weights.T
+    return drawn
+
+
+def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RESAMPLES) -> Floats:
+    """The mean of each row in each resample: rows x resamples, NaN where nothing drawn has a value."""
+    # Rows valued on the same units have the same sizes: these are summed once.
+    sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)
+    drawn = resampled_sums(np.concatenate([totals.sums, sizes]), seed=seed, n_resamples=n_resamples)
+    n_rows = len(totals.sums)
+    return ratio(drawn[:n_rows], drawn[n_rows:][size_of.reshape(-1)])
+
+
+def percentile_estimates(
+    values: Floats, resampled: Floats, n_clusters: NDArray[np.int64]
+) -> list[Estimate]:
+    """Each row's value with the percentiles of its resampled values (rows x resamples, NaN left out).
+
+    None for a value that is NaN. A row with values in fewer than two clusters has no interval: drawing
+    one cluster again and again says nothing about others. `resampled` is reordered.
+    """
+    bounds = np.full((len(values), 2), np.nan)
+    usable = (n_clusters >= 2) & ~np.isnan(values) & ~np.isnan(resampled).all(axis=1)
+    complete = usable & ~np.isnan(resampled).any(axis=1)
+    for rows, percentile in ((complete, np.percentile), (usable & ~complete, np.nanpercentile)):
+        if rows.any():
+            bounds[rows] = percentile(resampled[rows], [2.5, 97.5], axis=1).T
+    return [
+        Estimate(
+            None if np.isnan(value) else float(value),
+            None if np.isnan(low) else float(min(low, value)),
+            None if np.isnan(high) else float(max(high, value)),
+        )
+        for value, (low, high) in zip(values, bounds, strict=True)
+    ]
+
+
+def cluster_bootstrap(
+    values: Floats,
+    clusters: Clusters,
+    aggregation: Aggregation,
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> list[Estimate]:
+    """The mean of each model's values with its 95 % interval, on the units it has a value for.
+
+    `values` is models x units, `clusters` units. A model without values has None for each; one with
+    values in a single cluster has no interval. Cost: resamples x clusters x models multiply-adds.
+    """
+    totals = cluster_totals(values, clusters).by(aggregation)
+    if not totals.sums.shape[1]:
+        return [Estimate(None, None, None) for _ in values]
+    resampled = bootstrap_means(totals, seed=seed, n_resamples=n_resamples)
+    return percentile_estimates(totals.means, resampled, totals.n_clusters)

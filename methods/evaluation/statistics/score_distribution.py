@@ -1,0 +1,45 @@
+"""Distribution of a judge's scores, with its ceiling and floor rates.
+
+    ceiling rate = share of scores at the highest value of the scale, floor rate: at the lowest
+
+A judge that gives many answers the highest score cannot tell good models apart. Source: Terwee et al.
+(2007), Quality criteria were proposed for measurement properties of health status questionnaires,
+Journal of Clinical Epidemiology 60 (over 15 % at either end is called a ceiling or floor effect).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from methods.evaluation.statistics.resampling import Floats
+
+
+@dataclass(frozen=True)
+class ScoreDistribution:
+    """Scores of one judge on one metric; None where there is no score (for the deviation: one)."""
+
+    n: int
+    counts: Mapping[float, int]
+    """Scores that were given, ascending, and how often."""
+    mean: float | None
+    standard_deviation: float | None
+    """Of a sample, n - 1."""
+    ceiling_rate: float | None
+    floor_rate: float | None
+
+
+def score_distribution(scores: Floats, lowest: float, highest: float) -> ScoreDistribution:
+    """The distribution of `scores` (any shape, NaN left out) on the scale lowest..highest."""
+    given = scores[~np.isnan(scores)]
+    if not len(given):
+        return ScoreDistribution(0, {}, None, None, None, None)
+    values, counts = np.unique(given, return_counts=True)
+    return ScoreDistribution(
+        len(given),
+        dict(zip(values.tolist(), counts.tolist(), strict=True)),
+        float(given.mean()),
+        float(given.std(ddof=1)) if len(given) > 1 else None,
+        float(np.mean(given == highest)),
+        float(np.mean(given == lowest)),
+    )

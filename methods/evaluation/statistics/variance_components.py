@@ -1,0 +1,93 @@
+"""Where the variance of judges' scores comes from: items, judges, replicates.
+
+Every judge scores every item several times. Item i, judge j, replicate r (Brennan's i x j design with
+replications nested in its cells):
+
+    y_ijr = mu + v_i + v_j + v_ij + e_ijr,    total variance = S_i + S_j + S_ij + S_e
+
+    MS_i  = n_j n_r sum_i (y_i - y)^2 / (n_i - 1)          S_e  = MS_e
+    MS_j  = n_i n_r sum_j (y_j - y)^2 / (n_j - 1)          S_ij = (MS_ij - MS_e) / n_r
+    MS_ij = n_r sum_ij (y_ij - y_i - y_j + y)^2            S_i  = (MS_i - MS_ij) / (n_j n_r)
+            / ((n_i - 1)(n_j - 1))                         S_j  = (MS_j - MS_ij) / (n_i n_r)
+    MS_e  = sum_ijr (y_ijr - y_ij)^2 / (n_i n_j (n_r - 1))
+
+S_i is what one wants to measure; S_j is large where some judges are stricter than others, S_ij where
+judges put items in different orders, S_e where a judge contradicts itself. An estimate below 0 is set
+to 0. Source: Brennan (2001), Generalizability Theory, chapter 3.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from methods.evaluation.statistics.resampling import Floats
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variances of scores, squared points.
+
+    `judge` and `interaction` (of item and judge) are None with one judge. With one replicate,
+    `replicate` is None and its variance part of `interaction`. `reason` says why there are none.
+    """
+
+    item: float | None
+    judge: float | None
+    interaction: float | None
+    replicate: float | None
+    n_items: int
+    reason: str | None = None
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each component that there is; empty where the total variance is 0."""
+        names = ("item", "judge", "interaction", "replicate")
+        found = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        total = sum(found.values())
+        return {name: value / total for name, value in found.items()} if total else {}
+
+
+def variance_components(scores: Floats) -> VarianceComponents:
+    """Components of `scores`, items x judges x replicates, NaN where there is none.
+
+    An item is whatever is scored, such as one model's answer to one turn. Only items that all judges
+    have scored in all replicates count; `n_items` is their number.
+    """
+    complete = scores[~np.isnan(scores).any(axis=(1, 2))]
+    n_i, n_j, n_r = complete.shape
+    if n_i < 2:
+        reason = "Fewer than two items have every score."
+        return VarianceComponents(None, None, None, None, n_i, reason)
+    if n_j < 2 and n_r < 2:
+        reason = "One score an item: nothing tells items from noise."
+        return VarianceComponents(None, None, None, None, n_i, reason)
+    cells = complete.mean(axis=2)
+    items, judges, mean = cells.mean(axis=1), cells.mean(axis=0), cells.mean()
+    ms_item = n_j * n_r * ((items - mean) ** 2).sum() / (n_i - 1)
+    ms_replicate, replicate = 0.0, None
+    if n_r > 1:
+        ms_replicate = ((complete - cells[..., None]) ** 2).sum() / (n_i * n_j * (n_r - 1))
+        replicate = float(ms_replicate)
+    if n_j < 2:
+        item = max(0.0, float(ms_item - ms_replicate) / n_r)
+        return VarianceComponents(item, None, None, replicate, n_i)
+    ms_judge = n_i * n_r * ((judges - mean) ** 2).sum() / (n_j - 1)
+    residuals = cells - items[:, None] - judges + mean
+    ms_interaction = n_r * (residuals**2).sum() / ((n_i - 1) * (n_j - 1))
+    return VarianceComponents(
+        max(0.0, float(ms_item - ms_interaction) / (n_j * n_r)),
+        max(0.0, float(ms_judge - ms_interaction) / (n_i * n_r)),
+        max(0.0, float(ms_interaction - ms_replicate) / n_r),
+        replicate,
+        n_i,
+    )
+
+
+def replicate_variance(scores: Floats) -> float | None:
+    """Mean variance of a unit's replicates (n - 1), of `scores`, ... x replicates, NaN left out.
+
+    Over the units with two replicates or more; None where no unit has two.
+    """
+    replicates = scores.reshape(-1, scores.shape[-1])
+    twice = replicates[(~np.isnan(replicates)).sum(axis=1) >= 2]
+    return float(np.nanvar(twice, axis=1, ddof=1).mean()) if len(twice) else None

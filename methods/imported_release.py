@@ -1,0 +1,80 @@
+"""An imported benchmark as rows of the release tables.
+
+What belongs here: the name and the rows of a release that was read from published files. What such a
+file says is read by the benchmark (`methods/<benchmark>/published.py`).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from methods.errors import UserError
+from methods.evaluation.items import Item
+from methods.release import RELEASE_NAME, RELEASE_TABLES, Edition, Release, ReviewPolicy, frozen
+
+NOBODY = ReviewPolicy("none", 0.0)
+"""What was demanded of people here; what its authors did is not in the file."""
+SOURCE = ("page_url", "title", "attribution", "licence", "licence_url", "artist")
+"""Columns of `release.images` that a published file does not fill."""
+
+
+def imported_name(edition: Edition) -> str:
+    """The name of an imported benchmark's releases: the benchmark with its split and language.
+
+    Where neither is given it is `<benchmark>-imported`: the benchmark's own name is that of releases
+    that are built.
+    """
+    parts = [part.lower() for part in (edition.split, edition.language) if part]
+    return "-".join([str(edition.benchmark), *(parts or ["imported"])])
+
+
+def require_name(name: str) -> None:
+    """Raise UserError unless `name` may be part of a release's id, which names a folder."""
+    if not RELEASE_NAME.fullmatch(name):
+        raise UserError(
+            f"{name[:80]!r} cannot be the name of a release: use up to 60 lower-case letters, digits, "
+            "dots, hyphens and underscores (NAME=...)."
+        )
+
+
+def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Release:
+    """Rows of `RELEASE_TABLES` for `items`, in their order; every column is there, as it is hashed."""
+    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    unmade = {"call_key": None, "prompt_version": None}
+    for ordinal, item in enumerate(items, start=1):
+        here = {"item_id": item.item_id}
+        rows["items"].append(
+            {
+                **here,
+                "set_id": None,
+                "group_id": item.group_id,
+                "ordinal": ordinal,
+                "revision": 0,
+                "reviewers": [],
+                "labels": dict(item.labels),
+            }
+        )
+        rows["turns"] += [
+            {
+                **here,
+                "turn": turn.turn,
+                "question": turn.question,
+                "image_positions": list(turn.image_positions),
+                "given": turn.given,
+                **unmade,
+            }
+            for turn in item.turns
+        ]
+        rows["references"] += [
+            {**here, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
+            for turn in item.turns
+            for kind, text in sorted(turn.references.items())
+        ]
+        rows["choices"] += [
+            {**here, "position": position, "choice": choice}
+            for position, choice in enumerate(item.choices, start=1)
+        ]
+        rows["images"] += [
+            {**here, "position": position, "image_id": image_id, **dict.fromkeys(SOURCE)}
+            for position, image_id in enumerate(item.image_ids, start=1)
+        ]
+    return frozen(name, NOBODY, edition, rows)

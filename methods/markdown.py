@@ -1,0 +1,21 @@
+"""Markdown of tables and of texts from outside.
+
+What belongs here: the forms that several pages and previews share. What is on a page is said by the
+module that makes it.
+"""
+
+from collections.abc import Sequence
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table."""
+    return [
+        f"| {' | '.join(cells)} |"
+        for cells in (tuple(heads), ["---"] * len(heads), *map(tuple, rows))
+    ]
+
+
+def code(value: object) -> str:
+    """A text that Markdown shows as it is, also inside a table."""
+    text = " ".join(str(value).split()).replace("`", "'").replace("|", "\\|")
+    return f"`{text}`" if text else ""

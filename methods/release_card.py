@@ -1,0 +1,159 @@
+"""The card of a release: how it was made, for people and for other tools.
+
+What belongs here: the forms of a card (a row of `release.releases`, JSON, Markdown) and its settings as
+single values. What is on a card is gathered by `assets/release/card.py`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from methods.ids import canonical_json
+from methods.markdown import code, table
+from methods.release import Edition
+
+Card = Mapping[str, Any]
+"""A row of `release.releases` whose settings are a mapping; what is not known is left out."""
+
+UNKNOWN = "unknown"
+TAU = "cluster.clusters.tau"
+_EDITION = ("benchmark", "split", "language", "origin")
+_MADE_BY = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
+_MAY_BE_NULL = (*_EDITION, *_MADE_BY)
+"""Columns that are NULL where they are not known, as for releases of earlier versions."""
+_FILES = (
+    ("images/", "the images of its items"),
+    ("attribution.csv", "source, licence and author of each image"),
+    ("card.json", "this card for programs"),
+    ("tables.json", "the rows of the release, for `make import-release`"),
+)
+
+
+def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `release.releases` as a card, without what is not known and what goes without saying."""
+    implied = _implied(row)
+    card = {
+        name: row[name]
+        for name in row
+        if not (name in _MAY_BE_NULL and row[name] == implied.get(name))
+    }
+    if isinstance(card.get("settings"), str):
+        card["settings"] = json.loads(card["settings"])
+    return card
+
+
+def row_of(card: Card) -> dict[str, Any]:
+    """A card as a row of `release.releases`. Raises ValueError if its settings are not by table."""
+    settings = card.get("settings")
+    if settings is not None and not (
+        isinstance(settings, dict) and all(isinstance(each, dict) for each in settings.values())
+    ):
+        raise ValueError("settings are not by table")
+    said = None if settings is None else canonical_json(settings)
+    return {**_implied(card), **card, "settings": said}
+
+
+def _implied(card: Card) -> dict[str, Any]:
+    """The edition of a card that does not say it, as those of earlier versions do not.
+
+    Every benchmark was built, and was what its name says.
+    """
+    benchmark = card.get("name") if card.get("kind") == "benchmark" else None
+    return {"benchmark": benchmark, "origin": "built"}
+
+
+def settings_of(card: Card) -> dict[str, Any]:
+    """Every setting on a card as `stage.asset.field`; tau, which decides most, first."""
+    flat = {
+        f"{table}.{field}": value
+        for table, values in (card.get("settings") or {}).items()
+        for field, value in values.items()
+    }
+    return {name: flat[name] for name in sorted(flat, key=lambda name: (name != TAU, name))}
+
+
+def benchmark_of(card: Card) -> str | None:
+    """Name of the benchmark that a release is of; None for instruction sets."""
+    return card.get("benchmark") or _implied(card)["benchmark"]
+
+
+def edition_of(card: Card) -> Edition:
+    """What a release is of."""
+    return Edition(
+        benchmark_of(card), card.get("split"), card.get("language"), card.get("origin", "built")
+    )
+
+
+def edition_in_words(card: Card) -> str:
+    """The benchmark, with its split and language where they are known."""
+    known = [f"{part} {card[part]}" for part in ("split", "language") if card.get(part)]
+    return ", ".join([benchmark_of(card) or "none", *known])
+
+
+def reviewed_by(card: Card) -> str:
+    """The review policy in words."""
+    if card["review_policy"] == "sample":
+        return f"sample ({100 * card['review_share']:g} %)"
+    return str(card["review_policy"])
+
+
+def facts(card: Card) -> list[tuple[str, str]]:
+    """(name, value) of what a card says in one line each, in the order of reading."""
+    tau = settings_of(card).get(TAU)
+    return [
+        ("Name", card["name"]),
+        ("Kind", card["kind"]),
+        ("Benchmark", edition_in_words(card)),
+        ("Origin", card.get("origin", "built")),
+        ("Dialogues", str(card["n_items"])),
+        ("Turns", str(card["n_turns"])),
+        ("Images", str(card["n_images"])),
+        ("Made", card["created_at"]),
+        # A card that knows its settings and has no parent is that of the first release of its name.
+        ("Parent", card.get("parent") or ("none" if "settings" in card else UNKNOWN)),
+        ("tau", UNKNOWN if tau is None else f"{tau:g}"),
+        ("Review policy", reviewed_by(card)),
+        ("Written by", _listed(card.get("writers"))),
+        ("Provider", card["provider"] or UNKNOWN),
+        ("Prompts", _listed(card.get("prompt_versions"))),
+        ("Corpus", _listed([shard["wit_shard"] for shard in card.get("corpus") or []])),
+        ("vlm-loom", card.get("project_version") or UNKNOWN),
+    ]
+
+
+def card_markdown(card: Card) -> str:
+    """The card as a page; its text from outside (names of shards and models) is quoted as code."""
+    lines = [f"# Release {card['release_id']}", ""]
+    lines += table(("", ""), [(name, code(value)) for name, value in facts(card)])
+    if card.get("corpus"):
+        lines += ["", "## Corpus", ""]
+        lines += table(
+            ("shard", "content"),
+            [(code(shard["wit_shard"]), code(shard["fingerprint"])) for shard in card["corpus"]],
+        )
+    settings = settings_of(card)
+    if settings:
+        lines += ["", "## Settings", ""]
+        lines += table(
+            ("setting", "value"),
+            [(code(name), code(canonical_json(value))) for name, value in settings.items()],
+        )
+    return "\n".join(lines) + "\n"
+
+
+def readme(card: Card, published: Mapping[str, str]) -> str:
+    """`README.md` of a release's folder: the card, and what the other files are.
+
+    `published` are the files of its published forms, and what is in them.
+    """
+    files = [*published.items(), *_FILES]
+    lines = ["", "## Files", "", *(f"- `{name}`: {what}" for name, what in files), ""]
+    closing = (
+        "The id is a hash of items, images, reviewers and review policy. Each image has a licence "
+        "of its own."
+    )
+    return "\n".join([card_markdown(card).rstrip("\n"), *lines, closing]) + "\n"
+
+
+def _listed(values: Sequence[str] | None) -> str:
+    return ", ".join(values) if values else UNKNOWN

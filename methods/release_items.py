@@ -1,0 +1,48 @@
+"""The items of a release, as evaluation and exports take them, from rows of its tables.
+
+What belongs here: rows to items. Items to rows is `release.py` and `imported_release.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from methods.evaluation.items import Item, ReferenceKind, Turn
+from methods.release import Rows
+
+Row = Mapping[str, Any]
+
+
+def items_of_release(rows: Rows) -> list[Item]:
+    """Items in the order of their rows; one may have no images, no choices and no references."""
+    turns, choices, images = (_by_item(rows[table]) for table in ("turns", "choices", "images"))
+    references: dict[tuple[str, int], dict[ReferenceKind, str]] = {}
+    for row in rows["references"]:
+        references.setdefault((row["item_id"], row["turn"]), {})[row["kind"]] = row["reference"]
+    return [
+        Item(
+            item_id,
+            tuple(
+                Turn(
+                    row["turn"],
+                    row["question"],
+                    tuple(row["image_positions"]),
+                    references.get((item_id, row["turn"]), {}),
+                    row["given"],
+                )
+                for row in turns.get(item_id, ())
+            ),
+            tuple(row["image_id"] for row in images.get(item_id, ())),
+            tuple(row["choice"] for row in choices.get(item_id, ())),
+            item["group_id"],
+            item["labels"],
+        )
+        for item in rows["items"]
+        for item_id in [item["item_id"]]
+    ]
+
+
+def _by_item(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["item_id"], []).append(row)
+    return found

@@ -1,0 +1,158 @@
+"""What a release consists of, in numbers: turns, images, words, tokens, kinds of questions, labels.
+
+What belongs here: counting items of a release, and the bins of a histogram. MMDU shows such numbers in
+Table 1 (turns, images, tokens, lengths), Figure 4 (their distributions) and Figure 11 (categories).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, median
+from typing import NamedTuple
+
+from methods.evaluation.items import Item
+from methods.evaluation.slices import MOST_VALUES, labels_by_turn
+
+_IDEOGRAPH = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_PUNCTUATION = r"\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}{_PUNCTUATION}]+")
+MAX_BINS = 12
+ITEM = "item"
+
+
+class Distribution(NamedTuple):
+    """Values that are counted in `unit`, one for each of `of`: turns, one for each dialogue."""
+
+    name: str
+    unit: str
+    of: str
+    values: tuple[int, ...]
+
+
+class Share(NamedTuple):
+    """How many of `of` have each value: questions on one image and on several."""
+
+    name: str
+    of: str
+    counts: tuple[tuple[str, int], ...]
+
+
+class Bin(NamedTuple):
+    """A bar of a histogram: the whole numbers from `first` to `last`, and how many values they are."""
+
+    first: int
+    last: int
+    n: int
+
+
+def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[Distribution]:
+    """Sizes of items and lengths of their texts; what the items lack is left out.
+
+    `tokens` estimates the tokens of a text; those of an item are of its questions, choices and
+    reference answers, without images.
+    """
+    of = noun(items)
+    turns = [turn for item in items for turn in item.turns]
+    found = [
+        Distribution(f"Turns per {of}", "turns", f"{of}s", tuple(len(i.turns) for i in items)),
+        Distribution(
+            f"Images per {of}", "images", f"{of}s", tuple(len(i.image_ids) for i in items)
+        ),
+        Distribution(
+            f"Text tokens per {of}, estimated",
+            "tokens",
+            f"{of}s",
+            tuple(tokens(_text(item)) for item in items),
+        ),
+        Distribution(
+            "Words per question", "words", "questions", tuple(n_words(t.question) for t in turns)
+        ),
+        Distribution(
+            "Words per reference answer",
+            "words",
+            "answers",
+            tuple(n_words(turn.reference) for turn in turns if turn.reference is not None),
+        ),
+    ]
+    # That every item has one turn says nothing.
+    if of == ITEM:
+        found = found[1:]
+    return [each for each in found if each.values and set(each.values) != {0}]
+
+
+def shares(items: Sequence[Item]) -> list[Share]:
+    """Kinds of questions, numbers of choices, right choices, and the items' labels.
+
+    Labels with more values than scores are split by, such as ids, are left out.
+    """
+    of = f"{noun(items)}s"
+    questions: Counter[str] = Counter()
+    keys: Counter[str] = Counter()
+    for item in items:
+        questions.update(labels["question"] for labels in labels_by_turn(item).values())
+        keys.update(turn.references["key"] for turn in item.turns if "key" in turn.references)
+    n_choices = Counter(str(len(item.choices)) for item in items if item.choices)
+    found = [
+        Share("A question is about", "questions", _largest_first(questions)),
+        Share("Choices offered", of, _largest_first(n_choices)),
+        Share("Right choice", "questions", tuple(sorted(keys.items()))),
+    ]
+    labels: dict[str, Counter[str]] = {}
+    for item in items:
+        for label, value in item.labels.items():
+            labels.setdefault(label, Counter())[value] += 1
+    found += [
+        Share(label.capitalize(), of, _largest_first(counts))
+        for label, counts in labels.items()
+        if len(counts) <= MOST_VALUES
+    ]
+    return [share for share in found if share.counts]
+
+
+def noun(items: Sequence[Item]) -> str:
+    """What the items are: dialogues where one has several turns."""
+    return "dialogue" if any(len(item.turns) > 1 for item in items) else ITEM
+
+
+def n_words(text: str) -> int:
+    """Words between spaces; in Chinese and Japanese, which have none, each character is one."""
+    return len(_WORD.findall(text))
+
+
+def summary(values: Sequence[int]) -> str:
+    """The values in words."""
+    if not values:
+        return "nothing to show"
+    mean = f"{fmean(values):.1f}".removesuffix(".0")
+    return (
+        f"n = {len(values)}, mean {mean}, median {median(values):g}, "
+        f"range {min(values)}–{max(values)}"
+    )
+
+
+def histogram(values: Sequence[int]) -> list[Bin]:
+    """The values in 12 bins at most, each of 1, 2, 5, 10, 20, ... whole numbers."""
+    low, high = min(values), max(values)
+    width = next(width for width in _widths() if high // width - low // width < MAX_BINS)
+    start = low // width
+    counts = Counter(value // width - start for value in values)
+    return [
+        Bin((start + place) * width, (start + place + 1) * width - 1, counts[place])
+        for place in range(high // width - start + 1)
+    ]
+
+
+def _widths() -> Iterable[int]:
+    power = 1
+    while True:
+        yield from (power, 2 * power, 5 * power)
+        power *= 10
+
+
+def _text(item: Item) -> str:
+    texts = [text for turn in item.turns for text in (turn.question, turn.reference or "")]
+    return "\n".join([*texts, *item.choices])
+
+
+def _largest_first(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))

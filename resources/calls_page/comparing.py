@@ -1,0 +1,141 @@
+"""Two calls side by side: what differs in their facts, their requests and their replies.
+
+What belongs here: what is compared with what. The comparison word by word is
+`methods/review/differences.py`.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from methods.review.differences import Op, word_differences
+from resources.calls_page.request_parts import Asked, Cut, Message, Picture
+from resources.calls_page.texts import cut, moment, usd
+from resources.llm.ledger.entries import Entry
+
+MOST_COMPARED = 12_000
+"""Characters of each of two texts that are compared."""
+MOST_ON_PAGE = 60_000
+"""Characters of one page that are compared; what follows is shown as it is."""
+
+Pieces = list[tuple[Op, str]]
+
+
+class Side(NamedTuple):
+    """One of two texts, in pieces that the other one has or has not; pictures in it."""
+
+    label: str
+    pieces: Pieces
+    n_left_out: int
+    pictures: list[Picture]
+
+
+class Pair(NamedTuple):
+    """Two texts of one place; `equal` if they are the same, `compared` unless there was too much."""
+
+    sides: tuple[Side, Side]
+    equal: bool
+    compared: bool
+
+
+def compared(
+    a: tuple[Entry, Asked | None], b: tuple[Entry, Asked | None]
+) -> tuple[list[Pair], list[Pair]]:
+    """The requests' messages and schemas in pairs, and the replies and reasonings in pairs."""
+    budget = _Budget(MOST_ON_PAGE)
+    messages = zip_longest(*([] if each is None else each.messages for _, each in (a, b)))
+    requests = [_pair(budget, *(_of_message(message) for message in two)) for two in messages]
+    schemas = [(each.schema if each else None) or "" for _, each in (a, b)]
+    if any(schemas):
+        requests.append(_pair(budget, *(("schema", text, 0, []) for text in schemas)))
+    replies = [_pair(budget, *(_reply(entry) for entry, _ in (a, b)))]
+    if a[0].reasoning or b[0].reasoning:
+        replies.append(_pair(budget, *(_reasoning(entry) for entry, _ in (a, b))))
+    return requests, replies
+
+
+class _Budget:
+    """Characters that may still be compared on a page."""
+
+    def __init__(self, n_characters: int) -> None:
+        self._left = n_characters
+
+    def take(self, n_characters: int) -> bool:
+        self._left -= n_characters
+        return self._left >= 0
+
+
+_Text = tuple[str, str, int, list[Picture]]
+"""Label, text, characters of it that are not here, pictures."""
+
+
+def _of_message(message: Message | None) -> _Text:
+    if message is None:
+        return "", "", 0, []
+    pictures = [part for part in message.parts if isinstance(part, Picture)]
+    texts = [
+        part.text if isinstance(part, Cut) else f"[picture {part.image_id[:8]}]"
+        for part in message.parts
+    ]
+    left_out = sum(part.n_left_out for part in message.parts if isinstance(part, Cut))
+    return message.role, "".join(texts), left_out, pictures
+
+
+def _reply(entry: Entry) -> _Text:
+    return "reply", entry.reply, entry.n_reply - len(entry.reply), []
+
+
+def _reasoning(entry: Entry) -> _Text:
+    text = entry.reasoning or ""
+    return "reasoning", text, entry.n_reasoning - len(text), []
+
+
+def _pair(budget: _Budget, a: _Text, b: _Text) -> Pair:
+    cuts = [cut(text, MOST_COMPARED, len(text) + missing) for _, text, missing, _ in (a, b)]
+    equal = a[:3] == b[:3]
+    may = equal or budget.take(sum(len(each.text) for each in cuts))
+    both: Pieces = [("same", cuts[0].text)]
+    if not equal and may:
+        both = word_differences(cuts[0].text, cuts[1].text, quickly=True)
+    sides = [
+        Side(
+            label, _only(both, leave_out) if may else [("same", each.text)], each.n_left_out, shown
+        )
+        for (label, _, _, shown), each, leave_out in zip(
+            (a, b), cuts, ("added", "removed"), strict=True
+        )
+    ]
+    return Pair((sides[0], sides[1]), equal, may)
+
+
+def _only(pieces: Pieces, leave_out: Op | str) -> Pieces:
+    return [piece for piece in pieces if piece[0] != leave_out]
+
+
+def facts(
+    entries: Sequence[Entry], requests: Sequence[Asked | None]
+) -> list[tuple[str, list[str], bool]]:
+    """(name, the value of each call, whether they differ) of what is not a text."""
+    rows = [(name, [of(entry) for entry in entries]) for name, of in _FACTS]
+    given = [dict([*each.params, *each.others]) if each else {} for each in requests]
+    for name in sorted(set().union(*given)):
+        rows.append((name, [values.get(name, "–") for values in given]))
+    return [(name, values, len(set(values)) > 1) for name, values in rows]
+
+
+_FACTS: tuple[tuple[str, Callable[[Entry], str]], ...] = (
+    ("model", lambda entry: entry.model),
+    ("endpoint", lambda entry: entry.endpoint or "unknown"),
+    ("prompt", lambda entry: entry.prompt_version),
+    ("stage", lambda entry: entry.stage),
+    ("outcome", lambda entry: entry.outcome),
+    ("finish reason", lambda entry: entry.finish_reason),
+    ("tokens of the request", lambda entry: f"{entry.prompt_tokens:,}"),
+    ("tokens of the reply", lambda entry: f"{entry.completion_tokens:,}"),
+    ("cost in US dollars", lambda entry: usd(entry.cost_usd)),
+    ("seconds", lambda entry: "–" if entry.seconds is None else f"{entry.seconds:,.2f}"),
+    ("attempts", lambda entry: "–" if entry.attempts is None else str(entry.attempts)),
+    ("sent", lambda entry: entry.via),
+    ("run", lambda entry: entry.run),
+    ("time (UTC)", lambda entry: moment(entry.created_at)),
+)

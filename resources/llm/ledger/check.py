@@ -1,0 +1,155 @@
+"""Whether the ledger's file is sound: what is looked at before money is spent, and all of it.
+
+SQLite finds a damaged page when it reads it, which may be after a thousand answers were paid for.
+Walking all pages of a ledger of a million calls (1.5 GB) takes a second, and as long as the disk takes
+to read it (6 s in all where none of it was in memory): a small ledger is walked each time, a large one
+once a day, after a start of the machine, and when it is another file. In between its size, its tables
+and its last rows are looked at. What belongs here: these checks. Making a new ledger of a damaged one
+is `salvage.py`.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from resources.llm.ledger.calls import readable
+from resources.llm.ledger.file import LedgerFile
+from resources.migrations import StoreError
+from resources.sqlite_connection import DAMAGED, result_code
+from resources.sqlite_file import BUSY_TIMEOUT
+
+WALKED_EACH_TIME = 64 * 2**20
+"""Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
+GOOD_FOR = 24 * 3600.0
+"""Seconds until all pages of a larger one are walked again."""
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_SHOWN = 20
+"""Findings of a whole check that are told."""
+
+
+class Findings(NamedTuple):
+    """What a whole check found: rows, and a sentence for each thing that is wrong."""
+
+    n_calls: int
+    n_charges: int
+    wrong: list[str]
+
+
+def require_sound(path: Path) -> None:
+    """Raise StoreError if the ledger at `path`, of any version, is damaged, as far as is looked at."""
+    with _connected(path) as connection:
+        try:
+            wrong = _looked_at(connection, path)
+        except sqlite3.DatabaseError as error:
+            if result_code(error) not in DAMAGED:
+                raise StoreError(
+                    f"{path} cannot be read ({error}): put that right, and start again."
+                ) from error
+            wrong = str(error)
+    if wrong:
+        raise StoreError(f"{path} is damaged ({wrong}): {LedgerFile.IF_DAMAGED}.")
+
+
+def check_all(path: Path) -> Findings:
+    """Check every page, index and row of the ledger at `path`, of any version up to this one.
+
+    Raises StoreError for one of a later version.
+    """
+    wrong: list[str] = []
+    counts = {"calls": 0, "charges": 0}
+    with _connected(path) as connection:
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.DatabaseError:
+            version = 0  # The page that has it is damaged.
+        LedgerFile.require_known(path, version)
+        try:
+            found = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
+            wrong += [_one_line(text) for (text,) in found if text != "ok"]
+            there = _tables(connection)
+        except sqlite3.DatabaseError as error:
+            return Findings(0, 0, [str(error)])
+        for table in counts:
+            # The first version had no charges.
+            if table == "charges" and table not in there:
+                continue
+            try:
+                for rowid, packed in connection.execute(f"SELECT rowid, request FROM {table}"):
+                    counts[table] += 1
+                    if packed is not None and readable(packed) is None:
+                        wrong.append(f"row {rowid} of {table} has a request that cannot be read")
+            except sqlite3.DatabaseError as error:
+                wrong.append(f"{table} can be read up to row {counts[table]} only: {error}")
+    return Findings(counts["calls"], counts["charges"], wrong[:_SHOWN])
+
+
+def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
+    """What is wrong with the file, if something is."""
+    n_pages, page_size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+    )
+    missing = n_pages * page_size - path.stat().st_size
+    # Pages that were added last may stand in the log beside it only.
+    if missing > 0 and not _size(path.with_name(f"{path.name}-wal")):
+        return f"its last {missing} bytes are missing"
+    if n_pages * page_size > WALKED_EACH_TIME and _walked_lately(path):
+        for table in sorted(_tables(connection) & {"calls", "charges"}):
+            connection.execute(f"SELECT * FROM {table} ORDER BY rowid DESC LIMIT 3").fetchall()
+        return None
+    found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        return _one_line(found)
+    if n_pages * page_size > WALKED_EACH_TIME:
+        _memory(path).write_text(_identity(path))
+    return None
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+
+
+def _walked_lately(path: Path) -> bool:
+    memory = _memory(path)
+    try:
+        age = time.time() - memory.stat().st_mtime
+        return 0 <= age < GOOD_FOR and memory.read_text() == _identity(path)
+    except FileNotFoundError:
+        return False
+
+
+def _memory(path: Path) -> Path:
+    """Says beside the ledger when all its pages were last walked, and of which file."""
+    return path.with_name(f"{path.name}.checked")
+
+
+def _identity(path: Path) -> str:
+    """The file, and the start of the machine: a power cut may have damaged it."""
+    boot = _BOOT.read_text().strip() if _BOOT.exists() else ""
+    found = path.stat()
+    return f"{found.st_dev} {found.st_ino} {boot}\n"
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that leaves the file's version as it is. Raises StoreError where there is none."""
+    if not (path.is_file() and os.access(path, os.R_OK)):
+        raise StoreError(
+            f"There is no ledger at {path} that can be read: set LOOM_HOME to your home."
+        )
+    address = f"{path.resolve().as_uri()}?mode=rw"
+    with closing(
+        sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
+    ) as connection:
+        yield connection
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.removeprefix("*** in database main ***").split())
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

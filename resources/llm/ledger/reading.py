@@ -1,0 +1,208 @@
+"""The ledger for reading: pages of calls, one call, and the names to choose from.
+
+What belongs here: what a person asks of calls and charges, without changing anything. A ledger may
+have a million calls, so no question reads all of them: how many rows are looked at is bounded, and the
+answer says where it stopped. What the answers are made of is `entries.py`; what a process asks of the
+ledger is `ledger.py`.
+"""
+
+import heapq
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from resources.llm.ledger.calls import readable, why_no_answer
+from resources.llm.ledger.entries import Entry, Filter, Listed, Name, Page, Place
+from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.text_search import add_text_search
+from resources.llm.request import KEPT_KINDS
+from resources.migrations import StoreError
+
+LOOKED_THROUGH = 200_000
+"""Rows that one page looks at, at most."""
+LOOKED_THROUGH_FOR_TEXT = 20_000
+"""Rows that one page looks at where it looks for a text."""
+LOOKED_FOR_SECONDS = 3.0
+"""Seconds after which a page stops looking, whatever it has found: a file that is not in memory is
+read at the pace of the disk."""
+NEWEST = 5_000
+"""Calls whose names are offered to choose from."""
+OPENING = 300
+"""Characters of a reply that a list shows."""
+SHOWN = 100_000
+"""Characters of a reply, and of its reasoning, that are read."""
+SAME_REQUEST = 20
+"""Other replies to a request that are listed."""
+_HERE = Path(__file__).parent
+_LISTED = (
+    *("seq", "key", "stage", "model", "endpoint", "outcome", "prompt_tokens", "completion_tokens"),
+    *("cost_usd", "run", "created_at", f"substr(response, 1, {OPENING})"),
+    f"CASE response WHEN '' THEN substr(reasoning, 1, {OPENING}) END",
+)
+_SHOWN = {
+    **{
+        name: name
+        for name in (
+            *("provider", "endpoint", "model", "prompt_version", "stage", "run", "via", "outcome"),
+            *("finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "created_at"),
+        )
+    },
+    "reply": f"substr(response, 1, {SHOWN})",
+    "n_reply": "length(response)",
+    "reasoning": f"substr(reasoning, 1, {SHOWN})",
+    "n_reasoning": "coalesce(length(reasoning), 0)",
+}
+"""Fields of an entry, and where they stand in the row."""
+_SHOWN_OF = {
+    "call": {"seconds": "seconds", "attempts": "attempts", "detail": "NULL"},
+    "charge": {"seconds": "NULL", "attempts": "NULL", "detail": "detail"},
+}
+T = TypeVar("T")
+
+
+class LedgerReader:
+    """Reads the ledger at `path`, which may not be there, while others write it.
+
+    Nothing is made or changed. Each method raises StoreError, one sentence, where there is no ledger
+    yet, where it is of another version, and where it is damaged.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def page(self, wanted: Filter, before: Place, n_rows: int) -> Page:
+        """The `n_rows` newest rows that `wanted` lets through, from a place on."""
+
+        def question(connection: sqlite3.Connection) -> Page:
+            add_text_search(connection)
+            bound = LOOKED_THROUGH if wanted.text is None else LOOKED_THROUGH_FOR_TEXT
+            seen, found = dict[str, int | None](before._asdict()), list[tuple[str, int]]()
+            n_looked, looked_back_to = 0, None
+            until = time.monotonic() + LOOKED_FOR_SECONDS
+            newest_first = _newest_first(connection, wanted, before)
+            for created_at, kind, seq, fits in newest_first:
+                n_looked, looked_back_to, seen[kind] = n_looked + 1, created_at, seq
+                if fits:
+                    found.append((kind, seq))
+                if len(found) == n_rows or n_looked == bound or time.monotonic() > until:
+                    break
+            older = None if next(newest_first, None) is None else Place(**seen)
+            return Page(_listed(connection, found), n_looked, looked_back_to, older)
+
+        return self._ask(question)
+
+    def entry(self, name: Name) -> Entry | None:
+        """One call or charge. A key without a call is that of its newest charge, if that is found."""
+
+        def question(connection: sqlite3.Connection) -> Entry | None:
+            if name.charge is None:
+                found = _entry(connection, "call", "key = ?", [name.key])
+                if found is not None:
+                    return found
+                newest = _charges_of(connection, name.key)
+                if not newest:
+                    return None
+                return _entry(connection, "charge", "seq = ?", [newest[0].charge])
+            return _entry(connection, "charge", "seq = ? AND key = ?", [name.charge, name.key])
+
+        return self._ask(question)
+
+    def same_request(self, key: str) -> list[Name]:
+        """The call of a key, and its charges among the newest ones: every reply to one request."""
+
+        def question(connection: sqlite3.Connection) -> list[Name]:
+            calls = connection.execute("SELECT key FROM calls WHERE key = ?", [key]).fetchall()
+            return [*(Name(each) for (each,) in calls), *_charges_of(connection, key)]
+
+        return self._ask(question)
+
+    def names(self) -> dict[str, list[str]]:
+        """`stage`, `model`, `endpoint` and `run` of the newest calls, each value once."""
+
+        def question(connection: sqlite3.Connection) -> dict[str, list[str]]:
+            names: dict[str, list[str]] = {"stage": [], "model": [], "endpoint": [], "run": []}
+            for kind, name in connection.execute(_sql("names_in_use"), {"n_newest": NEWEST}):
+                names[kind].append(name)
+            return names
+
+        return self._ask(question)
+
+    def _ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        if not self.path.exists():
+            raise StoreError(
+                f"There is no ledger {self.path} yet: the first call to a model makes it (make demo)."
+            )
+        try:
+            return LedgerFile.look(self.path, question)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} cannot be read ({error}): make it a file that you may read."
+            ) from None
+
+
+def _sql(name: str) -> str:
+    return (_HERE / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _newest_first(
+    connection: sqlite3.Connection, wanted: Filter, before: Place
+) -> Iterator[tuple[str, str, int, int]]:
+    """(time, kind, seq, whether it is wanted) of calls and charges, each in the order of commits."""
+    conditions: Mapping[str, object] = {
+        **wanted._asdict(),
+        "cost": wanted.cost_usd,
+    }
+
+    def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, int]]:
+        found = connection.execute(_sql(f"newest_{kind}s"), {**conditions, "before": limit})
+        return ((created_at, kind, seq, fits) for seq, created_at, fits in found)
+
+    return heapq.merge(
+        rows("call", before.call),
+        rows("charge", before.charge),
+        key=lambda row: row[0],
+        reverse=True,
+    )
+
+
+def _listed(connection: sqlite3.Connection, found: list[tuple[str, int]]) -> list[Listed]:
+    rows: dict[tuple[str, int], Listed] = {}
+    for kind, more in (("call", "seconds, NULL"), ("charge", "NULL, substr(detail, 1, 300)")):
+        seqs = [seq for of, seq in found if of == kind]
+        marks = ",".join("?" * len(seqs))
+        for seq, key, *row in connection.execute(
+            f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN ({marks})", seqs
+        ):
+            rows[kind, seq] = Listed(Name(key, seq if kind == "charge" else None), *row)
+    return [rows[each] for each in found]
+
+
+def _entry(
+    connection: sqlite3.Connection, kind: str, where: str, values: list[object]
+) -> Entry | None:
+    fields = _SHOWN | _SHOWN_OF[kind]
+    found = connection.execute(
+        f"SELECT seq, key, request, {', '.join(fields.values())} FROM {kind}s WHERE {where}", values
+    ).fetchone()
+    if found is None:
+        return None
+    seq, key, packed, *row = found
+    name = Name(key, seq if kind == "charge" else None)
+    request = None if packed is None else readable(packed)
+    damaged = packed is not None and request is None
+    known: dict[str, Any] = dict(zip(fields, row, strict=True))
+    if kind == "call" and known["outcome"] in KEPT_KINDS:
+        known["detail"] = why_no_answer(known["outcome"], known["completion_tokens"])
+    return Entry(name=name, request=request, request_is_damaged=damaged, **known)
+
+
+def _charges_of(connection: sqlite3.Connection, key: str) -> list[Name]:
+    """The charges of a request among the newest ones, the newest first: they have no index."""
+    rows = connection.execute(
+        "SELECT seq FROM charges WHERE seq > (SELECT max(seq) FROM charges) - ? AND key = ? "
+        "ORDER BY seq DESC LIMIT ?",
+        [LOOKED_THROUGH, key, SAME_REQUEST],
+    )
+    return [Name(key, seq) for (seq,) in rows]

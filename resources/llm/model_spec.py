@@ -1,0 +1,265 @@
+"""One model of `models.yaml`: what it is called, who answers for it, how it is asked, what it costs.
+
+What belongs here: the fields of an entry and what follows from them alone. The file and its profiles
+are `registry.py`.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from methods.errors import UserError
+from methods.ids import canonical_json
+from resources.llm.server_address import OPENAI, ServerAddress, read_address
+
+LONGEST_COMPLETION = 4096
+"""Tokens of the longest answer to a request that sets no limit of its own."""
+OWN_FIELDS = {
+    "max_tokens": "token_limit",
+    "max_completion_tokens": "token_limit",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "stop": "stop",
+    "reasoning_effort": "reasoning",
+    "response_format": "structured_output",
+}
+"""Fields of a request that a setting of the entry stands for."""
+OPENAI_VARIABLE = "OPENAI_BASE_URL"
+"""The variable that the client library itself reads for an entry without an address."""
+NEVER_EXTRA = ("model", "messages", "stream", "n")
+"""Fields of a request that no setting changes: a reply is one answer, read as a whole."""
+
+
+class RegistryError(UserError):
+    """models.yaml, the chosen profile or a model's key is not usable; the message says what to do."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Price(_Section):
+    """US dollars per million tokens; `batch` is the fraction of them that a batched request costs."""
+
+    prompt: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    completion: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    batch: float = Field(default=0.5, ge=0, allow_inf_nan=False)
+
+
+class ImageTokens(_Section):
+    """Tokens that a provider counts for an image, and for each of its tiles of 512 pixels a side."""
+
+    base: int = Field(85, ge=0)
+    tile: int = Field(170, ge=0)
+
+
+class TokenLimit(_Section):
+    """How an answer's length is limited: the field's name, and the tokens instead of the stage's."""
+
+    name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    tokens: int | None = Field(None, ge=1)
+
+
+class Timeouts(_Section):
+    """Seconds: to connect, to the first byte and between bytes, for an attempt as a whole."""
+
+    connect: float = Field(20.0, gt=0, allow_inf_nan=False)
+    first_byte: float = Field(180.0, gt=0, allow_inf_nan=False)
+    whole: float = Field(180.0, gt=0, allow_inf_nan=False)
+
+
+class RetryWait(_Section):
+    """Seconds between attempts: drawn from 0 to `first`, twice that each time, `most` at most."""
+
+    first: float = Field(0.5, ge=0, allow_inf_nan=False)
+    most: float = Field(30.0, ge=0, allow_inf_nan=False)
+
+
+class FromEnvironment(_Section):
+    """A value that stands in an environment variable, as a secret does."""
+
+    env: str
+
+
+class ModelSpec(_Section):
+    """One entry of `models`; `name` is what the rest of the system calls it.
+
+    `models.yaml` and docs/guides/models.md say what each field means.
+    """
+
+    name: str
+    provider: Literal["offline", "openai"]
+    model: str
+    identity: str | None = Field(None, min_length=1)
+    family: str | None = Field(None, min_length=1)
+    base_url: str | None = Field(None, min_length=1)
+    base_url_env: str | None = None
+    api_key_env: str | None = None
+    extra_headers: dict[str, str | FromEnvironment] = {}
+    token_limit: TokenLimit = TokenLimit.model_validate({})
+    temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["none"] | None = None
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = None
+    stop: str | list[str] | None = None
+    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    extra_body: dict[str, Any] = {}
+    context_tokens: int | None = Field(None, ge=1)
+    max_images: int = Field(50, ge=1)
+    many_images: Literal["fail", "grid", "sample"] = "fail"
+    max_side: int = Field(1024, ge=64)
+    detail: Literal["auto", "low", "high"] = "auto"
+    image_tokens: ImageTokens = ImageTokens.model_validate({})
+    structured_output: bool = False
+    mode: Literal["live", "batch"] = "live"
+    price: Price = Price()
+    concurrency: int = Field(16, ge=1)
+    requests_per_minute: int | None = Field(None, ge=1)
+    tokens_per_minute: int | None = Field(None, ge=1)
+    timeouts: Timeouts = Timeouts.model_validate({})
+    attempts: int = Field(6, ge=1)
+    retry_wait: RetryWait = RetryWait.model_validate({})
+    give_up_seconds: float = Field(300.0, gt=0, allow_inf_nan=False)
+    max_request_bytes: int = Field(100_000_000, ge=1)
+    max_reply_bytes: int = Field(16_000_000, ge=1)
+
+    @model_validator(mode="after")
+    def _batches_outlive_runs(self) -> "ModelSpec":
+        if self.mode == "batch" and self.provider == "offline" and self.address() is None:
+            raise ValueError(
+                f"{self.name} cannot take batches: a run's own offline server ends with the run; "
+                "give it the base_url of one started with 'make offline-server'"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _identity_has_no_credentials(self) -> "ModelSpec":
+        if self.identity and "://" in self.identity and read_address(self.identity).secrets:
+            raise ValueError(f"identity of {self.name} has credentials in it: leave them out")
+        return self
+
+    @model_validator(mode="after")
+    def _extra_body_is_extra(self) -> "ModelSpec":
+        for field in self.extra_body:
+            if field in NEVER_EXTRA:
+                raise ValueError(f"extra_body of {self.name} cannot have '{field}': leave it out")
+            if field in OWN_FIELDS:
+                raise ValueError(
+                    f"extra_body of {self.name} has '{field}': set {OWN_FIELDS[field]} instead"
+                )
+        canonical_json(self.extra_body)  # Raises ValueError for what JSON cannot hold.
+        return self
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
+        """US dollars for one call, by itself or in a batch."""
+        part = self.price.batch if via == "batch" else 1.0
+        in_full = prompt_tokens * self.price.prompt + completion_tokens * self.price.completion
+        return in_full * part / 1_000_000
+
+    def params(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The sampling parameters that are sent, made of those that a stage asks for.
+
+        What the entry sets goes before what the stage asks; a temperature of `none` is not sent.
+        """
+        sent = dict(asked)
+        limit = self.token_limit.tokens or sent.pop("max_tokens", None)
+        sent.pop("max_tokens", None)
+        if limit is not None:
+            sent[self.token_limit.name] = limit
+        if self.temperature == "none":
+            sent.pop("temperature", None)
+        own = {
+            "temperature": None if self.temperature == "none" else self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "stop": self.stop,
+            "reasoning_effort": self.reasoning,
+        }
+        return {
+            **sent,
+            **{name: value for name, value in own.items() if value is not None},
+            **self.extra_body,
+        }
+
+    def longest_answer(self, asked: Mapping[str, Any]) -> int:
+        """Tokens of the longest answer to a request with these parameters."""
+        limit: int = self.token_limit.tokens or asked.get("max_tokens", LONGEST_COMPLETION)
+        return limit
+
+    def address(self) -> str | None:
+        """Base URL from the entry or its environment variable, as it stands there.
+
+        None for the offline server of a run, and where OpenAI's own address is meant.
+        """
+        return self.base_url or os.environ.get(self.base_url_env or "") or None
+
+    def server(self) -> ServerAddress | None:
+        """The server's address taken apart; None for the offline server that a run starts.
+
+        Raises RegistryError, which names the setting and not the address.
+        """
+        address = self.address()
+        if address is None and self.provider == "offline":
+            return None
+        if address is None and self.base_url_env not in (None, OPENAI_VARIABLE):
+            raise RegistryError(
+                f"{self.name} has its address in {self.base_url_env}, which is unset: set it."
+            )
+        # The client library reads OPENAI_BASE_URL, too, for entries that name no address.
+        address = address or os.environ.get(OPENAI_VARIABLE) or OPENAI
+        try:
+            return read_address(address)
+        except ValueError as error:
+            setting = "base_url" if self.base_url else self.base_url_env or OPENAI_VARIABLE
+            raise RegistryError(
+                f"The address of {self.name} ({setting}) cannot be used: {error}."
+            ) from None
+
+    def endpoint(self) -> str:
+        """Who answers for this entry: `identity`, or else the server's address without credentials.
+
+        Part of a request's key: answers of one server are never given as those of another. Every
+        offline server answers by the same rules, so their endpoint is one.
+        """
+        if self.identity:
+            return self.identity
+        server = None if self.provider == "offline" else self.server()
+        return server.shown if server else "offline"
+
+    def answerer(self) -> str:
+        """Who answers, and what the model is called there."""
+        return f"{self.endpoint()} {self.model}"
+
+    def headers(self) -> dict[str, str]:
+        """The additional headers, with their secrets. Raises RegistryError for one that is unset."""
+        return {
+            name: value if isinstance(value, str) else self._secret(value.env)
+            for name, value in self.extra_headers.items()
+        }
+
+    def secrets(self) -> tuple[str, ...]:
+        """Everything that must not be shown of what is sent: keys, secret headers, credentials."""
+        named = [
+            header.env for header in self.extra_headers.values() if not isinstance(header, str)
+        ]
+        found = [os.environ.get(env, "") for env in [self.api_key_env or "", *named] if env]
+        server = self.server()
+        return (*filter(None, found), *(server.secrets if server else ()))
+
+    def api_key(self) -> str:
+        """The key from the environment. Raises RegistryError when the entry names one that is unset."""
+        return "not-needed" if self.api_key_env is None else self._secret(self.api_key_env)
+
+    def _secret(self, env: str) -> str:
+        key = os.environ.get(env, "")
+        if not key:
+            raise RegistryError(
+                f"{self.name} needs a key: set {env}, or choose the profile 'offline'."
+            )
+        if not (key.isascii() and key.isprintable()) or key != key.strip():
+            raise RegistryError(
+                f"The key in {env} has characters that no key has, a line break perhaps: set it again."
+            )
+        return key

@@ -1,0 +1,51 @@
+"""Asking anew what was answered: of one model, in one stage, with one prompt.
+
+What belongs here: deciding it, and saying what it covers. The decision stands in the ledger and is
+part of the key of every request that it covers (`model_calls.py`). So each is asked once more, a run
+that was stopped goes on where it was, and the earlier answers stay.
+"""
+
+from methods.errors import UserError
+from resources.llm.ledger import Ledger, Renewal
+from resources.llm.registry import Registry
+
+
+class RenewalError(UserError):
+    """Nothing would be asked anew; the message says what there is."""
+
+
+def ask_anew(
+    ledger: Ledger, registry: Registry, model: str | None, stage: str | None, prompt: str | None
+) -> str:
+    """Ask anew from now on what fits all that is given; returns a sentence with the number of answers.
+
+    `model` is an entry of models.yaml, `stage` an asset (`evaluate/answers`), `prompt` a prompt or one
+    version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`). Raises RenewalError, RegistryError.
+    """
+    answerer = registry.model(model).answerer() if model else None
+    renewal = Renewal(answerer, stage and stage.replace("/", "."), prompt)
+    if renewal == Renewal(None, None, None):
+        raise RenewalError("Say what to ask anew: a model, a stage or a prompt.")
+    kinds = ledger.kinds()
+    covered = sum(
+        n_calls
+        for endpoint, of_model, of_stage, version, n_calls in kinds
+        if renewal.covers(f"{endpoint} {of_model}", of_stage, version)
+    )
+    if not covered:
+        models = {model for _, model, _, _, _ in kinds}
+        stages = {stage for _, _, stage, _, _ in kinds}
+        prompts = {version.partition("@")[0] for _, _, _, version, _ in kinds}
+        raise RenewalError(
+            f"The ledger has no such answer: it has the stages {_names(stages)}, the models "
+            f"{_names(models)} and the prompts {_names(prompts)}."
+        )
+    ledger.renew(renewal)
+    return (
+        f"{covered} answer{'s are' if covered > 1 else ' is'} asked for anew when the assets that use "
+        f"{'them' if covered > 1 else 'it'} are materialized; the earlier ones stay in the ledger."
+    )
+
+
+def _names(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

@@ -1,0 +1,79 @@
+"""The address of a model's server: what of it is public, and the credentials that it may carry.
+
+What belongs here: taking an address apart. Who answers for a model is `ModelSpec.endpoint`.
+"""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+OPENAI = "https://api.openai.com/v1"
+_NO_SECRETS = ("api-version", "deployment", "deployment-id", "model", "region", "version")
+"""Parameters of a query that say who is asked; all others may be secrets."""
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """A base URL taken apart: `public` has neither user, password nor query.
+
+    `user` and `password` are sent as basic authentication, `query` with every request.
+    """
+
+    public: str
+    user: str = ""
+    password: str = ""
+    query: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be shown, with the parameters that say who is asked."""
+        named = [(name, value) for name, value in self.query if name.lower() in _NO_SECRETS]
+        return f"{self.public}?{urlencode(named)}" if named else self.public
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header of basic authentication, where the address has a user; it replaces the key's."""
+        if not (self.user or self.password):
+            return {}
+        return {"Authorization": f"Basic {self._basic}"}
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never be shown: the credentials, as they are sent, too, and values of the query.
+
+        A user is a secret if there is no password; the padding of base64 may be cut off.
+        """
+        found = [value for name, value in self.query if name.lower() not in _NO_SECRETS]
+        if self.user or self.password:
+            found += [self.password or self.user, self._basic.rstrip("=")]
+        if self.user and self.password:
+            found.append(f"{self.user}:{self.password}")
+            found.append(f"{quote(self.user)}:{quote(self.password)}")
+        return tuple(secret for secret in found if secret)
+
+    @property
+    def _basic(self) -> str:
+        return b64encode(f"{self.user}:{self.password}".encode()).decode()
+
+
+@lru_cache(maxsize=64)
+def read_address(address: str) -> ServerAddress:
+    """An http or https address taken apart. Raises ValueError for others, without their text."""
+    try:
+        parts = urlsplit(address.strip())
+        port = parts.port
+    except ValueError:
+        raise ValueError("it is no address") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("it must begin with http:// or https:// and name a host")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    if port is not None and port != {"http": 80, "https": 443}[parts.scheme]:
+        host = f"{host}:{port}"
+    public = SplitResult(parts.scheme, host, parts.path.rstrip("/"), "", "")
+    return ServerAddress(
+        urlunsplit(public),
+        unquote(parts.username or ""),
+        unquote(parts.password or ""),
+        tuple(parse_qsl(parts.query, keep_blank_values=True)),
+    )

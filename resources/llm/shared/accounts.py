@@ -1,0 +1,192 @@
+"""Accounts: the budgets that runs share.
+
+What belongs here: which runs share one, and what each may spend of it. What a call may cost, and who
+waits for whom within a process, is `resources/llm/budget.py`.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from uuid import uuid4
+
+from resources.llm.byte_locks import ByteLocks
+from resources.llm.ledger import Ledger, now
+from resources.llm.shared.file import LimitsFile
+from resources.migrations import StoreError
+
+AHEAD = 0.05
+"""Part of the rest of a budget that a run is granted beyond what it needs at the moment: so it does not
+have to ask for each call."""
+_FIRST_OFFSET = 2**62
+"""Beyond the offsets of places (`places.py`)."""
+_KEPT = timedelta(days=30)
+"""How long an account without a living run is known; what its runs spent is in the ledger, too."""
+
+
+class _Spender(NamedTuple):
+    seq: int
+    account: str
+    run: str
+    together: int
+    spent_usd: float
+    granted_usd: float
+
+
+class Account:
+    """The account of one run.
+
+    A run shares the account of the runs that it retries or continues, its `ancestors`, finished or not.
+    With `together` it otherwise shares the account of those runs that are at work while it begins and
+    share theirs, too. A run whose process died has spent what the ledger says; the rest is free again.
+    """
+
+    def __init__(
+        self,
+        file: LimitsFile,
+        locks: ByteLocks,
+        ledger: Ledger,
+        run: str,
+        ancestors: Sequence[str],
+        *,
+        together: bool,
+    ):
+        self._file, self._locks, self._ledger = file, locks, ledger
+        self.others_usd = 0.0
+        """What the others of the account have spent or may still spend, as of the last grant."""
+        self._run, self._seq = run or uuid4().hex, 0
+        with file.transaction() as connection:
+            self._forget_old(connection)
+            self._account = self._join(connection, ancestors, together)
+            self.spent_before_usd = self._take_over(connection)
+            """What an earlier process of the same run has spent."""
+            self._seq = self._insert(connection, self._run, self.spent_before_usd, together)
+            self._locks.take(_FIRST_OFFSET + self._seq)
+
+    def grant(self, spent: float, reserved: float, needed: float, limit: float) -> float:
+        """What this run may spend in all: `needed` and a little more if the budget has it.
+
+        It has spent `spent` and set aside `reserved` for calls in flight; if `needed` does not fit, it
+        is granted these and no more.
+        """
+        with self._file.transaction() as connection:
+            self.others_usd = self._granted_to_others(connection)
+            if self.others_usd + needed > limit:
+                self._settle_dead(connection)
+                self.others_usd = self._granted_to_others(connection)
+            rest = limit - self.others_usd - needed
+            granted = needed + AHEAD * rest if rest >= 0 else spent + reserved
+            self._set(connection, spent, granted)
+        return granted
+
+    def others_at_work(self) -> bool:
+        """Whether another run of the account may give back some of what it was granted."""
+        with self._file.transaction() as connection:
+            self._settle_dead(connection)
+            found = connection.execute(
+                "SELECT 1 FROM spenders WHERE account = ? AND seq <> ? AND granted_usd > spent_usd",
+                [self._account, self._seq],
+            )
+            return found.fetchone() is not None
+
+    def settle(self, spent: float) -> None:
+        """This run has spent `spent` and needs no more at the moment."""
+        with self._file.transaction() as connection:
+            self._set(connection, spent, spent)
+
+    def finish(self, ancestors: Sequence[str]) -> None:
+        """The work of these ancestors is done: who names them begins with a budget of its own."""
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM spenders WHERE run = ?", [(run,) for run in ancestors]
+            )
+
+    def leave(self, spent: float) -> None:
+        """This run's process asks no more."""
+        with suppress(StoreError):  # Who finds it left without a word settles it.
+            self.settle(spent)
+        self._locks.release(_FIRST_OFFSET + self._seq)
+
+    def _join(
+        self, connection: sqlite3.Connection, ancestors: Sequence[str], together: bool
+    ) -> str:
+        known = self._spenders(connection, "1")
+        family = {self._run, *ancestors}
+        shared = [each.account for each in known if each.run in family]
+        if together and not shared:
+            at_work = (each for each in known if each.together and self._lives(each))
+            shared = [each.account for each in at_work]
+        account = self._account = shared[-1] if shared else uuid4().hex
+        connection.executemany(
+            "UPDATE spenders SET account = ? WHERE run = ?", [(account, run) for run in family]
+        )
+        for run in dict.fromkeys(ancestors):
+            if run not in {each.run for each in known}:
+                # It had no budget, or its account was forgotten.
+                self._insert(connection, run, self._ledger.cost_of([run]), together=False)
+        return account
+
+    def _take_over(self, connection: sqlite3.Connection) -> float:
+        """What earlier processes of this run have spent; from now on it is this one's."""
+        self._settle_dead(connection)
+        mine = self._spenders(connection, "run = ?", self._run)
+        gone = [each for each in mine if not self._lives(each)]
+        self._delete(connection, gone)
+        return sum(each.spent_usd for each in gone)
+
+    def _settle_dead(self, connection: sqlite3.Connection) -> None:
+        """What a dead process was granted and did not spend is there for others."""
+        unsettled = "account = ? AND granted_usd > spent_usd"
+        for each in self._spenders(connection, unsettled, self._account):
+            if not self._lives(each):
+                spent = max(each.spent_usd, self._ledger.cost_of([each.run]))
+                connection.execute(
+                    "UPDATE spenders SET spent_usd = ?1, granted_usd = ?1 WHERE seq = ?2",
+                    [spent, each.seq],
+                )
+
+    def _forget_old(self, connection: sqlite3.Connection) -> None:
+        before = (datetime.now(UTC) - _KEPT).isoformat(timespec="milliseconds")
+        old = self._spenders(connection, "joined_at < ?", before)
+        self._delete(connection, [each for each in old if not self._lives(each)])
+
+    def _lives(self, spender: _Spender) -> bool:
+        own = spender.seq == self._seq
+        return own or self._locks.held_by_others(_FIRST_OFFSET + spender.seq)
+
+    def _granted_to_others(self, connection: sqlite3.Connection) -> float:
+        found = connection.execute(
+            "SELECT coalesce(sum(granted_usd), 0) FROM spenders WHERE account = ? AND seq <> ?",
+            [self._account, self._seq],
+        )
+        return float(found.fetchone()[0])
+
+    def _set(self, connection: sqlite3.Connection, spent: float, granted: float) -> None:
+        connection.execute(
+            "UPDATE spenders SET spent_usd = ?, granted_usd = ? WHERE seq = ?",
+            [spent, granted, self._seq],
+        )
+
+    def _insert(
+        self, connection: sqlite3.Connection, run: str, spent: float, together: bool
+    ) -> int:
+        added = connection.execute(
+            "INSERT INTO spenders (account, run, together, spent_usd, granted_usd, joined_at) "
+            "VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
+            [self._account, run, together, spent, now()],
+        )
+        return int(added.lastrowid or 0)
+
+    @staticmethod
+    def _spenders(connection: sqlite3.Connection, where: str, *values: str) -> list[_Spender]:
+        rows = connection.execute(
+            f"SELECT {', '.join(_Spender._fields)} FROM spenders WHERE {where} ORDER BY seq", values
+        )
+        return [_Spender(*row) for row in rows]
+
+    @staticmethod
+    def _delete(connection: sqlite3.Connection, spenders: Sequence[_Spender]) -> None:
+        connection.executemany(
+            "DELETE FROM spenders WHERE seq = ?", [(each.seq,) for each in spenders]
+        )

@@ -1,0 +1,110 @@
+"""A model's first results in a stage, which decide whether the stage goes on asking it.
+
+What belongs here: counting them, and giving a model up when the first ones all failed for one reason.
+What counts as a result is its asker's to say: an outcome (`model_calls.py`) or a parsed reply
+(`parsed_reply.py`).
+"""
+
+import asyncio
+from types import TracebackType
+from typing import Final
+
+from methods.errors import UserError
+from resources.llm.model_spec import ModelSpec
+
+FIRST_RESULTS = 20
+"""Results that give a model up if all of them failed for the same reason."""
+
+Loss = tuple[str, str]
+"""Why a result failed: a reason code and a sentence."""
+HOPELESS: Final = "bad_parameter"
+"""The reason that gives a model up at its first result: every other request is sent alike."""
+
+
+class ModelGivenUp(UserError):
+    """The first results of a model all failed for one reason: the stage stops asking it."""
+
+
+class Trial:
+    """The first results of one model: `async with` a trial is one result, which `add` reports.
+
+    Until the trial is decided no more results are begun than it takes to decide it, so that a model
+    that answers nothing useful is not asked for everything first. `given_up` says why the model is
+    asked no more.
+    """
+
+    def __init__(self, stage: str, spec: ModelSpec):
+        self.given_up: str | None = None
+        self._stage, self._model = stage, spec.name
+        self._losses: list[Loss] = []
+        # All requests of a batch are submitted at once, so there is nothing to be saved by stopping.
+        self._decided = self._batched = spec.mode == "batch"
+        self._places = asyncio.Semaphore(max(FIRST_RESULTS, spec.concurrency))
+
+    async def __aenter__(self) -> None:
+        if not self._decided:
+            await self._places.acquire()
+            if self._decided:
+                self._places.release()  # The next one goes on, too.
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._places.release()
+
+    def add(self, loss: Loss | None) -> bool:
+        """Count a result, by why it failed if it did; returns whether the model is given up for it."""
+        if loss and loss[0] == HOPELESS and (self._batched or not self._decided):
+            first = self.given_up is None
+            self.give_up(f"{self._stage} stopped asking {self._model}: {loss[1]}")
+            return first
+        if self._decided:
+            return False
+        if loss is None or (self._losses and loss[0] != self._losses[0][0]):
+            self._decide()
+            return False
+        self._losses.append(loss)
+        if len(self._losses) < FIRST_RESULTS:
+            return False
+        self.give_up(self._sentence())
+        return True
+
+    def give_up(self, why: str) -> None:
+        """Ask the model no more."""
+        self.given_up = why
+        self._decide()
+
+    def _decide(self) -> None:
+        self._decided = True
+        self._places.release()
+
+    def _sentence(self) -> str:
+        reason, detail = self._losses[0]
+        return (
+            f"{self._stage} stopped asking {self._model}, as its first {FIRST_RESULTS} results all "
+            f"failed with {reason} ({detail.rstrip('.')}): correct what this names "
+            "(the model's server, its entry in models.yaml or the prompt) and run again; what was "
+            "answered is kept and costs nothing."
+        )
+
+
+class Trials:
+    """The trials of a stage's models.
+
+    With `apart` a model that is given up ends its own items only.
+    """
+
+    def __init__(self, stage: str, *, apart: bool = False):
+        self.apart = apart
+        self._stage = stage
+        self._of: dict[str, Trial] = {}
+
+    def of(self, spec: ModelSpec) -> Trial:
+        """The trial of one model, the same one for the whole stage."""
+        if spec.name not in self._of:
+            self._of[spec.name] = Trial(self._stage, spec)
+        return self._of[spec.name]

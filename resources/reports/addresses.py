@@ -1,0 +1,22 @@
+"""Links to reports, releases and model calls, as the UI shows them.
+
+What belongs here: the form of a link. It is a path below the UI's own address, without a host, a port
+or a path of a disk, so it goes on working when the home has moved or the UI is on another port. The
+files are answered by `server.py`, the calls by `resources/calls_page`.
+"""
+
+from urllib.parse import quote, urlencode
+
+PREFIX = "/loom"
+CALLS = f"{PREFIX}/calls"
+"""The page of model calls (`resources/calls_page`)."""
+
+
+def address(path: str) -> str:
+    """The link to the file at `path`, relative to the home."""
+    return f"{PREFIX}/{quote(path)}"
+
+
+def calls_of(stage: str) -> str:
+    """The link to the model calls of a stage, an asset's table."""
+    return f"{CALLS}?{urlencode({'stage': stage})}"

@@ -1,0 +1,92 @@
+"""Reading published files of a benchmark: its items, with their pictures in the image store.
+
+What belongs here: opening the file, finding the pictures that it names, and the sentence for what is
+wrong. What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from methods.errors import UserError
+from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedError, PublishedForms, PublishedItem
+from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from resources.images.intake import take_in
+from resources.images.store import ImageStore
+
+
+class PublishedFileError(UserError):
+    """A published file cannot be imported; the message names the record or the picture."""
+
+
+def read_items(
+    forms: PublishedForms, file: Path, pictures: Path | None, store: ImageStore
+) -> list[Item]:
+    """The items of `file`, their pictures put into `store`; raises PublishedFileError.
+
+    Paths that the file names are looked up in the folder `pictures`, by default the file's own. They
+    never lead out of it: a leading slash is that folder (the authors' file names /mmdu_pics/...), and
+    the folder's own name may stand first. Pictures of records before a wrong one stay in the store.
+    """
+    folder = (pictures or file.parent).resolve()
+    if pictures is not None and not folder.is_dir():
+        raise PublishedFileError(f"{pictures} is no folder of pictures: say IMAGES=folder.")
+    known: dict[str, str] = {}
+    try:
+        return [_stored(item, folder, store, known) for item in _read(forms, file)]
+    except PublishedError as error:
+        raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
+
+
+def _read(forms: PublishedForms, file: Path) -> Iterator[PublishedItem]:
+    try:
+        # Ends of lines are part of texts; a mark of the byte order is not.
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            yield from forms.read_published(file.name, lines)
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror})") from None
+
+
+def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str]) -> Item:
+    image_ids = []
+    for position, image in enumerate(item.images, start=1):
+        named = f" ({ascii(image[:200])})" if isinstance(image, str) else ""
+        try:
+            if isinstance(image, bytes):
+                image_ids.append(take_in(image, None, store).image_id)
+                continue
+            if image not in known:
+                known[image] = take_in(_picture(folder, image), None, store).image_id
+            image_ids.append(known[image])
+        except ImageRejected as rejected:
+            raise PublishedError(
+                f"image {position}{named} of record {ascii(item.item_id[:80])} cannot be used: "
+                f"{rejected.detail.rstrip('.')}"
+            ) from None
+    return Item(
+        item.item_id, item.turns, tuple(image_ids), item.choices, item.group_id, item.labels
+    )
+
+
+def _picture(folder: Path, name: str) -> bytes:
+    """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected."""
+    parts = [part for part in PurePosixPath(name).parts if part != "/"]
+    if ".." in parts or "\0" in name or "\\" in name:
+        raise ImageRejected("missing", f"its path leads out of {folder}")
+    places = [folder.joinpath(*parts)]
+    if parts[:1] == [folder.name]:
+        places.append(folder.joinpath(*parts[1:]))
+    for place in places:
+        try:
+            path = place.resolve(strict=True)
+        except (OSError, RuntimeError):
+            continue
+        if not path.is_relative_to(folder):
+            raise ImageRejected("missing", f"its path leads out of {folder}")
+        if path.is_file():
+            if path.stat().st_size > MAX_BYTES:
+                raise ImageRejected("oversized_bytes", f"it has more than {MAX_BYTES:,} bytes")
+            return path.read_bytes()
+    raise ImageRejected("missing", f"there is no such file in {folder}")

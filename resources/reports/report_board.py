@@ -1,0 +1,199 @@
+"""The leaderboard of a report: ranks, scores in three forms and counts, by judge and way of averaging.
+
+What belongs here: the order of the models, and what stands in each line. The charts beside it are
+`report_charts.py`.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from resources.reports.estimate import Estimate
+from resources.reports.report_charts import Chart, chart
+from resources.reports.report_pairs import Pairs, pairs_of
+from resources.reports.report_scores import COMMON, JUDGED, Judged, MetricShown, Row, Who, judges_of
+from resources.reports.report_slices import Slices, slices_of
+
+NO_COUNTS = dict.fromkeys(
+    ("n_turns", "n_judged", "n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"),
+    0,
+)
+
+
+class Entry(NamedTuple):
+    """One model's line under one way of averaging; `why` says why it has no rank.
+
+    `others` are its score under the other ways of averaging, `parts` those of all metrics of this one.
+    """
+
+    who: Who
+    rank: int | None
+    ranks: str
+    why: str | None
+    floor: Estimate
+    judged: Estimate
+    common: Estimate
+    others: list[Estimate]
+    parts: list[Estimate]
+    coverage: str
+    counts: Mapping[str, Any]
+
+
+class View(NamedTuple):
+    """The leaderboard under one way of averaging; `metrics` begin with the one that it is sorted by.
+
+    `others` are that metric under the other ways of averaging.
+    """
+
+    name: str
+    metrics: list[MetricShown]
+    others: list[MetricShown]
+    models: list[Entry]
+    baselines: list[Entry]
+    charts: list[Chart]
+    pairs: Pairs | None
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Models, then baselines."""
+        return [*self.models, *self.baselines]
+
+    @property
+    def ranks_baselines(self) -> bool:
+        """Whether baselines are counted in the ranks."""
+        return any(entry.rank is not None for entry in self.baselines)
+
+
+class Pane(NamedTuple):
+    """All that one judge, under one version, says."""
+
+    judged: Judged
+    title: str
+    views: list[View]
+    slices: Slices | None
+
+
+class SideBySide(NamedTuple):
+    """The score that ranks of each model by each judge: (estimate, rank in words), a line a model."""
+
+    metric: MetricShown
+    lines: list[tuple[Who, list[tuple[Estimate, str]]]]
+
+
+def panes_of(data: Row) -> list[Pane]:
+    """One pane for each judge and version, the one to show first at the front."""
+    judges = judges_of(data)
+    versions = Counter(each.judge for each in judges)
+    return [
+        Pane(
+            each,
+            each.title if versions[each.judge] == 1 else f"{each.title} · {each.version}",
+            [_view(each, aggregation) for aggregation in _aggregations(each.metrics)],
+            slices_of(each, _order(each, each.metrics[0])),
+        )
+        for each in judges
+    ]
+
+
+def side_by_side(panes: Sequence[Pane]) -> SideBySide | None:
+    """The judges beside each other; None where there is one."""
+    if len(panes) < 2:
+        return None
+    metric = panes[0].judged.metrics[0]
+    # Models that only later judges have judged come after the others.
+    contestants = {
+        who.name: who for pane in panes for who in _order(pane.judged, pane.judged.metrics[0])
+    }
+    lines = []
+    for name, who in contestants.items():
+        cells = [
+            (pane.judged.estimate(name, metric), _ranks(pane.judged.rank(name, metric)))
+            for pane in panes
+        ]
+        # Who is of the judge's family differs from judge to judge.
+        lines.append((who._replace(tags=("baseline",) if who.is_baseline else ()), cells))
+    return SideBySide(metric, lines)
+
+
+def _aggregations(metrics: Sequence[MetricShown]) -> list[str]:
+    """Ways of averaging in the order of their metrics."""
+    return list(dict.fromkeys(metric.aggregation for metric in metrics))
+
+
+def _view(judged: Judged, aggregation: str) -> View:
+    metrics = [metric for metric in judged.metrics if metric.aggregation == aggregation]
+    leading = metrics[0]
+    others = [
+        metric
+        for metric in judged.metrics
+        if metric.name == leading.name and metric.aggregation != aggregation
+    ]
+    order = _order(judged, leading)
+    entries = [_entry(judged, who, metrics, others) for who in order]
+    return View(
+        leading.averaged,
+        metrics,
+        others,
+        [entry for entry in entries if not entry.who.is_baseline],
+        [entry for entry in entries if entry.who.is_baseline],
+        [
+            chart(metric, [(who, judged.estimate(who.name, metric)) for who in order])
+            for metric in metrics
+        ],
+        pairs_of(judged, leading, order),
+    )
+
+
+def _order(judged: Judged, metric: MetricShown) -> list[Who]:
+    """Contestants by rank, then by score; those without a score last, baselines after models."""
+
+    def key(who: Who) -> tuple[Any, ...]:
+        rank = judged.rank(who.name, metric).get("rank")
+        value = judged.estimate(who.name, metric).value
+        better = math.inf if value is None else -value if metric.higher_is_better else value
+        return who.is_baseline, rank is None, rank or 0, value is None, better, who.name
+
+    return sorted(judged.contestants, key=key)
+
+
+def _entry(
+    judged: Judged, who: Who, metrics: Sequence[MetricShown], others: Sequence[MetricShown]
+) -> Entry:
+    leading = metrics[0]
+    rank = judged.rank(who.name, leading)
+    # Counts are of turns, whatever the metric; of another metric only where this one has no score.
+    counts = judged.row(who.name, leading) or next(
+        (row for (model, *_), row in judged.whole.items() if model == who.name),
+        NO_COUNTS,
+    )
+    share = rank.get("coverage")
+    if share is None and counts["n_turns"]:
+        share = counts["n_judged"] / counts["n_turns"]
+    return Entry(
+        who,
+        rank.get("rank"),
+        _ranks(rank),
+        rank.get("why"),
+        judged.estimate(who.name, leading),
+        judged.estimate(who.name, leading, JUDGED),
+        judged.estimate(who.name, leading, COMMON),
+        [judged.estimate(who.name, metric) for metric in others],
+        [judged.estimate(who.name, metric) for metric in metrics],
+        _percent(share),
+        counts,
+    )
+
+
+def _ranks(rank: Row) -> str:
+    """The interval of a rank in words: `1–3`."""
+    if rank.get("rank") is None:
+        return ""
+    return f"{rank['rank_low']}–{rank['rank_high']}"
+
+
+def _percent(share: float | None) -> str:
+    """A share as percent, 100 only where nothing is lacking."""
+    if share is None:
+        return "–"
+    return "100 %" if share >= 1 else f"{min(100 * share, 99.9):.1f} %"

@@ -1,0 +1,112 @@
+"""Examples of a report: items with their pictures, and what models and judges said of them.
+
+What belongs here: thumbnails, links that may be followed, and text with its image tokens found.
+"""
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from methods.prompts.messages import IMAGE_HERE
+from methods.review import POLICY_PREFIX
+from resources.images.store import ImageNotStored, ImageStore
+
+Row = Mapping[str, Any]
+THUMBNAIL_SIDE = 208
+"""Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""
+_TOKEN = re.compile(rf"({re.escape(IMAGE_HERE)})|<image-([0-9]{{1,3}})>", re.IGNORECASE)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def example(number: int, item: Row, best: float | None, image_store: ImageStore) -> dict[str, Any]:
+    """One item as the page shows it; `best` is the highest grade of a judge.
+
+    An image that is not stored is shown as missing.
+    """
+    return {
+        **item,
+        "anchor": f"example-{number}",
+        "reviewers": [_reviewer(name) for name in item["reviewers"]],
+        "choices": [
+            (_LETTERS[place] if place < len(_LETTERS) else str(place + 1), pieces(choice))
+            for place, choice in enumerate(item["choices"])
+        ],
+        "images": [
+            {
+                **image,
+                # An imported image may have neither.
+                "title": image["title"] or "",
+                "link": _link(image["page_url"] or ""),
+                "source": _source(image["image_id"], image_store),
+            }
+            for image in item["images"]
+        ],
+        "turns": [
+            {
+                **turn,
+                "question": pieces(turn["question"], turn["image_positions"]),
+                "references": [
+                    {**reference, "pieces": pieces(reference["reference"])}
+                    for reference in turn["references"]
+                ],
+                "answers": [
+                    {
+                        **answer,
+                        "pieces": pieces(answer["answer"] or ""),
+                        "judgments": [_judgment(each, best) for each in answer["judgments"]],
+                    }
+                    for answer in turn["answers"]
+                ],
+            }
+            for turn in item["turns"]
+        ],
+    }
+
+
+def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | int | None]]:
+    """`text` cut at its image tokens: ("text", str), ("entry", number or None), ("image", number).
+
+    The i-th `<ImageHere>` is the i-th of `positions`.
+    """
+    entering = iter(positions)
+    found: list[tuple[str, str | int | None]] = []
+    end = 0
+    for token in _TOKEN.finditer(text):
+        found.append(("text", text[end : token.start()]))
+        found.append(("entry", next(entering, None)) if token[1] else ("image", int(token[2])))
+        end = token.end()
+    return [*found, ("text", text[end:])]
+
+
+def _judgment(said: Row, best: float | None) -> dict[str, Any]:
+    """A judgment with its verdict in short: a grade, or what a rule observed."""
+    grade, of = said["score"], f" / {best:g}" if best else ""
+    if grade is not None:
+        return {**said, "verdict": f"{grade:g}{of}", "shade": grade / best if best else 0.0}
+    observed = [f"{name} {value:g}" for name, value in said["scores"].items()]
+    return {**said, "verdict": ", ".join(observed) or "no score", "shade": 0.0}
+
+
+def _reviewer(name: str) -> str:
+    # A policy that stood in for a person must not read like a person's name.
+    policy = name.removeprefix(POLICY_PREFIX)
+    return name if policy == name else f"no person (policy “{policy}”)"
+
+
+def _source(image_id: str, image_store: ImageStore) -> str | None:
+    try:
+        thumbnail = image_store.thumbnail(image_id, THUMBNAIL_SIDE)
+    except ImageNotStored:
+        return None
+    return f"data:image/jpeg;base64,{base64.b64encode(thumbnail).decode()}"
+
+
+def _link(url: str) -> str | None:
+    """The image's page where it is a web page: an address from outside may also be a script."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.netloc else None

@@ -1,0 +1,106 @@
+"""The comparison matrix of a report: every two models by the metric that ranks.
+
+What belongs here: differences with their intervals and p by Holm, which of them count, and the smallest
+difference that the release can show. The tests are `methods/evaluation/ranking.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from resources.reports.estimate import Scale
+from resources.reports.report_scores import FLOOR, Judged, MetricShown, Row, Who
+
+ALPHA = 0.05
+FEW_CLUSTERS = 30
+"""With fewer, more than that can be detected is missed (`methods/evaluation/statistics/power.py`)."""
+TOO_FEW_CLUSTERS = 5
+"""With so many or fewer no sign-flip test of two sides comes below 0.05: 2 / 2^5 = 0.0625."""
+
+
+class Cell(NamedTuple):
+    """The model of the line less that of the column; `verdict` is `better`, `worse` or empty."""
+
+    difference: str
+    interval: str
+    p: str
+    verdict: str
+
+
+class Pairs(NamedTuple):
+    """The matrix; a cell is None where a model meets itself or there is nothing to compare.
+
+    `detectable` says what difference would be found, None where that is not known.
+    """
+
+    metric: MetricShown
+    models: list[Who]
+    lines: list[list[Cell | None]]
+    detectable: str | None
+    n_clusters: int
+
+    @property
+    def few_clusters(self) -> bool:
+        """Whether the detectable difference is too small a number."""
+        return self.n_clusters < FEW_CLUSTERS
+
+    @property
+    def none_can_count(self) -> bool:
+        """Whether there are too few clusters for any difference to count."""
+        return self.n_clusters <= TOO_FEW_CLUSTERS
+
+
+def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs | None:
+    """The matrix of the models in this order; None where no two models were compared."""
+    rows = {
+        (row["first"], row["second"]): row
+        for row in judged.comparisons
+        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
+    }
+    if not rows:
+        return None
+    models = [who for who in order if any(who.name in pair for pair in rows)]
+    return Pairs(
+        metric,
+        models,
+        [[_cell(rows, one.name, other.name, metric) for other in models] for one in models],
+        _detectable([row["detectable"] for row in rows.values()], metric.scale),
+        min(row["n_clusters"] for row in rows.values()),
+    )
+
+
+def _cell(
+    rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: MetricShown
+) -> Cell | None:
+    row, sign = rows.get((one, other)), 1
+    if row is None:
+        row, sign = rows.get((other, one)), -1
+    if row is None or row["difference"] is None:
+        return None
+    scale = metric.scale
+    ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]
+    verdict = ""
+    if row["p_holm"] is not None and row["p_holm"] < ALPHA:
+        # Differences are of means of units, which fall where an inverse metric rises.
+        wanted = metric.higher_is_better != metric.inverse
+        verdict = "better" if (sign * row["difference"] > 0) == wanted else "worse"
+    return Cell(
+        scale.difference(sign * row["difference"]),
+        " to ".join(scale.difference(end) for end in sorted(ends)),
+        _p(row["p_holm"]),
+        verdict,
+    )
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "no test"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
+
+
+def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:
+    known = sorted(effect for effect in effects if effect is not None)
+    if not known:
+        return None
+    low, middle, high = (scale.shown(each) for each in (known[0], median(known), known[-1]))
+    return middle if low == high else f"{middle} ({low} to {high}, by pair)"

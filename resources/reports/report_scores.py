@@ -1,0 +1,166 @@
+"""The scores of a release as a report's sections find them: by judge, metric, form and model.
+
+What belongs here: which judge is shown first, what the metrics are, who is a baseline or a relative of
+the judge. What a section shows of it is `report_board.py`, `report_pairs.py` and `report_slices.py`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from methods.evaluation.judging import PANEL, RULE
+from resources.reports.estimate import Estimate, Scale
+
+Row = Mapping[str, Any]
+BASELINE = "baseline:"
+"""What the names of baselines begin with."""
+FLOOR, JUDGED, COMMON = "floor", "judged", "common"
+
+
+class MetricShown(NamedTuple):
+    """A metric as the page shows it; `inverse`: the number falls where the mean of units rises."""
+
+    name: str
+    aggregation: str
+    place: int
+    scale: Scale
+    higher_is_better: bool
+    inverse: bool
+
+    @property
+    def averaged(self) -> str:
+        """The aggregation in words."""
+        how, by, label = self.aggregation.partition(" by ")
+        return f"{how.capitalize()} mean{f' by {label}' if by else ''}"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from the benchmark's other metrics."""
+        return self.name, self.aggregation
+
+
+class Who(NamedTuple):
+    """A contestant; `tags` are short remarks on it."""
+
+    name: str
+    is_baseline: bool
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What one judge, under one version, says of all models.
+
+    `whole` has the rows of scores of everything by model, metric, aggregation and form; `parts` those
+    by subset. `ranks` are by model, metric and aggregation.
+    """
+
+    judge: str
+    version: str
+    metrics: Sequence[MetricShown]
+    whole: Mapping[tuple[str, str, str, str], Row]
+    parts: Sequence[Row]
+    ranks: Mapping[tuple[str, str, str], Row]
+    comparisons: Sequence[Row]
+    contestants: Sequence[Who]
+
+    @property
+    def title(self) -> str:
+        """What the judge is called where several are shown."""
+        if self.judge == PANEL:
+            return "Panel"
+        return "Rule" if self.judge == RULE else self.judge
+
+    def estimate(self, model: str, metric: MetricShown, form: str = FLOOR) -> Estimate:
+        """The score of everything, of one model."""
+        row = self.row(model, metric, form)
+        return estimate_of(row, metric.scale) if row else Estimate(scale=metric.scale)
+
+    def row(self, model: str, metric: MetricShown, form: str = FLOOR) -> Row | None:
+        """The row of that score."""
+        return self.whole.get((model, *metric.key, form))
+
+    def rank(self, model: str, metric: MetricShown) -> Row:
+        """The rank of a model; empty where none was worked out."""
+        return self.ranks.get((model, *metric.key), {})
+
+
+def estimate_of(row: Row, scale: Scale) -> Estimate:
+    """The score of a row with its interval."""
+    return Estimate(row["value"], row["ci_low"], row["ci_high"], scale)
+
+
+def judges_of(data: Row) -> list[Judged]:
+    """What each judge and version says: the profile's judges first, the panel last.
+
+    `data` is that of `render_report`. Of one judge's versions the one that has judged most is first.
+    """
+    n_judged: dict[tuple[str, str], int] = {}
+    for row in data["scores"]:
+        key = row["judge"], row["judge_version"]
+        n_judged[key] = n_judged.get(key, 0) + row["n_judged"]
+    places = {name: place for place, name in enumerate(data["judges"])}
+    ordered = sorted(
+        n_judged,
+        key=lambda key: (key[0] == PANEL, places.get(key[0], len(places)), key[0], -n_judged[key]),
+    )
+    return [_judged(data, *key, ordered) for key in ordered]
+
+
+def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str, str]]) -> Judged:
+    def mine(name: str) -> Iterator[Row]:
+        return (
+            row for row in data[name] if (row["judge"], row["judge_version"]) == (judge, version)
+        )
+
+    rows = list(mine("scores"))
+    judges = [name for name, _ in all_judges if name != PANEL] if judge == PANEL else [judge]
+    models = sorted({row["model"] for row in rows})
+    return Judged(
+        judge,
+        version,
+        list(_metrics(data["benchmark"]["metrics"] if data["benchmark"] else [], rows)),
+        {
+            (row["model"], row["metric"], row["aggregation"], row["form"]): row
+            for row in rows
+            if not row["subset_label"]
+        },
+        [row for row in rows if row["subset_label"]],
+        {(row["model"], row["metric"], row["aggregation"]): row for row in mine("ranks")},
+        list(mine("comparisons")),
+        [_who(model, judges, data) for model in models],
+    )
+
+
+def _metrics(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricShown]:
+    """The metrics that have scores, in their benchmark's order, with what it says of them."""
+    said = {(each["name"], each["aggregation"]): each for each in declared}
+    found = {(row["place"], row["metric"], row["aggregation"]) for row in rows}
+    for place, name, aggregation in sorted(found):
+        # A benchmark may have changed since: then the scale is that of the scores.
+        of = said.get((name, aggregation), {})
+        yield MetricShown(
+            name,
+            aggregation,
+            place,
+            Scale(of.get("low"), of.get("high")),
+            of.get("higher_is_better", True),
+            of.get("inverse", False),
+        )
+
+
+def _who(model: str, judges: Sequence[str], data: Row) -> Who:
+    if model.startswith(BASELINE):
+        return Who(model, True, ("baseline",))
+    tags = []
+    for role, names in (("judge", judges), ("writer", data["release"]["writers"] or ())):
+        if model in names:
+            tags.append(f"is the {role}" if len(names) == 1 else f"is a {role}")
+        elif _family(model, data) in {_family(name, data) for name in names} - {None}:
+            tags.append(f"{role}'s family")
+    return Who(model, False, tuple(tags))
+
+
+def _family(model: str, data: Row) -> str | None:
+    family: str | None = data["families"].get(model)
+    return family

@@ -1,0 +1,85 @@
+"""What a release consists of, as a report shows it: histograms, shares and the card.
+
+What belongs here: heights of bars and words beside them. The numbers are
+`methods/release_statistics.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from methods.ids import canonical_json
+from methods.release_card import card_of, facts, settings_of
+from methods.release_statistics import Distribution, Share, histogram, summary
+
+MOST_ROWS = 12
+"""Values of a label that are shown; the others are added up."""
+_IN_HEAD = ("Name", "Dialogues", "Items", "Turns", "Images", "Review policy")
+"""Facts of a card that the page's head shows."""
+
+
+class Bar(NamedTuple):
+    """One bar: what it is of, its number, its length in percent of the longest, its share in words."""
+
+    label: str
+    n: int
+    length: float
+    share: str
+
+
+class BarChart(NamedTuple):
+    """Bars with a heading; `note` says the whole in words, `unit` and `of` head their columns."""
+
+    title: str
+    note: str
+    bars: list[Bar]
+    unit: str = ""
+    of: str = ""
+
+
+def histogram_chart(of: Distribution) -> BarChart:
+    """The values of a distribution, counted in bins."""
+    bins = histogram(of.values)
+    longest = max(each.n for each in bins)
+    bars = []
+    for each in bins:
+        span = f"{each.first}" if each.first == each.last else f"{each.first}–{each.last}"
+        bars.append(Bar(span, each.n, round(100 * each.n / longest, 1), ""))
+    return BarChart(of.name, summary(of.values), bars, of.unit, of.of)
+
+
+def share_chart(share: Share) -> BarChart:
+    """The shares of a whole, in percent."""
+    total = sum(n for _, n in share.counts)
+    shown = list(share.counts[:MOST_ROWS])
+    others = share.counts[MOST_ROWS:]
+    if others:
+        shown.append((f"{len(others)} others", sum(n for _, n in others)))
+    of = share.of if total != 1 else share.of.removesuffix("s")
+    return BarChart(share.name, f"{total} {of}", _bars(shown, total))
+
+
+def card(release: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(name, value) of how the release was made; what the page's head says is left out."""
+    of = card_of(release)
+    settings = [(name, canonical_json(value)) for name, value in settings_of(of).items()]
+    return [*(fact for fact in facts(of) if fact[0] not in _IN_HEAD), *settings]
+
+
+def category_chart(categories: Sequence[Mapping[str, Any]], n_images: int) -> BarChart | None:
+    """Categories of the pages that the images are from; None where none is known."""
+    if not categories:
+        return None
+    return BarChart(
+        "Categories of the images' pages",
+        f"the {len(categories)} most frequent, of {n_images} images",
+        _bars([(row["category"], row["n"]) for row in categories], n_images),
+    )
+
+
+def _bars(counts: Sequence[tuple[str, int]], total: int) -> list[Bar]:
+    """A bar for each value, with its share of the total."""
+    longest = max(n for _, n in counts)
+    return [
+        Bar(value, n, round(100 * n / longest, 1), f"{100 * n / total:.1f} %")
+        for value, n in counts
+    ]

@@ -1,0 +1,43 @@
+"""Reports and releases of the home over HTTP, for reading in a browser.
+
+What belongs here: which files are answered, and which of them have scripts. What does not: who is
+answered and what a page may do (`guard.py`), the links to them (`addresses.py`), and the server, which
+is the UI's (`dagster_project/webserver.py`).
+"""
+
+from pathlib import Path
+from posixpath import normpath
+
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from resources.reports.addresses import PREFIX
+from resources.reports.guard import Guard, policy
+
+FOLDERS = ("reports", "releases")
+"""Folders of the home that are answered; nothing else of the home is."""
+REFUSAL = "Reports are read on the machine that they are on."
+WITH_SCRIPTS = "reports/cluster/"
+"""Pages with scripts, which name the hashes of their scripts in a policy of their own."""
+NO_SCRIPTS, OWN_SCRIPTS = policy(), policy(scripts=True)
+
+
+def files_of(home: Path) -> Mount:
+    """The route of a home's reports and releases. A folder may come later than the route."""
+    routes = [Mount(f"/{name}", _Files(home / name)) for name in FOLDERS]
+    return Mount(PREFIX, Guard(Starlette(routes=routes), _policy_of, REFUSAL))
+
+
+class _Files(StaticFiles):
+    """Regular files below a folder; what leads out of it, by dots or by a link, is not found."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(directory=folder, check_dir=False)
+        self.config_checked = True
+
+
+def _policy_of(scope: Scope) -> str:
+    path = normpath(scope["path"].removeprefix(scope.get("root_path", ""))).lstrip("/")
+    return OWN_SCRIPTS if path.startswith(WITH_SCRIPTS) else NO_SCRIPTS

@@ -1,0 +1,16 @@
+-- How far people are with each kind of items, and the ids and content hashes of its queued items.
+SELECT
+    s.kind,
+    count(*) AS n_items,
+    sum(s.people > 0) AS n_open,
+    coalesce(sum(e.n_decisions), 0) AS n_decisions,
+    coalesce(max(e.last_event), 0) AS last_event,
+    group_concat(s.item_id || ' ' || s.content_hash) AS contents
+FROM (SELECT * FROM standings ORDER BY kind, item_id) AS s
+LEFT JOIN (
+    SELECT item_id, count(*) AS n_decisions, max(event_id) AS last_event
+    FROM events
+    GROUP BY item_id
+) AS e USING (item_id)
+GROUP BY s.kind
+ORDER BY s.kind;

@@ -1,0 +1,148 @@
+"""`settings.yaml` of the home: the settings of assets that differ from their defaults.
+
+What belongs here: the base class of an asset's settings, and reading, checking and writing the file.
+Which settings an asset has stands beside the asset.
+
+The file has a key for each stage, in it one for each asset, in it the settings:
+
+    cluster:
+      clusters: {tau: 0.6}
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from methods.errors import UserError
+from resources.atomic_file import write_atomically
+from resources.home import settings_path
+
+Sections = Mapping[str, "type[Settings]"]
+"""Table of an asset (`stage.name`) to the class of its settings."""
+
+SCHEMA_NAME = "settings.schema.json"
+_HEADER = f"""\
+# yaml-language-server: $schema={SCHEMA_NAME}
+# Settings of this home; what is not here has its default. Every run reads this file when a step starts.
+"""
+
+
+S = TypeVar("S", bound="Settings")
+
+
+class SettingsError(UserError):
+    """A setting cannot be used; the message names it."""
+
+
+class Settings(BaseModel):
+    """Settings of one asset: every field has a default, its limits and a description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RUN_ONLY: ClassVar[frozenset[str]] = frozenset()
+    """Fields that ask for something once: a run's config may give them, the file may not."""
+
+
+def checked(table: str, of: type[S], values: Mapping[str, Any]) -> S:
+    """The settings of `table` with `values` over the defaults. Raises SettingsError."""
+    try:
+        return of.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_sentence(table, error)) from None
+
+
+def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
+    """What the file gives each table, checked; empty for a table without any. Raises SettingsError."""
+    path = settings_path()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.") from None
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        problem = " ".join(str(error).split())
+        raise SettingsError(f"{path} is not YAML: {problem}.") from None
+    try:
+        found = _by_table(content)
+        _check(sections, found)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+    return {table: found.get(table, {}) for table in sections}
+
+
+def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> Path:
+    """Make `values` the file's content, and write its schema beside it. Raises SettingsError."""
+    _check(sections, values)
+    nested: dict[str, dict[str, Any]] = {}
+    for table, given in values.items():
+        stage, name = table.split(".")
+        if given:
+            nested.setdefault(stage, {})[name] = dict(given)
+    path = settings_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    body = yaml.safe_dump(nested, sort_keys=False, allow_unicode=True) if nested else ""
+    write_atomically(
+        path.with_name(SCHEMA_NAME), json.dumps(json_schema(sections), indent=1).encode()
+    )
+    write_atomically(path, (_HEADER + body).encode())
+    return path
+
+
+def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise SettingsError unless the file may have these values."""
+    for table, given in values.items():
+        if table not in sections:
+            raise SettingsError(
+                f"there are no settings of {table}; there are those of {', '.join(sections)}."
+            )
+        once = sections[table].RUN_ONLY & given.keys()
+        if once:
+            raise SettingsError(f"{table}.{min(once)} is for one run: give it in the Launchpad.")
+        checked(table, sections[table], given)
+
+
+def json_schema(sections: Sections) -> dict[str, Any]:
+    """The JSON schema of the file, for editors."""
+    stages: dict[str, dict[str, Any]] = {}
+    for table, of in sections.items():
+        stage, name = table.split(".")
+        stages.setdefault(stage, {})[name] = of.model_json_schema()
+    return _closed({stage: _closed(assets) for stage, assets in stages.items()})
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _by_table(content: object) -> dict[str, dict[str, Any]]:
+    if content is None:
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    if not isinstance(content, dict):
+        raise SettingsError("it is not a mapping of stages.")
+    for stage, assets in content.items():
+        if not isinstance(assets or {}, dict):
+            raise SettingsError(f"{stage} is not a mapping of assets.")
+        # A key with nothing below it, or with comments alone, is None.
+        for name, values in (assets or {}).items():
+            if not isinstance(values or {}, dict):
+                raise SettingsError(f"{stage}.{name} is not a mapping of settings.")
+            found[f"{stage}.{name}"] = values or {}
+    return found
+
+
+def _sentence(table: str, error: ValidationError) -> str:
+    """The first thing that is wrong, in one sentence."""
+    first = error.errors(include_url=False)[0]
+    named = ".".join([table, *map(str, first["loc"])])
+    if first["type"] == "extra_forbidden":
+        return f"there is no setting {named}."
+    problem = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    return f"{named} is {first['input']!r}, but {problem[0].lower()}{problem[1:].rstrip('.')}."

@@ -1,0 +1,128 @@
+"""A connection to a store's file whose errors name the file.
+
+What belongs here: which of SQLite's errors are about the file, and the sentence for each. Errors of a
+statement or of a row (a constraint, a wrong name) stay what they are.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from resources.migrations import StoreError
+
+DAMAGED = (
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_CANTOPEN,
+)
+"""Result codes that say that the file is not what the store has made."""
+_REFUSED = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
+)
+"""Result codes that say that the file cannot be read or written now."""
+
+
+def result_code(error: sqlite3.Error) -> int:
+    """SQLite's result code: the lowest byte, the others say more of it."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+class NamedConnection(sqlite3.Connection):
+    """A connection that raises StoreError for what SQLite says of the file, its cause that error."""
+
+    path: Path
+    advice: str
+    """What to do about a file that is damaged."""
+
+    def cursor(self, factory: Any = None) -> Any:
+        """A cursor that raises StoreError, too."""
+        return super().cursor(factory or NamedCursor)
+
+    def execute(self, *arguments: Any) -> "NamedCursor":
+        """As of every connection."""
+        # That of sqlite3 makes a cursor without `cursor`.
+        cursor: NamedCursor = self.cursor()
+        return cursor.execute(*arguments)
+
+    def executemany(self, sql: str, rows: Iterable[Any], /) -> "NamedCursor":
+        """As of every connection."""
+        cursor: NamedCursor = self.cursor()
+        return cursor.executemany(sql, rows)
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """Raise StoreError for errors of the file in this block."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise self.named(error) from error
+
+    def named(self, error: sqlite3.DatabaseError) -> Exception:
+        """The StoreError for an error of the file; the error itself if it is none."""
+        code = result_code(error)
+        # A file that was cut off to nothing is an empty database to SQLite.
+        if code in DAMAGED or str(error).startswith("no such table"):
+            return StoreError(f"{self.path} is damaged ({error}): {self.advice}.")
+        if code in _REFUSED:
+            return StoreError(
+                f"{self.path} cannot be used ({error}): put that right, and start again."
+            )
+        return error
+
+
+class NamedCursor(sqlite3.Cursor):
+    """A cursor of a NamedConnection."""
+
+    connection: NamedConnection
+
+    def execute(self, *arguments: Any) -> "NamedCursor":
+        """As of every cursor."""
+        try:
+            super().execute(*arguments)
+        except sqlite3.DatabaseError as error:
+            raise self.connection.named(error) from error
+        return self
+
+    def executemany(self, sql: str, rows: Iterable[Any], /) -> "NamedCursor":
+        """As of every cursor."""
+        try:
+            super().executemany(sql, rows)
+        except sqlite3.DatabaseError as error:
+            raise self.connection.named(error) from error
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.DatabaseError as error:
+            raise self.connection.named(error) from error
+
+    def fetchone(self) -> Any:
+        """As of every cursor."""
+        try:
+            return super().fetchone()
+        except sqlite3.DatabaseError as error:
+            raise self.connection.named(error) from error
+
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        """As of every cursor."""
+        try:
+            return super().fetchmany(size)
+        except sqlite3.DatabaseError as error:
+            raise self.connection.named(error) from error
+
+    def fetchall(self) -> list[Any]:
+        """As of every cursor."""
+        try:
+            return super().fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self.connection.named(error) from error

@@ -1,7 +1,0 @@
--- The questions of the sets in some buckets, in the order they were asked for, with their answers
--- where there are any.
-SELECT q.bucket, q.set_id, q.question_id, q.scope, q.position, q.ordinal, q.question, a.answer
-FROM dialogue.questions AS q
-LEFT JOIN dialogue.answers AS a USING (question_id)
-WHERE list_contains($buckets, q.bucket)
-ORDER BY q.set_id, q.scope DESC, q.position, q.ordinal;

@@ -1,0 +1,18 @@
+-- The judgments on one release of answers that have not been replaced.
+SELECT
+    j.model,
+    j.judge,
+    j.replicate,
+    j.item_id,
+    j.trial,
+    j.turn,
+    j.part,
+    map_entries(j.scores) AS scores,
+    j.score,
+    j.explanation,
+    j.call_key,
+    j.prompt_version
+FROM evaluate.judgments AS j
+JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+WHERE j.release_id = $release_id AND j.answer_call_key IS NOT DISTINCT FROM a.call_key
+ORDER BY j.judge, j.prompt_version, j.replicate, j.model;

@@ -1,0 +1,23 @@
+-- The observations on one release, repetitions of a judge averaged; each of them is in `replicates`.
+SELECT
+    o.model,
+    o.judge,
+    o.judge_version,
+    o.metric,
+    o.item_id,
+    o.trial,
+    o.turn,
+    o.part,
+    coalesce(min(o.status) FILTER (o.status = 'judged'), min(o.status)) AS status,
+    avg(o.value) AS value,
+    list(o.value ORDER BY o.replicate) FILTER (o.value IS NOT NULL) AS replicates,
+    any_value(a.status) = 'refused' AS refused,
+    any_value(a.provider) AS provider,
+    any_value(j.provider) AS judge_provider
+FROM evaluate.observations AS o
+JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
+LEFT JOIN evaluate.judgments AS j
+    USING (release_id, model, judge, replicate, item_id, trial, turn, part)
+WHERE o.release_id = $release_id AND o.status <> 'no_reference'
+GROUP BY o.model, o.judge, o.judge_version, o.metric, o.item_id, o.trial, o.turn, o.part
+ORDER BY o.judge, o.judge_version, o.model, o.item_id, o.trial, o.turn, o.part, o.metric;

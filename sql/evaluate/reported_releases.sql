@@ -1,0 +1,8 @@
+-- Releases that have a report: those in force, those that were evaluated, and those that had one before.
+SELECT r.*, c.release_id IS NOT NULL AS in_force
+FROM release.releases AS r
+LEFT JOIN release.current AS c USING (release_id)
+WHERE c.release_id IS NOT NULL
+    OR EXISTS (SELECT 1 FROM evaluate.scores AS s WHERE s.release_id = r.release_id)
+    OR EXISTS (SELECT 1 FROM evaluate.reports AS p WHERE p.release_id = r.release_id)
+ORDER BY in_force DESC, r.name, r.created_at DESC;

@@ -1,0 +1,8 @@
+-- Models without scores on a release in force of a benchmark.
+SELECT c.release_id, m.model
+FROM release.current AS c
+JOIN release.releases AS r USING (release_id)
+CROSS JOIN (SELECT unnest($models) AS model) AS m
+ANTI JOIN evaluate.scores AS s ON s.release_id = c.release_id AND s.model = m.model
+WHERE r.benchmark IS NOT NULL
+ORDER BY c.release_id, m.model;

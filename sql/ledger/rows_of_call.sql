@@ -1,0 +1,66 @@
+-- Rows that name a call: their table, and their place in it for a person to read.
+SELECT DISTINCT named_by, place
+FROM (
+    SELECT 'dialogue.summaries' AS named_by, 'set ' || set_id || ', entry ' || entry_id AS place
+    FROM dialogue.summaries WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'dialogue.questions',
+        'set ' || set_id || coalesce(', image ' || position, ', all images') || ', question ' || ordinal
+    FROM dialogue.questions WHERE call_key = $key
+    UNION ALL
+    SELECT 'dialogue.answers', 'set ' || set_id || ', question ' || question_id
+    FROM dialogue.answers WHERE call_key = $key
+    UNION ALL
+    SELECT 'dialogue.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
+    FROM dialogue.failed WHERE call_key = $key
+    UNION ALL
+    SELECT 'rewrite.rewrites', 'set ' || set_id || ', dialogue ' || dialogue_id || ', rewrite ' || ordinal
+    FROM rewrite.rewrites WHERE call_key = $key
+    UNION ALL
+    SELECT 'rewrite.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
+    FROM rewrite.failed WHERE call_key = $key
+    UNION ALL
+    SELECT 'release.turns', 'release ' || release_id || ', item ' || item_id || ', turn ' || turn
+    FROM release.turns WHERE call_key = $key
+    UNION ALL
+    SELECT 'release.references', 'release ' || release_id || ', item ' || item_id || ', turn ' || turn
+    FROM release.references WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.answers',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+    FROM evaluate.answers WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.extractions',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ', trial ' || trial || ': what ' || extractor || ' read'
+    FROM evaluate.extractions WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.extractions',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ', trial ' || trial || ': the answer that ' || extractor || ' read'
+    FROM evaluate.extractions WHERE answer_call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.judgments',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ', judged by ' || judge
+    FROM evaluate.judgments WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.judgments',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ': the answer that ' || judge || ' judged'
+    FROM evaluate.judgments WHERE answer_call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.failed',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ', ' || stage || ': ' || reason
+    FROM evaluate.failed WHERE call_key = $key
+)
+ORDER BY named_by, place
+LIMIT $n_rows;

@@ -1,0 +1,106 @@
+"""Settings of a home: every run obeys the file, a run's config is for that run, and both are shown."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import Result, Row, World, check, copy_of, made, metadata, sentence
+
+ONLY = "settings of this run only"
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """Clustered at the default tau, 0.75."""
+    copy_of(clustered.root, tmp_path)
+    return make_world(tmp_path, clustered.corpus)
+
+
+def cluster(world: World, **config: object) -> Result:
+    """A run of `cluster/clusters`, with config where some is given."""
+    ops: dict[str, Any] | None = {"cluster__clusters": {"config": config}} if config else None
+    return world.run("cluster", ops, assets=dg.AssetSelection.assets(["cluster", "clusters"]))
+
+
+def shown(run: Result) -> Row:
+    assert run.success
+    return metadata(run, "cluster/clusters")
+
+
+def test_a_runs_config_is_for_that_run_and_the_files_value_is_there_again(world: World) -> None:
+    world.write_settings({"cluster": {"clusters": {"tau": 0.6}}})
+    file = (world.home / "settings.yaml").read_bytes()
+
+    first = shown(cluster(world))
+    assert first["mode"] == "reclustered: tau was 0.75 and is 0.6"
+    assert first["settings"]["tau"] == 0.6 and ONLY not in first
+
+    run = cluster(world, tau=0.9)
+    once = shown(run)
+    assert once["mode"] == "reclustered: tau was 0.6 and is 0.9"
+    assert (once["settings"]["tau"], once[ONLY]) == (0.9, {"tau": 0.9})
+    said = [entry.user_message for entry in world.instance.all_logs(run.run_id)]
+    assert "tau is 0.9 in this run only" in said
+
+    again = shown(cluster(world))
+    assert again["mode"] == "reclustered: tau was 0.9 and is 0.6"
+    assert again["settings"] == first["settings"] and ONLY not in again
+    assert (world.home / "settings.yaml").read_bytes() == file
+
+
+def test_checks_judge_by_the_settings_of_the_run_that_made_the_rows(world: World) -> None:
+    # Twelve entries in two clusters of six: half of the grouped ones are in each group.
+    world.write_settings({"cluster": {"clusters": {"max_group_share": 0.4}}})
+    strict = check(cluster(world), "cluster/clusters", "giant_group")
+    assert (strict.passed, strict.metadata["limit"].value) == (False, 0.4)
+    mild = check(cluster(world, max_group_share=0.6), "cluster/clusters", "giant_group")
+    assert (mild.passed, mild.metadata["limit"].value) == (True, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            {"cluster": {"clusters": {"tau": 7}}},
+            "cluster.clusters.tau is 7, but should be less than or equal to 1.",
+        ),
+        ({"cluster": {"clusters": {"tua": 0.6}}}, "there is no setting cluster.clusters.tua."),
+        (
+            {"cluster": {"clusters": {"recluster": True}}},
+            "cluster.clusters.recluster is for one run: give it in the Launchpad.",
+        ),
+        (
+            {"cluster": {"image_sets": {"redraw": True}}},
+            "cluster.image_sets.redraw is for one run: give it in the Launchpad.",
+        ),
+        (
+            {"ingest": {"wit_rows": {"read_unchanged": True}}},
+            "ingest.wit_rows.read_unchanged is for one run: give it in the Launchpad.",
+        ),
+    ],
+    ids=["impossible", "no setting", "recluster", "redraw", "read_unchanged"],
+)
+def test_a_file_that_cannot_be_used_is_one_sentence_and_changes_nothing(
+    world: World, content: Row, said: str
+) -> None:
+    before = world.rows("FROM cluster.clusters ORDER BY ALL")
+    world.write_settings(content)
+    run = cluster(world)
+    assert not run.success
+    assert sentence(run) == f"{world.home}/settings.yaml: {said}"
+    assert made(run) == set()
+    assert world.rows("FROM cluster.clusters ORDER BY ALL") == before
+
+
+def test_settings_of_a_stage_that_there_is_not_are_refused_with_those_there_are(
+    world: World,
+) -> None:
+    world.write_settings({"clusters": {"clusters": {"tau": 0.6}}})
+    said = sentence(cluster(world))
+    assert said.startswith(
+        f"{world.home}/settings.yaml: there are no settings of clusters.clusters; there are those of "
+    )
+    assert "cluster.clusters, " in said

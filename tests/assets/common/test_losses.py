@@ -1,0 +1,58 @@
+"""What may be lost: the limit itself, and the one sentence beyond it."""
+
+import dagster as dg
+import pytest
+
+from assets.common.losses import reasons, require_few_lost
+
+
+@pytest.mark.parametrize(
+    ("lost", "n_all", "max_share"),
+    [
+        # A fifth of five is one.
+        ({"truncated": 1}, 5, 0.2),
+        # 29 of a hundred are 0.29, though 0.29 * 100 is less than 29 for a computer.
+        ({"truncated": 20, "missing": 9}, 100, 0.29),
+        ({"truncated": 5}, 5, 1.0),
+        ({}, 5, 0.0),
+        ({}, 0, 0.2),
+    ],
+    ids=["a fifth", "29 of 100", "all, if all may be", "none", "none of none"],
+)
+def test_as_much_as_the_limit_may_be_lost(
+    lost: dict[str, int], n_all: int, max_share: float
+) -> None:
+    require_few_lost("birds.owls", "images", lost, n_all, max_share)
+
+
+@pytest.mark.parametrize(
+    ("lost", "n_all", "max_share"),
+    [({"truncated": 2}, 9, 0.2), ({"truncated": 1}, 1_000_000, 0.0), ({"truncated": 1}, 1, 0.99)],
+)
+def test_more_is_a_failure(lost: dict[str, int], n_all: int, max_share: float) -> None:
+    with pytest.raises(dg.Failure):
+        require_few_lost("birds.owls", "images", lost, n_all, max_share)
+
+
+def test_the_failure_says_of_what_how_much_why_and_what_may_be() -> None:
+    with pytest.raises(dg.Failure) as raised:
+        lost = {"missing": 1, "truncated": 3, "empty": 1}
+        require_few_lost("birds.owls", "images", lost, 10, 0.2)
+    assert raised.value.description == (
+        "birds.owls keeps its earlier rows: 5 of 10 images were lost (3 truncated, 1 empty, "
+        "1 missing), and at most 20% may be."
+    )
+    shown = {name: entry.value for name, entry in raised.value.metadata.items()}
+    assert (shown["lost"], shown["of"], shown["limit"]) == (5, 10, 0.2)
+    assert "| truncated | 3 |" in shown["reasons"]
+    # Another attempt would lose the same.
+    assert not raised.value.allow_retries
+
+
+def test_reasons_are_a_table_with_the_most_frequent_first() -> None:
+    (table,) = reasons({"missing": 1, "truncated": 3, "empty": 1}).values()
+    assert table.value.splitlines()[2:] == ["| truncated | 3 |", "| empty | 1 |", "| missing | 1 |"]
+
+
+def test_no_losses_have_no_table() -> None:
+    assert reasons({}) == {}

@@ -1,0 +1,91 @@
+"""Profile `openai` without OPENAI_API_KEY: what asks no model runs; what asks one says what to set."""
+
+import dagster as dg
+import pytest
+
+from dagster_project.definitions import defs
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import (
+    AFTER_JUDGING,
+    ANY_ASSETS,
+    SMALL_SETS,
+    Result,
+    World,
+    copy_of,
+    made,
+)
+
+ASKING = {
+    "dialogue/summaries",
+    "dialogue/questions",
+    "dialogue/answers",
+    "rewrite/rewrites",
+    "evaluate/answers",
+    "evaluate/judgments",
+}
+
+
+@pytest.fixture(scope="module")
+def world(
+    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> World:
+    """A home with a release, and the profile `openai` of the models.yaml that is shipped."""
+    root = tmp_path_factory.mktemp("keyless")
+    copy_of(released.root, root)
+    made_world = make_world(root, released.corpus)
+    gpt = {"provider": "openai", "api_key_env": "OPENAI_API_KEY"}
+    made_world.write_models(
+        {
+            "profiles": {"openai": {"writer": "gpt-4o", "judge": "gpt-4o", "evaluate": ["gpt-4o"]}},
+            "models": {"gpt-4o": {**gpt, "base_url": made_world.proxy.base_url}},
+        }
+    )
+    made_world.settings = {"LOOM_PROFILE": "openai"}
+    return made_world
+
+
+def said(run: Result) -> str:
+    """What the run's log says of its failure."""
+    return "\n".join(
+        str(event.message) + str(event.event_specific_data) for event in run.all_events
+    )
+
+
+@pytest.mark.parametrize("job", ["cluster", "review", "release", "ledger"])
+def test_a_stage_that_asks_no_model_runs(world: World, job: str) -> None:
+    run = world.run(job, SMALL_SETS if job == "cluster" else None)
+    assert run.success, said(run)
+
+
+def test_ingestion_runs(world: World) -> None:
+    assert world.ingest().success
+
+
+def test_the_assets_of_evaluation_that_read_what_is_there_run(world: World) -> None:
+    run = world.run(ANY_ASSETS, assets=AFTER_JUDGING)
+    assert run.success, said(run)
+    assert made(run) >= {
+        f"evaluate/{table}"
+        for table in ("scores", "leaderboard", "provenance", "score_queue", "judge_agreement")
+    }
+    assert made(run) >= {"evaluate/reports"}
+
+
+@pytest.mark.parametrize("asset", sorted(ASKING))
+def test_a_step_that_asks_a_model_says_which_key_to_set(world: World, asset: str) -> None:
+    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.assets(asset.split("/")))
+    assert not run.success
+    assert made(run) == set()
+    assert "gpt-4o needs a key: set OPENAI_API_KEY" in said(run)
+    assert world.proxy.requests == []
+
+
+def test_these_are_all_that_ask_a_model() -> None:
+    asking = {
+        "/".join(asset.key.path)
+        for asset in defs.assets or []
+        if isinstance(asset, dg.AssetsDefinition) and "llm" in asset.required_resource_keys
+    }
+    assert asking == ASKING
+    for check in defs.asset_checks or []:
+        assert "llm" not in check.required_resource_keys

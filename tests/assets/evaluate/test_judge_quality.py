@@ -1,0 +1,230 @@
+"""The asset `evaluate/judge_quality` on a warehouse filled by hand."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from assets.evaluate.judge_quality import NO_JUDGE, judge_quality
+from assets.evaluate.observed import answer_lengths
+from methods.benchmarks import BENCHMARKS
+from methods.evaluation.judge_quality import AnswerKey
+from methods.mmdu.judging import DIMENSIONS, OVERALL
+from tests.assets.review.desk import Desk
+
+Row = dict[str, Any]
+Scores = Mapping[tuple[str, str, int], tuple[int, ...]]
+"""Replicates by judge, model and item."""
+
+BENCHMARK = {"benchmark": "mmdu", "release_id": "r"}
+PLAIN = {"trial": "plain", "turn": 1, "part": "turn"}
+MODELS = ("a", "b", "c")
+WORDS = {"a": "one", "b": "one two", "c": "one two three"}
+
+
+def answer(model: str, item: int) -> str:
+    """As many words as the model writes, and the item's number as one more."""
+    return f"{WORDS[model]} {item}"
+
+
+@pytest.fixture
+def evaluated(desk: Desk) -> Desk:
+    """Two items of one turn, answered by three models; nothing is observed."""
+    items = [{**BENCHMARK, "item_id": f"{item}", "turn": 1} for item in (1, 2)]
+    desk.fill(
+        "release.items",
+        [
+            {**item, "set_id": "s", "ordinal": 1, "revision": 0, "reviewers": [], "labels": []}
+            for item in items
+        ],
+    )
+    turns = [{**item, "question": f"Question {item['item_id']}?"} for item in items]
+    desk.fill("release.turns", [{**turn, "image_positions": [1]} for turn in turns])
+    desk.fill(
+        "release.references",
+        [{**item, "kind": "answer", "reference": "It is so."} for item in items],
+    )
+    pictures = [{**item, "position": 1, "image_id": "p"} for item in items]
+    desk.fill("release.images", [{**each, "page_url": "u", "title": "t"} for each in pictures])
+    desk.fill(
+        "evaluate.answers",
+        [
+            {**item, **PLAIN, "model": model, "provider": "x", "status": "answered"}
+            | {"answer": answer(model, int(item["item_id"])), "prompt_version": "p"}
+            for item in items
+            for model in MODELS
+        ],
+    )
+    return desk
+
+
+def observe(desk: Desk, scores: Scores, judge_version: str = "v") -> None:
+    """Observations in the place of all others: every dimension has the same score."""
+    desk.fill(
+        "evaluate.observations",
+        [
+            {**BENCHMARK, **PLAIN, "model": model, "judge": judge, "judge_version": judge_version}
+            | {"item_id": f"{item}", "replicate": replicate, "metric": metric}
+            | {"status": "judged", "value": float(score)}
+            for (judge, model, item), replicates in scores.items()
+            for replicate, score in enumerate(replicates)
+            for metric in DIMENSIONS
+        ],
+    )
+
+
+def of(judge: str, first: tuple[int, ...], second: tuple[int, ...]) -> Scores:
+    """What a judge gave the models' answers to both items."""
+    return {
+        (judge, model, item): (score,)
+        for item, given in ((1, first), (2, second))
+        for model, score in zip(MODELS, given, strict=True)
+    }
+
+
+def materialize(desk: Desk) -> Row:
+    """Metadata of the asset."""
+    result = dg.materialize(
+        [judge_quality],
+        resources={
+            "warehouse": desk.warehouse,
+            "review_store": desk.store,
+            "benchmarks": BENCHMARKS,
+        },
+        run_config={
+            "ops": {"evaluate__judge_quality": {"config": {"n_resamples": 100}}},
+        },
+    )
+    (event,) = result.get_asset_materialization_events()
+    return {name: each.value for name, each in event.materialization.metadata.items()}
+
+
+def figures(desk: Desk, judge: str, other: str = "") -> dict[tuple[str, str], Row]:
+    """Overall figures of one judge, or of it and another: by level or model, and measure."""
+    rows = desk.rows(
+        f"FROM evaluate.judge_quality WHERE judge = '{judge}' AND other = '{other}' "
+        f"AND metric = '{OVERALL}'"
+    )
+    return {(row["level"] or row["model"], row["measure"]): row for row in rows}
+
+
+def test_one_judge_has_a_distribution_and_figures_of_length(evaluated: Desk) -> None:
+    # Longer answers have higher scores throughout: 2, 3 and 4 words.
+    observe(evaluated, of("j", (4, 6, 10), (5, 7, 10)))
+    shown = materialize(evaluated)
+    found = figures(evaluated, "j")
+    assert (found["", "mean"]["n"], found["", "mean"]["value"]) == (6, 7)
+    assert found["", "ceiling_rate"]["value"] == pytest.approx(2 / 6)
+    # Ranks of the scores 1, 2, 3, 4, 5.5, 5.5, of the lengths 1.5, 1.5, 3.5, 3.5, 5.5, 5.5: their
+    # covariance is 16, their squares 17 and 16.
+    assert found["", "length_correlation"]["value"] == pytest.approx(4 / math.sqrt(17))
+    assert found["a", "length_controlled_score"]["reason"] is not None
+    assert found["", "replicate_variance"]["reason"] is not None
+    assert {row["judge"] for row in evaluated.rows("FROM evaluate.judge_quality")} == {"j"}
+    assert "| `r` | `j` | `v` | 7.00 | 0.33 | 0.97 | – |" in shown["judges"]
+    assert shown["agreement"] == "none"
+
+
+def test_every_dimension_has_a_distribution(evaluated: Desk) -> None:
+    observe(evaluated, of("j", (4, 6, 10), (5, 7, 10)))
+    materialize(evaluated)
+    rows = evaluated.rows("FROM evaluate.judge_quality WHERE measure = 'floor_rate'")
+    assert {row["metric"] for row in rows} == set(DIMENSIONS)
+    assert {(row["benchmark"], row["release_id"]) for row in rows} == {("mmdu", "r")}
+
+
+def test_two_judges_agree_and_make_a_panel(evaluated: Desk) -> None:
+    observe(evaluated, {**of("k", (5, 7, 8), (5, 7, 9)), **of("j", (4, 6, 9), (5, 7, 9))})
+    shown = materialize(evaluated)
+    found = figures(evaluated, "j", "k")
+    # Of 6 answers three are 1 point apart; models' means 4.5, 6.5, 9 against 5, 7, 8.5.
+    assert found["answer", "mae"]["value"] == pytest.approx(3 / 6)
+    assert found["answer", "mae"]["ci_low"] is not None
+    assert found["model", "mae"]["value"] == pytest.approx(0.5)
+    assert found["model", "kendall"]["value"] == pytest.approx(1)
+    assert (found["model", "kendall"]["n"], found["item", "kendall"]["n"]) == (3, 6)
+    assert figures(evaluated, "k", "j") == {}, "a pair has one row"
+    panel = figures(evaluated, "panel")
+    assert panel["", "mean"]["value"] == pytest.approx((4.5 + 6.5 + 8.5 + 5 + 7 + 9) / 6)
+    shares = [panel["", f"variance_share_{name}"] for name in ("item", "judge", "interaction")]
+    assert sum(share["value"] for share in shares) == pytest.approx(1)
+    assert panel["", "variance_share_replicate"]["reason"] is not None
+    (version,) = {row["judge_version"] for row in panel.values()}
+    assert version == "mean of j v, k v"
+    assert "| `r` | `j` | `v` | `k` |" in shown["agreement"]
+
+
+def test_replicates_are_kept_apart(evaluated: Desk) -> None:
+    scores: dict[tuple[str, str, int], tuple[int, ...]] = dict(of("j", (4, 6, 9), (5, 7, 9)))
+    scores["j", "a", 1] = (3, 4, 5)
+    scores["j", "a", 2] = (5, 5, 5)
+    observe(evaluated, scores)
+    materialize(evaluated)
+    found = figures(evaluated, "j")
+    assert (found["", "replicate_variance"]["n"], found["", "replicate_variance"]["value"]) == (
+        2,
+        pytest.approx(0.5),
+    )
+    assert found["a", "mean"]["value"] == pytest.approx(4.5)
+    assert found["", "variance_share_replicate"]["n"] == 2
+
+
+def test_people_are_compared_with_a_judge_on_each_model_s_answers(evaluated: Desk) -> None:
+    observe(evaluated, of("j", (4, 6, 9), (5, 7, 9)))
+    contents = [
+        {"image_ids": [], "question": "Question 1?", "reference": "It is so."}
+        | {"answer": answer(model, 1), "dimensions": [OVERALL], "lowest": 1, "highest": 10}
+        | {"scores": {OVERALL: None}}
+        for model in MODELS
+    ]
+    evaluated.queue("score", contents)
+    evaluated.decide(
+        "ann",
+        [
+            {"verdict": "edit", "edits": content | {"scores": {OVERALL: points}}}
+            for content, points in zip(contents, (2, 6, 10), strict=True)
+        ],
+    )
+    shown = materialize(evaluated)
+    found = figures(evaluated, "j", "people")
+    # 4, 6, 9 against 2, 6, 10.
+    assert (found["answer", "mae"]["n"], found["answer", "mae"]["value"]) == (3, pytest.approx(1))
+    assert found["model", "spearman"]["value"] == pytest.approx(1)
+    others = evaluated.rows("SELECT DISTINCT metric FROM evaluate.judge_quality WHERE other <> ''")
+    assert others == [{"metric": OVERALL}]
+    assert "| `r` | `j` | `v` | `people` | 1.00 | 1.00 | 1.00 |" in shown["agreement"]
+
+
+def test_what_is_scored_by_rule_has_no_judge(evaluated: Desk) -> None:
+    observe(evaluated, of("rule", (4, 6, 9), (5, 7, 9)))
+    assert materialize(evaluated)["note"] == NO_JUDGE
+    assert evaluated.rows("FROM evaluate.judge_quality") == []
+
+
+def test_two_versions_of_a_judge_are_no_pair(evaluated: Desk) -> None:
+    observe(evaluated, of("j", (4, 6, 9), (5, 7, 9)))
+    before = evaluated.rows("FROM evaluate.observations")
+    again = [{**row, "judge_version": "w"} for row in before if row["item_id"] == "1"]
+    rows = rows_to_arrow("evaluate.observations", [*before, *again])
+    evaluated.warehouse.replace("evaluate.observations", rows)
+    materialize(evaluated)
+    found = evaluated.rows(
+        "SELECT DISTINCT judge, judge_version, other FROM evaluate.judge_quality"
+    )
+    assert sorted(tuple(row.values()) for row in found) == [("j", "v", ""), ("j", "w", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "n_words"),
+    [("A cat, and a dog.", 5), ("两只猫。", 4), ("GPT的 answer", 3), ("ねこ と イヌ", 5)],
+)
+def test_length_is_in_words_and_in_characters_where_there_are_none(
+    evaluated: Desk, text: str, n_words: int
+) -> None:
+    (row,) = evaluated.rows("FROM evaluate.answers WHERE model = 'a' AND item_id = '1'")
+    evaluated.fill("evaluate.answers", [{**row, "answer": text}])
+    found = answer_lengths(evaluated.warehouse, "r")
+    assert found == {AnswerKey("a", "1", "plain", 1): n_words}

@@ -1,0 +1,201 @@
+"""A model that loses too much keeps what it had, is named, and does not stop the others."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from methods.prompts.template import as_data
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    SCORING,
+    Row,
+    World,
+    copy_of,
+    made,
+    metadata,
+    models_yaml,
+    sentence,
+)
+from tests.resources.llm.entries import no_backoff
+
+TABLES = ("answers", "judgments", "failed", "missing", "scores")
+N_TURNS = 24
+"""Four dialogues of six turns."""
+NOBODY_THERE = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture
+def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """Both models evaluated; whatever is asked now is asked anew."""
+    copy_of(evaluated.root, tmp_path)
+    made_here = make_world(tmp_path, evaluated.corpus)
+    made_here.forget_calls()
+    return made_here
+
+
+def tables(world: World, model: str | None = None) -> dict[str, list[Row]]:
+    """What evaluation has written, of one model or of all."""
+    where = "" if model is None else f"WHERE model = '{model}'"
+    return {name: world.rows(f"FROM evaluate.{name} {where} ORDER BY ALL") for name in TABLES}
+
+
+def models_of(world: World, table: str) -> dict[str, int]:
+    """Number of rows of each model."""
+    rows = world.rows(f"SELECT model, count(*) AS n FROM evaluate.{table} GROUP BY model")
+    return {row["model"]: row["n"] for row in rows}
+
+
+def test_a_model_whose_server_is_gone_is_named_and_the_other_is_evaluated(
+    released: World, make_world: MakeWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    models = models_yaml(world.proxy.base_url)
+    models["models"]["careful"]["base_url"] = NOBODY_THERE
+    world.write_models(models)
+
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
+
+    assert run.success
+    (release,) = world.rows("SELECT release_id FROM release.current WHERE name = 'mmdu'")
+    # The first turn of each dialogue was tried; the others need its answer.
+    assert world.rows("FROM evaluate.missing") == [
+        {
+            "benchmark": "mmdu",
+            **release,
+            "model": "careful",
+            "stage": "answers",
+            "asked": "careful",
+            "n_lost": N_TURNS,
+            "n_turns": N_TURNS,
+            "why": "20 not_asked, 4 unreachable",
+        }
+    ]
+    told = metadata(run, "evaluate/answers")
+    assert told["missing"] == (
+        f"- careful lost 24 of 24 turns on {release['release_id']} (20 not_asked, "
+        "4 unreachable), and at most 20% may be lost."
+    )
+    for table in ("answers", "judgments"):
+        assert models_of(world, table) == {"careless": N_TURNS}, table
+    # Seven dimensions, by turn and by dialogue.
+    assert models_of(world, "leaderboard") == {"careless": 14}
+    assert models_of(world, "scores").keys() == {"careless"}
+
+
+def test_a_model_that_had_rows_keeps_them_until_it_is_back(world: World) -> None:
+    before = tables(world)
+    world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
+
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
+
+    assert run.success
+    (missing,) = world.rows("FROM evaluate.missing")
+    assert (missing["model"], missing["why"]) == ("careful", "20 not_asked, 4 bad_request")
+    assert tables(world) == {**before, "missing": [missing]}
+    assert metadata(run, "evaluate/answers")["dagster/row_count"] == N_TURNS
+
+    world.proxy.heal()
+    assert world.evaluate().success
+    assert tables(world) == before, "nobody is missing any more"
+
+
+def test_a_run_for_other_models_says_nothing_of_it(world: World) -> None:
+    world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
+    assert world.evaluate().success
+    before = tables(world, "careful")
+    assert before["missing"]
+    assert world.evaluate("careless").success
+    assert tables(world, "careful") == before
+
+
+def test_a_model_that_is_no_longer_listed_is_no_longer_named(world: World) -> None:
+    world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
+    assert world.evaluate().success
+    assert [row["model"] for row in world.rows("FROM evaluate.missing")] == ["careful"]
+    registry = models_yaml(world.proxy.base_url)
+    registry["profiles"]["test"]["evaluate"] = ["careless"]
+    world.write_models(registry)
+    assert world.evaluate().success
+    assert world.rows("FROM evaluate.missing") == []
+
+
+def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) -> None:
+    # The sixth turn of four dialogues: 4 of 24 are a sixth.
+    world.proxy.refuse(
+        lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, "out of luck"
+    )
+    answers = dg.AssetSelection.assets(["evaluate", "answers"])
+    assert world.run(ANY_ASSETS, assets=answers).success
+    assert world.rows("FROM evaluate.missing") == []
+    assert models_of(world, "failed") == {"careful": 4}
+    # What the setting allows is the limit: at 16 % a sixth is too much.
+    strict = {"evaluate__answers": {"config": {"max_failed_share": 0.16, "models": ["careful"]}}}
+    run = world.run(ANY_ASSETS, strict, assets=answers)
+    assert "careful lost 4 of 24 turns" in sentence(run)
+    assert sentence(run).endswith("(4 bad_request), and at most 16% may be lost.")
+
+
+def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(
+    world: World,
+) -> None:
+    before = tables(world)
+    world.proxy.refuse(lambda asked: asked.task != "judge", 400, "out of luck")
+
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
+
+    assert not run.success
+    assert sentence(run).startswith(
+        "evaluate.answers keeps its earlier rows: careful lost 24 of 24 "
+    )
+    assert sentence(run).endswith("(20 not_asked, 4 bad_request), and at most 20% may be lost.")
+    assert made(run) == set(), "what follows is skipped"
+    assert tables(world) == before
+
+
+def test_a_judge_that_fails_for_one_model_leaves_that_models_judgments(world: World) -> None:
+    """`careless` gets a judge that is silent about it; `careful` is judged anew."""
+    before = tables(world)
+    texts = world.rows(
+        "SELECT DISTINCT answer FROM evaluate.answers WHERE model = 'careless' AND answer NOT IN "
+        "(SELECT answer FROM evaluate.answers WHERE model = 'careful')"
+    )
+    assert len(texts) > 0.2 * N_TURNS
+    world.proxy.rewrite(
+        lambda asked: (
+            asked.task == "judge"
+            and any(f"<answer>{as_data(row['answer'])}</answer>" in asked.text for row in texts)
+        ),
+        "No grades today.",
+    )
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
+    assert run.success
+    (missing,) = world.rows("FROM evaluate.missing")
+    assert (missing["model"], missing["stage"]) == ("careless", "judgments")
+    assert (missing["n_lost"], missing["n_turns"]) == (len(texts), N_TURNS)
+    assert tables(world) == {**before, "missing": [missing]}
+
+
+def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments(world: World) -> None:
+    before = tables(world)
+    # The first three of six turns of each of four dialogues.
+    references = world.rows(
+        "SELECT reference FROM release.references JOIN release.current USING (release_id) "
+        "WHERE name = 'mmdu' AND turn <= 3"
+    )
+    wanted = [f"<reference>{as_data(row['reference'])}</reference>" for row in references]
+    world.proxy.rewrite(
+        lambda asked: asked.task == "judge" and any(text in asked.text for text in wanted),
+        "No grades today.",
+    )
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
+    assert sentence(run).startswith(
+        "evaluate.judgments keeps its earlier rows: careful lost 12 of 24 turns on "
+    )
+    assert sentence(run).endswith("(12 no_dictionary), and at most 20% may be lost.")
+    assert made(run) == {"evaluate/answers"}, "nothing is scored"
+    assert tables(world) == before

@@ -1,0 +1,171 @@
+"""A benchmark that a test adds goes through definitions, evaluation and report; no code knows it."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+from PIL import Image
+
+from assets.evaluate import observations
+from assets.release.published import write_imported
+from dagster_project.definitions import build_defs
+from methods.benchmarks import BENCHMARKS
+from methods.evaluation.items import Item, Turn
+from methods.release import Edition
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
+from tests.assets.world import ANY_ASSETS, World, made, models_yaml
+from tests.doubles import garbling_proxy
+
+COLOURS = ("red", "green", "blue", "red", "green", "blue")
+KEYS = ("A", "B", "C", "C", "A", "B")
+
+
+@pytest.fixture(scope="module")
+def toy(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Six pictures in three groups, evaluated: `careful`, and one that always says A."""
+    root = tmp_path_factory.mktemp("toy")
+    (root / "prompts" / "toy").mkdir(parents=True)
+    (root / "prompts" / "toy" / "extract.md").write_text(PROMPT)
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"), LOOM_PROMPTS=str(root / "prompts"))
+    with world.environment():
+        world.definitions = build_defs(
+            benchmarks={**BENCHMARKS, "toy": Toy()}, resource_overrides={"embedder": world.embedder}
+        )
+    models = models_yaml(world.proxy.base_url)
+    models["models"]["always-a"] = {**models["models"]["careful"], "model": "offline-always-a"}
+    models["profiles"]["test"]["evaluate"] = ["careful", "always-a", "baseline:reference"]
+    world.write_models(models)
+    release(world)
+    # One answer that no rule reads.
+    world.proxy.rewrite(
+        lambda asked: asked.model == "offline-careful" and "Item 0" in asked.text, "Plainly red."
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        # The server behind the proxy is told the task of this prompt, too.
+        patch.setitem(garbling_proxy._TASKS, PROMPT.splitlines()[3], "extract")
+        run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+        assert run.success and "evaluate/reports" in made(run)
+        yield world
+
+
+def release(world: World) -> None:
+    items = []
+    for number, (colour, key) in enumerate(zip(COLOURS, KEYS, strict=True)):
+        image = world.root / f"{number}.png"
+        Image.new("RGB", (64, 64), colour).save(image)
+        others = [each for each in ("red", "green", "blue") if each != colour]
+        choices = [*others[: "ABC".index(key)], colour, *others["ABC".index(key) :]]
+        items.append(
+            Item(
+                f"item-{number}",
+                (
+                    Turn(
+                        1,
+                        f"Item {number}. <ImageHere>. Which colour is <image-1>?",
+                        (1,),
+                        {"key": key},
+                    ),
+                ),
+                (world.images.put(image.read_bytes()).image_id,),
+                tuple(choices),
+                f"group-{number // 2}",
+                {"n_choices": "3", "colour": colour},
+            )
+        )
+    with world.environment():
+        edition = Edition("toy", "test", None, "imported")
+        write_imported(world.warehouse, "toy-test", edition, items, {"file": "toy.tsv"})
+
+
+def shown(world: World, metric: str, form: str = "floor") -> dict[str, float]:
+    rows = world.rows(
+        "SELECT model, value FROM evaluate.scores WHERE metric || '/' || aggregation = $m "
+        "AND form = $f AND subset_label = ''",
+        m=metric,
+        f=form,
+    )
+    return {row["model"]: row["value"] for row in rows}
+
+
+def test_circular_passes_tell_who_knows_from_who_says_a(toy: World) -> None:
+    assert shown(toy, "Circular/micro") == {
+        "careful": 100,
+        "always-a": 0,
+        "baseline:reference": 100,
+    }
+    # The key is A for two of six.
+    assert shown(toy, "Vanilla/micro")["always-a"] == pytest.approx(100 * 2 / 6)
+
+
+def test_it_stops_at_the_first_miss(toy: World) -> None:
+    passes = toy.rows(
+        "SELECT model, count(*) AS n FROM evaluate.answers GROUP BY model ORDER BY model"
+    )
+    assert {row["model"]: row["n"] for row in passes} == {
+        # Two right at first, then wrong; four wrong at once.
+        "always-a": 2 * 2 + 4,
+        "baseline:reference": 18,
+        "careful": 18,
+    }
+
+
+def test_what_no_rule_reads_is_read_by_a_model_and_named(toy: World) -> None:
+    rows = toy.rows(
+        "SELECT DISTINCT answer, reading, extractor, extractor_call_key IS NULL AS by_rule "
+        "FROM evaluate.provenance WHERE model = 'careful' AND extractor <> 'rule'"
+    )
+    assert {(row["answer"], row["extractor"], row["by_rule"]) for row in rows} == {
+        ("Plainly red.", "judge", False)
+    }
+    assert toy.rows("SELECT DISTINCT judge FROM evaluate.observations") == [{"judge": "rule"}]
+
+
+def test_every_observation_that_was_scored_is_in_the_provenance(toy: World) -> None:
+    (row,) = toy.rows("SELECT count(*) AS n FROM evaluate.observations WHERE status = 'judged'")
+    assert toy.warehouse.count("evaluate.provenance") == row["n"] == 18 + 18 + 8
+
+
+def test_ranks_slices_and_the_report_follow(toy: World) -> None:
+    ranks = toy.rows("SELECT model, rank FROM evaluate.ranks WHERE metric = 'Circular'")
+    assert {row["model"]: row["rank"] for row in ranks} == {
+        "careful": 1,
+        # What calibrates is not ranked.
+        "baseline:reference": None,
+        "always-a": 2,
+    }
+    labels = toy.rows("SELECT DISTINCT subset_label FROM evaluate.scores")
+    assert "colour" in {row["subset_label"] for row in labels}
+    (page,) = (toy.home / "reports").glob("toy-test*.html")
+    assert "Circular" in page.read_text() and "always-a" in page.read_text()
+
+
+def test_a_group_metric_has_groups_as_its_units(toy: World) -> None:
+    (row,) = toy.rows(
+        "SELECT value, n_units FROM evaluate.scores WHERE metric = 'Alignment' "
+        "AND model = 'always-a' AND form = 'floor' AND subset_label = ''"
+    )
+    # Groups (A B), (C C), (A B): right and wrong, wrong twice, right and wrong.
+    assert (row["n_units"], row["value"]) == (3, pytest.approx(3 / (0.5 + 0 + 0.5)))
+
+
+def test_running_it_again_asks_nothing(toy: World) -> None:
+    n_calls = len(toy.ledger)
+    assert toy.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert len(toy.ledger) == n_calls
+
+
+def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> None:
+    n_answers = toy.warehouse.count("evaluate.answers")
+    resources = {"warehouse": toy.warehouse, "benchmarks": BENCHMARKS}
+    result = dg.materialize([observations], resources=resources)
+    (event,) = result.get_asset_materialization_events()
+    assert event.materialization.metadata["left out"].value.startswith(
+        "There is no benchmark here for toy-test-"
+    )
+    assert toy.warehouse.count("evaluate.observations") == 0
+    assert toy.warehouse.count("evaluate.answers") == n_answers
+    with_it = {**resources, "benchmarks": {"toy": Toy()}}
+    assert dg.materialize([observations], resources=with_it).success

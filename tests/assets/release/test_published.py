@@ -1,0 +1,250 @@
+"""An imported benchmark: under its own name, evaluated like a built one, exported and read back."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from dagster_project.releases import listed, shown
+from resources.images.store import ImageStore
+from resources.reports.release_import import import_release
+from resources.warehouse import Warehouse
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    SCORING,
+    Result,
+    Row,
+    World,
+    copy_of,
+    made,
+    sentence,
+)
+
+pytestmark = pytest.mark.slow
+
+COLOURS = {"d1": ("red", "blue"), "d2": ("green", "yellow", "black")}
+
+
+def dialogue(item_id: str) -> Row:
+    """Two turns on pictures of one colour each."""
+    colours = COLOURS[item_id]
+    shown_first = ", ".join(f"Image{n}: <ImageHere>" for n, _ in enumerate(colours, start=1))
+    values = [f"{shown_first}. Which colours are these?", f"They are {' and '.join(colours)}."]
+    values += ["What is the colour of <image-1>?", f"<image-1> is {colours[0]}."]
+    return {
+        "id": item_id,
+        "image": [f"/mmdu_pics/{colour}.png" for colour in colours],
+        "conversations": [
+            {"from": ("user", "assistant")[n % 2], "value": text} for n, text in enumerate(values)
+        ],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two dialogues as the authors publish them."""
+    folder = tmp_path / "published"
+    (folder / "mmdu_pics").mkdir(parents=True)
+    for colours in COLOURS.values():
+        for colour in colours:
+            buffer = io.BytesIO()
+            Image.new("RGB", (64, 48), colour).save(buffer, "PNG")
+            (folder / "mmdu_pics" / f"{colour}.png").write_bytes(buffer.getvalue())
+    (folder / "benchmark.json").write_text(json.dumps([dialogue("d1"), dialogue("d2")]))
+    return folder
+
+
+@pytest.fixture
+def empty(make_world: MakeWorld, tmp_path: Path) -> World:
+    """A home without anything."""
+    (tmp_path / "corpus").mkdir()
+    return make_world(tmp_path, Corpus(tmp_path / "corpus"))
+
+
+def take(world: World, file: Path, **config: str) -> Result:
+    given = {"benchmark": "mmdu", "file": str(file), **config}
+    return world.run("import_release", {"import_published": {"config": given}})
+
+
+def taken(world: World, file: Path, **config: str) -> str:
+    run = take(world, file, **config)
+    assert run.success
+    return str(run.output_for_node("import_published"))
+
+
+def current(world: World) -> dict[str, str]:
+    rows = world.rows("SELECT name, release_id FROM release.current")
+    return {row["name"]: row["release_id"] for row in rows}
+
+
+def count(world: World, release_id: str) -> dict[str, int]:
+    """Rows of a release, by table."""
+    return {
+        table: world.warehouse.count(f"release.{table}", {"release_id": release_id})
+        for table in ("items", "turns", "choices", "references", "images")
+    }
+
+
+def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
+    released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    built = current(world)
+
+    release_id = taken(world, folder / "benchmark.json", split="test", language="en")
+
+    # Its name is its own: what was built stays in force.
+    assert release_id.startswith("mmdu-test-en-")
+    assert current(world) == {**built, "mmdu-test-en": release_id}
+    assert count(world, release_id) == {
+        "items": 2,
+        "turns": 4,
+        "choices": 0,
+        "references": 4,
+        "images": 5,
+    }
+    # The other release costs nothing here: it is answered in a run of its own.
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
+    assert run.success and "evaluate/leaderboard" in made(run)
+    scores = world.rows(
+        "SELECT DISTINCT model, n_judged, n_items, n_turns, value FROM evaluate.scores "
+        "WHERE release_id = $r AND metric = 'Overall Score' AND aggregation = 'micro' "
+        "AND form = 'judged' AND subset_label = ''",
+        r=release_id,
+    )
+    by_model = {row.pop("model"): row for row in scores}
+    assert by_model.keys() == {"careful", "careless"}
+    for row in by_model.values():
+        assert (row["n_judged"], row["n_items"], row["n_turns"]) == (4, 2, 4)
+        assert 10 <= row["value"] <= 100
+    releases = world.rows("SELECT DISTINCT release_id FROM evaluate.scores")
+    assert {row["release_id"] for row in releases} == {release_id, built["mmdu"]}
+
+    # Its reports and its folder are made like those of any.
+    run = world.leaderboard()
+    assert run.success
+    assert (world.home / "reports" / f"{release_id}.html").exists()
+    assert world.run(ANY_ASSETS, assets=_exports()).success
+    made_folder = world.home / "releases" / release_id
+    again = json.loads((made_folder / "dialogues.json").read_text())
+    assert [each["conversations"] for each in again] == [
+        dialogue(item_id)["conversations"] for item_id in COLOURS
+    ]
+    # The folder is the release, in another home; so are the files in it, under the same name.
+    other = Warehouse(tmp_path / "other" / "warehouse.duckdb")
+    store = ImageStore(tmp_path / "other" / "images")
+    assert import_release(made_folder, tmp_path / "other" / "releases", other, store) == release_id
+    (card,) = other.read("release/all").to_pylist()
+    assert (
+        card["benchmark"],
+        card["split"],
+        card["language"],
+        card["origin"],
+        card["in_force"],
+    ) == (
+        "mmdu",
+        "test",
+        "en",
+        "imported",
+        True,
+    )
+    for name in ("dialogues.json", "mmdu.tsv"):
+        assert taken(world, made_folder / name, split="test", language="en") == release_id
+
+
+def _exports():
+    import dagster as dg
+
+    return dg.AssetSelection.assets(["release", "exports"])
+
+
+def test_importing_twice_is_importing_once(empty: World, folder: Path) -> None:
+    first = taken(empty, folder / "benchmark.json")
+    before = empty.rows("FROM release.releases"), count(empty, first)
+
+    assert taken(empty, folder / "benchmark.json", images=str(folder / "mmdu_pics")) == first
+
+    assert (empty.rows("FROM release.releases"), count(empty, first)) == before
+    (card,) = before[0]
+    assert card["name"] == "mmdu-imported" and card["review_policy"] == "none"
+    assert json.loads(card["settings"])["release.releases"]["file"] == "benchmark.json"
+    page = shown(empty.warehouse, first)
+    assert "| Origin | `imported` |" in page and "It is in force." in page
+    assert first in listed(empty.warehouse)
+
+
+def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(
+    empty: World, folder: Path
+) -> None:
+    first = taken(empty, folder / "benchmark.json")
+    (folder / "fewer.json").write_text(json.dumps([dialogue("d1")]))
+
+    second = taken(empty, folder / "fewer.json")
+
+    assert second != first and current(empty) == {"mmdu-imported": second}
+    (card,) = empty.rows("SELECT parent FROM release.releases WHERE release_id = $r", r=second)
+    assert card["parent"] == first
+    # The first one again is in force again; a pin decides.
+    taken(empty, folder / "benchmark.json")
+    assert current(empty) == {"mmdu-imported": first}
+    assert empty.run("pin_release", {"pin": {"config": {"release_id": second}}}).success
+    taken(empty, folder / "benchmark.json")
+    assert current(empty) == {"mmdu-imported": second}
+
+
+def test_editions_have_names_and_ids_of_their_own(empty: World, folder: Path) -> None:
+    file = folder / "benchmark.json"
+    ids = [
+        taken(empty, file),
+        taken(empty, file, split="dev"),
+        taken(empty, file, language="en"),
+        taken(empty, file, split="dev", language="EN"),
+        taken(empty, file, name="authors"),
+    ]
+    assert list(current(empty)) == [
+        "mmdu-imported",
+        "mmdu-dev",
+        "mmdu-en",
+        "mmdu-dev-en",
+        "authors",
+    ]
+    assert len(set(ids)) == 5
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"benchmark": "mmbench2"}, "There is no benchmark 'mmbench2' whose published files"),
+        ({"benchmark": "../x"}, "There is no benchmark '../x' whose published files"),
+        ({"name": "mmdu"}, "mmdu is the name of other releases than those of this import"),
+        ({"split": "instruct"}, "mmdu-instruct is the name of other releases than"),
+        ({"name": "taken", "split": "dev"}, "taken is the name of other releases than"),
+        ({"name": "../../x"}, "'../../x' cannot be the name of a release"),
+        ({"name": "A B"}, "'A B' cannot be the name of a release"),
+        ({"images": "/nowhere"}, "/nowhere is no folder of pictures"),
+    ],
+)
+def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
+    config: dict[str, str], why: str, empty: World, folder: Path
+) -> None:
+    taken(empty, folder / "benchmark.json", name="taken")
+    before = empty.rows("FROM release.releases")
+
+    run = take(empty, folder / "benchmark.json", **config)
+
+    assert not run.success and sentence(run).startswith(why)
+    assert sentence(run).count("\n") == 0
+    assert empty.rows("FROM release.releases") == before
+
+
+def test_no_records_are_an_error_and_never_a_release(empty: World, folder: Path) -> None:
+    (folder / "none.json").write_text("[]")
+    run = take(empty, folder / "none.json")
+    assert sentence(run) == f"{folder}/none.json cannot be imported: it has no records."
+    assert empty.warehouse.count("release.releases") == 0

@@ -1,0 +1,367 @@
+"""Releases as things: their cards, which is in force, and evaluating one that is not."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+
+from assets.release.in_force import version_of_releases
+from dagster_project.releases import compared, listed, shown
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import (
+    ANY_ASSETS,
+    FROM_REVIEW_TO_RELEASE,
+    Result,
+    Row,
+    World,
+    check,
+    copy_of,
+    made,
+    metadata,
+    sentence,
+)
+
+NOBODY = {"review__approved": {"config": {"require": "all"}}}
+"""Run config under which nothing is approved before anyone reviewed."""
+
+
+def current(world: World) -> dict[str, str]:
+    rows = world.rows("SELECT name, release_id FROM release.current")
+    return {row["name"]: row["release_id"] for row in rows}
+
+
+def card(world: World, release_id: str) -> Row:
+    (row,) = world.rows("SELECT * FROM release.releases WHERE release_id = $r", r=release_id)
+    return row
+
+
+def everything(world: World) -> dict[str, list[Row]]:
+    """Every row of the stage's tables."""
+    names = ("releases", "current", "items", "turns", "references", "images", "exports")
+    return {name: world.rows(f"SELECT * FROM release.{name} ORDER BY ALL") for name in names}
+
+
+def pin(world: World, release_id: str) -> Result:
+    return world.run("pin_release", {"pin": {"config": {"release_id": release_id}}})
+
+
+def unpin(world: World, name: str) -> Result:
+    return world.run("unpin_release", {"unpin": {"config": {"name": name}}})
+
+
+@pytest.fixture
+def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """A home with one release of each name."""
+    copy_of(released.root, tmp_path)
+    return make_world(tmp_path, released.corpus)
+
+
+# --- Nothing is approved -------------------------------------------------------------------------
+
+
+def test_where_nothing_is_approved_nothing_changes_and_one_sentence_says_so(world: World) -> None:
+    assert world.release().success  # The folders are written.
+    before, folders = everything(world), sorted((world.home / "releases").rglob("*"))
+
+    run = world.run(ANY_ASSETS, NOBODY, assets=FROM_REVIEW_TO_RELEASE)
+
+    assert not run.success
+    assert sentence(run) == (
+        "No dialogue is approved, so nothing is frozen and the releases in force stay as they are: "
+        "decide on dialogues in review, or let review.approved require less."
+    )
+    assert everything(world) == before and len(before["current"]) == 2
+    assert sorted((world.home / "releases").rglob("*")) == folders
+    assert not made(run) & {"release/releases", "release/exports"}
+
+
+def test_a_kind_without_approved_dialogues_keeps_its_release_in_force(world: World) -> None:
+    before = current(world)
+    where = "FROM cluster.image_sets AS s WHERE s.set_id = a.set_id AND s.kind = 'instruction'"
+    world.warehouse.replace(
+        "review.approved",
+        world.warehouse.sql(
+            f"SELECT * REPLACE (CASE WHEN EXISTS ({where}) THEN 'pending' ELSE status END AS status) "
+            "FROM review.approved AS a"
+        ),
+    )
+
+    run = world.run("release")
+
+    assert run.success
+    assert current(world) == before and set(before) == {"mmdu", "mmdu-instruct"}
+    told = metadata(run, "release/releases")
+    assert told["warning"] == (
+        f"No dialogue of kind instruction is approved: {before['mmdu-instruct']} stays in force."
+    )
+    assert told["dagster/row_count"] == 1
+
+
+def test_the_check_counts_the_dialogues_of_the_releases_in_force(world: World) -> None:
+    run = world.release()
+    found = check(run, "release/releases", "not_empty")
+    counted = "dialogues of the releases in force in release.items"
+    assert found.passed
+    # One of each image set: four for the benchmark, six to instruct.
+    assert {name: entry.value for name, entry in found.metadata.items()} == {
+        f"{counted}, benchmark": 4,
+        f"{counted}, instruction": 6,
+    }
+
+
+# --- Cards ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Made:
+    """Two releases of each name, made in one instance from clusters on."""
+
+    world: World
+    first: dict[str, str]
+    second: dict[str, str]
+    run: Result
+
+
+@pytest.fixture(scope="module")
+def twice(
+    clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> Made:
+    """The second release differs in its review policy; the first one's cluster ran with tau 0.7."""
+    root = tmp_path_factory.mktemp("twice")
+    copy_of(clustered.root, root)
+    world = make_world(root, clustered.corpus)
+    (world.home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.7}}\n")
+    assert world.cluster().success
+    assert world.generate().success
+    assert world.release().success
+    first = current(world)
+    run = world.release("sample", sample_share=0.0)
+    assert run.success
+    return Made(world, first, current(world), run)
+
+
+def test_a_card_says_how_its_release_was_made(twice: Made) -> None:
+    row = card(twice.world, twice.first["mmdu"])
+    settings = json.loads(row["settings"])
+    assert settings["cluster.clusters"]["tau"] == 0.7
+    assert settings["cluster.image_sets"]["benchmark_sizes"] == [3]
+    assert settings["review.approved"]["require"] == "none"
+    assert {"dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewrite.rewrites"} <= (
+        settings.keys()
+    )
+    assert [version.split("@")[0] for version in row["prompt_versions"]] == [
+        "mmdu/answers",
+        "mmdu/questions",
+        "mmdu/summary",
+    ]
+    assert row["writers"] == ["offline-writer"]
+    assert row["corpus"] == twice.world.rows("SELECT wit_shard, fingerprint FROM ingest.shards")
+    assert row["project_version"]
+
+
+def test_its_parent_is_the_release_that_was_in_force_before(twice: Made) -> None:
+    for name, release_id in twice.second.items():
+        assert release_id != twice.first[name]
+        assert card(twice.world, release_id)["parent"] == twice.first[name]
+        assert card(twice.world, twice.first[name])["parent"] is None
+
+
+def test_the_folder_has_the_card_for_people_and_for_programs(twice: Made) -> None:
+    folder = twice.world.home / "releases" / twice.second["mmdu"]
+    written = json.loads((folder / "card.json").read_text())
+    row = card(twice.world, twice.second["mmdu"])
+    # That it is a whole benchmark of its own name, and was built, goes without saying.
+    implied = {"benchmark": "mmdu", "split": None, "language": None, "origin": "built"}
+    assert written | implied == {**row, "settings": json.loads(row["settings"])}
+    assert not implied.keys() & written.keys()
+    page = (folder / "README.md").read_text()
+    assert f"| Parent | `{twice.first['mmdu']}` |" in page
+    assert "| tau | `0.7` |" in page
+    assert '| `review.approved.require` | `"sample"` |' in page
+
+
+def test_the_same_release_made_again_keeps_its_card(
+    twice: Made, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(twice.world.root, tmp_path)
+    world = make_world(tmp_path, twice.world.corpus)
+    before = world.rows("SELECT * FROM release.releases ORDER BY ALL")
+
+    assert world.release().success
+
+    # The first release is in force again; what made it the first time stands on its card.
+    assert current(world) == twice.first
+    assert world.rows("SELECT * FROM release.releases ORDER BY ALL") == before
+
+
+# --- Pins ----------------------------------------------------------------------------------------
+
+
+def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) -> None:
+    first = current(world)
+    assert pin(world, first["mmdu"]).success
+
+    run = world.release("sample", sample_share=0.0)
+
+    assert run.success
+    now = current(world)
+    assert now["mmdu"] == first["mmdu"] and now["mmdu-instruct"] != first["mmdu-instruct"]
+    (frozen,) = world.rows(
+        "SELECT release_id FROM release.releases WHERE name = 'mmdu' AND release_id <> $r",
+        r=first["mmdu"],
+    )
+    told = metadata(run, "release/releases")
+    assert told["warning"] == (
+        f"{first['mmdu']} is pinned: {frozen['release_id']} is frozen, but not in force."
+    )
+    assert told["settings"] == {"pinned": {"mmdu": first["mmdu"]}}
+
+    # Without the pin, what is approved comes into force with the next run.
+    assert unpin(world, "mmdu").success
+    assert current(world) == now
+    assert world.release("sample", sample_share=0.0).success
+    assert current(world)["mmdu"] == frozen["release_id"]
+
+
+def test_an_earlier_release_is_in_force_as_soon_as_it_is_pinned(world: World) -> None:
+    first = current(world)["mmdu"]
+    assert world.release("sample", sample_share=0.0).success
+    assert current(world)["mmdu"] != first
+    settings = world.home / "settings.yaml"
+    settings.write_text("cluster:\n  clusters:\n    tau: 0.6\n")
+
+    run = pin(world, first)
+
+    assert run.success
+    assert current(world)["mmdu"] == first
+    assert f"mmdu: {first}" in settings.read_text() and "tau: 0.6" in settings.read_text()
+    # What follows sees another data version.
+    (event,) = [e for e in run.all_events if e.is_step_materialization]
+    assert event.asset_key == dg.AssetKey(["release", "releases"])
+    tags = event.step_materialization_data.materialization.tags or {}
+    assert tags["dagster/data_version"] == version_of_releases(world.warehouse).value
+    assert metadata(run, "release/releases")["settings"] == {"pinned": {"mmdu": first}}
+
+
+def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) -> None:
+    before = everything(world)
+    there_are = ", ".join(sorted(current(world).values()))
+
+    run = pin(world, "mmdu-0000000000")
+
+    assert not run.success
+    assert sentence(run) == f"There is no release mmdu-0000000000; there are {there_are}."
+    assert not (world.home / "settings.yaml").exists()
+    assert sentence(unpin(world, "mmdu")) == "mmdu is not pinned; no name is."
+
+    # The same where somebody wrote it by hand: the run changes nothing.
+    hand = world.home / "settings.yaml"
+    hand.write_text("release: {releases: {pinned: {mmdu: mmdu-0000000000}}}\n")
+    assert sentence(world.release("sample", sample_share=0.0)) == (
+        f"There is no release mmdu-0000000000; there are {there_are}."
+    )
+    other = current(world)["mmdu-instruct"]
+    hand.write_text(f"release: {{releases: {{pinned: {{mmdu: {other}}}}}}}\n")
+    assert sentence(world.release()) == (
+        f"{other} is a release of mmdu-instruct and cannot be pinned for mmdu."
+    )
+    assert everything(world) == before
+
+
+# --- An earlier release, evaluated and compared --------------------------------------------------
+
+
+def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one_that_is(
+    twice: Made, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(twice.world.root, tmp_path)
+    world = make_world(tmp_path, twice.world.corpus)
+    first, second = twice.first["mmdu"], twice.second["mmdu"]
+    assert world.evaluate().success
+    both = {"evaluate__answers": {"config": {"also_on": [first]}}}
+    assert world.evaluate("careful", config=both).success
+
+    run = world.leaderboard()
+
+    assert run.success
+    rows = world.rows("SELECT DISTINCT release, model FROM evaluate.leaderboard ORDER BY ALL")
+    assert {(row["release"], row["model"]) for row in rows} == {
+        (first, "careful"),
+        (second, "careful"),
+        (second, "careless"),
+    }
+    pages = {
+        row["release_id"]: (world.home / row["path"]).read_text()
+        for row in world.rows("SELECT * FROM evaluate.reports")
+    }
+    assert {first, second} <= set(pages)
+    assert "</code> · not in force" in pages[first] and "</code> · in force" in pages[second]
+    assert "<td>careless</td><td>It has no scores on this release.</td>" in pages[first]
+    assert "It has no scores" not in pages[second]
+    # The same dialogues under another policy: the models said the same, the judge gave the same.
+    page = compared(world.warehouse, first, second)
+    n_items = card(world, first)["n_items"]
+    assert f"0 added, 0 removed, {n_items} changed, 0 the same" in page
+    assert '| setting `review.approved.require` | `"none"` | `"sample"` |' in page
+    (line,) = [line for line in page.splitlines() if line.startswith("| `careful` |")]
+    assert line.endswith("| +0.0 |")
+    (line,) = [line for line in page.splitlines() if line.startswith("| `careless` |")]
+    assert "| – |" in line
+
+    # Under a profile with another judge the report still has the scores that there are.
+    models = yaml.safe_load((world.root / "models.yaml").read_text())
+    models["profiles"]["test"]["judge"] = "refuser"
+    world.write_models(models)
+    again = world.run(ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "reports"]))
+    assert again.success
+    assert {row["n_models"] for row in world.rows("FROM evaluate.reports WHERE n_models > 0")} == {
+        1,
+        2,
+    }
+    models["profiles"]["test"]["judge"] = "judge"
+    world.write_models(models)
+
+    # Asking on the releases in force alone keeps what was found on the other one.
+    assert world.evaluate().success and world.leaderboard().success
+    assert (
+        world.rows("SELECT DISTINCT release, model FROM evaluate.leaderboard ORDER BY ALL") == rows
+    )
+
+
+def test_the_leaderboard_names_models_of_the_profile_without_scores(
+    twice: Made, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(twice.world.root, tmp_path)
+    world = make_world(tmp_path, twice.world.corpus)
+    assert world.evaluate("careful").success
+
+    told = metadata(world.leaderboard(), "evaluate/leaderboard")["without scores"]
+
+    assert f"| `{twice.second['mmdu']}` | `careless` | `not evaluated` |" in told
+    assert "`careful`" not in told
+    assert world.evaluate("careless").success
+    assert metadata(world.leaderboard(), "evaluate/leaderboard")["without scores"] == "none"
+
+
+def test_releases_are_listed_and_shown(twice: Made) -> None:
+    first, second = twice.first["mmdu"], twice.second["mmdu"]
+    lines = listed(twice.world.warehouse).splitlines()
+    assert len(lines) == 1 + 4
+    (line,) = [line.split() for line in lines if first in line.split()[:2]]
+    assert line[0] == first and "0.7" in line
+    (line,) = [line.split() for line in lines if second in line.split()[:2]]
+    assert line[:2] == ["*", second] and line[-1] == first
+    page = shown(twice.world.warehouse, first)
+    assert "It is not in force." in page and "| tau | `0.7` |" in page
+
+
+def test_the_job_shows_a_comparison(twice: Made) -> None:
+    ids = {"a": twice.first["mmdu"], "b": twice.second["mmdu"]}
+    run = twice.world.run("compare_releases", {"compare": {"config": ids}})
+    assert run.success
+    (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
+    page = output.step_output_data.metadata["difference"].value
+    assert page.startswith(f"# From {ids['a']} to {ids['b']}")

@@ -1,0 +1,100 @@
+"""What every benchmark of the registry holds to, and that no shared code knows its name."""
+
+import re
+
+import pytest
+
+from methods.benchmarks import BENCHMARKS
+from methods.evaluation.asking import Answer, Ask, Given, Transcript
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import replay
+from resources.home import REPO_ROOT
+from resources.prompts import prompt
+from tests.methods.evaluation.driving import drive
+
+ITEM = Item(
+    "item",
+    (
+        Turn(1, "Image1: <ImageHere>. Which colour is it?", (1,), {"answer": "Red.", "key": "A"}),
+        Turn(2, "And why?", (), {"answer": "Paint.", "key": "A"}),
+    ),
+    ("sha-a",),
+    ("red", "green", "blue"),
+    labels={"n_choices": "3"},
+)
+SHARED = (
+    "assets/evaluate",
+    "assets/common",
+    "methods/evaluation",
+    "resources/reports",
+    "sql/evaluate",
+)
+"""Folders that evaluate whatever benchmark there is."""
+INSTRUCTION_SETS = "resources/reports/release_folder.py"
+"""It names the form that instruction sets are written in."""
+
+
+@pytest.fixture(params=list(BENCHMARKS.values()), ids=list(BENCHMARKS))
+def benchmark(request: pytest.FixtureRequest) -> Benchmark:
+    of: Benchmark = request.param
+    return of
+
+
+def asked(benchmark: Benchmark, answer: Answer) -> Transcript:
+    steps = drive(benchmark.ask(ITEM), lambda _: answer)
+    answers = {(s.trial, s.turn): answer for s in steps if isinstance(s, Ask)}
+    given = {(s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, Given)}
+    assert answers, "something is asked"
+    return Transcript({**answers, **given})
+
+
+def test_its_name_is_its_key_and_its_prompts_can_be_read(benchmark: Benchmark) -> None:
+    assert BENCHMARKS[benchmark.name] is benchmark
+    for name in (*benchmark.judge_prompts, *benchmark.extractor_prompts):
+        assert prompt(name).task, name
+
+
+def test_its_metrics_have_names_and_ranges_and_are_about_what_it_observes(
+    benchmark: Benchmark,
+) -> None:
+    named = [(metric.name, metric.aggregation) for metric in benchmark.metrics]
+    assert len(set(named)) == len(named) > 0
+    assert all(metric.lowest != metric.highest for metric in benchmark.metrics)
+    observed = {each.metric for each in replay(benchmark.judge(ITEM, asked(benchmark, YES)), {})}
+    assert observed == set(benchmark.dimensions)
+
+
+YES = Answer("answered", "The answer is A.", "call")
+
+
+def test_asking_is_the_same_each_time(benchmark: Benchmark) -> None:
+    steps = [drive(benchmark.ask(ITEM), lambda _: YES) for _ in range(2)]
+    assert [str(step) for step in steps[0]] == [str(step) for step in steps[1]]
+
+
+@pytest.mark.parametrize("status", ["failed", "truncated", "refused", "empty"])
+def test_what_fails_is_observed_and_never_as_a_value(benchmark: Benchmark, status: str) -> None:
+    transcript = asked(benchmark, Answer(status))
+    found = replay(benchmark.judge(ITEM, transcript), {})
+    assert {each.status for each in found} >= {status}
+    assert all(each.value is None for each in found)
+
+
+def test_an_item_without_references_is_nobodys_failure(benchmark: Benchmark) -> None:
+    bare = Item("item", (Turn(1, "What is it?"),), ())
+    found = replay(benchmark.judge(bare, Transcript({("plain", 1): YES})), {})
+    assert {each.status for each in found} == {"no_reference"}
+
+
+def test_no_shared_code_names_a_benchmark() -> None:
+    named = re.compile("|".join(BENCHMARKS), re.IGNORECASE)
+    # Docstrings and comments may give examples and sources.
+    prose = re.compile(r'"""[\s\S]*?"""|#[^\n]*|--[^\n]*|COMMENT ON[^\n]*')
+    found = [
+        str(path.relative_to(REPO_ROOT))
+        for folder in SHARED
+        for path in sorted((REPO_ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".sql", ".html") and named.search(prose.sub("", path.read_text()))
+    ]
+    assert set(found) <= {INSTRUCTION_SETS}

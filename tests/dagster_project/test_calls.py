@@ -1,0 +1,84 @@
+"""`make calls`: the page by itself, its port, its end, and a home that is none."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from resources.home import REPO_ROOT
+from resources.reports.addresses import CALLS
+from tests.e2e.running import command, environment
+from tests.resources.calls_page.ledgers import call, keep
+
+MODULE = "dagster_project.calls"
+
+
+@pytest.fixture
+def port() -> int:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def test_it_serves_until_ctrl_c(tmp_path: Path, port: int) -> None:
+    (tmp_path / "home").mkdir()
+    keep(tmp_path / "home", call(1, "A red ground."))
+    process = subprocess.Popen(
+        [sys.executable, "-m", MODULE],
+        cwd=REPO_ROOT,
+        env=environment(tmp_path / "home", PORT=str(port)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert said == f"Model calls on http://127.0.0.1:{port}{CALLS} (Ctrl-C stops it)\n"
+        answer = None
+        while answer is None:
+            try:
+                answer = httpx.get(f"http://127.0.0.1:{port}/", follow_redirects=True, timeout=60)
+            except httpx.ConnectError:
+                assert process.poll() is None
+                time.sleep(0.05)
+        assert "A red ground." in answer.text
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+        assert "Traceback" not in rest
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        number = taken.getsockname()[1]
+        ended = command(MODULE, tmp_path / "home", PORT=str(number))
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
+    assert ended.stderr.endswith("set PORT to another.\n")
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("given", ["zero", "0", "65536", "-1"])
+def test_what_is_no_port_is_one_sentence(tmp_path: Path, given: str) -> None:
+    ended = command(MODULE, tmp_path / "home", PORT=given)
+    assert ended.returncode == 2
+    assert f"PORT={given} is no port: set it to a number from 1 to 65535." in ended.stderr
+
+
+def test_a_home_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    ended = command(MODULE, tmp_path / "home", PORT=os.environ.get("PORT", "0"))
+    assert ended.returncode == 2
+    assert ended.stderr == f"The home {tmp_path / 'home'} is a file: set LOOM_HOME to a folder.\n"

@@ -1,0 +1,305 @@
+"""Code versions: what an asset is made by changes its version, and nobody else's."""
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from assets.common import tables
+from dagster_project import code_versions
+from dagster_project.code_versions import code_version
+from dagster_project.definitions import build_defs
+from resources.home import REPO_ROOT
+
+GENERATED = {f"dialogue/{name}" for name in ("summaries", "questions", "answers", "dialogues")}
+Versions = dict[str, str | None]
+
+
+@pytest.fixture(autouse=True)
+def home(loom_home: Path) -> Path:
+    loom_home.mkdir()
+    return loom_home
+
+
+def versions() -> Versions:
+    """The code version of every asset, by its key, as definitions that are loaded now have it."""
+    return {
+        spec.key.to_user_string(): spec.code_version
+        for spec in build_defs().resolve_all_asset_specs()
+    }
+
+
+def changed(before: Versions) -> set[str]:
+    """Assets whose version is another one than before."""
+    after = versions()
+    assert after.keys() == before.keys()
+    return {key for key in before if before[key] != after[key]}
+
+
+def test_every_asset_that_is_run_has_a_version_and_what_others_make_has_none() -> None:
+    found = versions()
+    run = {key.to_user_string() for key in build_defs().resolve_asset_graph().executable_asset_keys}
+
+    assert {key for key, version in found.items() if version is None} == found.keys() - run
+    assert found.keys() - run == {"ingest/shards", "review/decisions"}
+
+
+def test_a_version_is_the_same_each_time_and_for_no_two_assets() -> None:
+    before = versions()
+
+    assert changed(before) == set()
+    made = [version for version in before.values() if version]
+    assert len(set(made)) == len(made)
+
+
+# --- Settings ----------------------------------------------------------------------------------------
+
+
+def test_settings_change_the_version_of_their_asset_alone(home: Path) -> None:
+    before = versions()
+
+    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.6}}")
+    assert changed(before) == {"cluster/clusters"}
+    with_tau = versions()
+
+    (home / "settings.yaml").write_text("review: {approved: {require: all}}")
+    assert changed(before) == {"review/approved"}
+
+    (home / "settings.yaml").write_text(
+        "# How near a caption is.\ncluster:\n  clusters: {tau: 0.60}\n"
+    )
+    assert changed(with_tau) == set(), "the same value, written in another way"
+
+    (home / "settings.yaml").unlink()
+    assert changed(before) == set()
+
+
+def test_a_file_of_settings_that_cannot_be_read_does_not_keep_definitions_from_loading(
+    home: Path,
+) -> None:
+    before = versions()
+
+    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 7}}")
+
+    assert changed(before) == set(), "the run says what is wrong"
+
+
+# --- Prompts -----------------------------------------------------------------------------------------
+
+
+def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
+    """The project's prompt as a person's own in `LOOM_PROMPTS`, changed."""
+    benchmark, task = name.split("/")
+    text = (REPO_ROOT / "methods" / benchmark / "prompts" / f"{task}.md").read_text()
+    target = folder / benchmark / f"{task}.md"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(change(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "made_by_it"),
+    [
+        ("mmdu/summary", {"dialogue/summaries"}),
+        ("mmdu/questions", {"dialogue/questions"}),
+        ("mmdu/answers", {"dialogue/answers"}),
+        ("rewriting/rewrite", {"rewrite/rewrites"}),
+        ("mmdu/judge", {"evaluate/judgments"}),
+    ],
+)
+def test_a_prompt_changes_the_versions_of_what_is_made_by_it(
+    name: str, made_by_it: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = versions()
+
+    own_prompt(tmp_path / "copied", name, lambda text: text)
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "copied"))
+    assert changed(before) == set(), "a copy is the same prompt"
+
+    own_prompt(tmp_path / "edited", name, lambda text: text.rstrip() + "\nBe brief.\n")
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "edited"))
+    assert changed(before) == made_by_it
+
+
+def test_a_prompt_that_cannot_be_read_is_another_version_of_its_asset_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = versions()
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "prompts"))
+
+    own_prompt(tmp_path / "prompts", "mmdu/judge", lambda _: "no front matter")
+
+    assert changed(before) == {"evaluate/judgments"}
+
+
+# --- SQL ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_sql(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[str], str]], None]:
+    """`with_sql(name, change)`: that file of sql/ has the changed text."""
+    original = code_versions.sql_text
+
+    def patch(name: str, change: Callable[[str], str]) -> None:
+        monkeypatch.setattr(
+            code_versions,
+            "sql_text",
+            lambda asked: change(original(asked)) if asked == name else original(asked),
+        )
+
+    return patch
+
+
+def test_a_query_changes_the_version_of_the_asset_that_names_it_and_a_comment_does_not(
+    with_sql: Callable[[str, Callable[[str], str]], None],
+) -> None:
+    before = versions()
+
+    with_sql("review/reviewable", lambda text: f"-- For people.\n{text}\n  -- The end.\n")
+    assert changed(before) == set()
+    with_sql("review/reviewable", lambda text: text.replace("\n", "\n    "))
+    assert changed(before) == set(), "spacing"
+    with_sql("review/reviewable", lambda text: text.replace("SELECT", "SELECT DISTINCT", 1))
+    assert changed(before) == {"review/queue"}
+
+
+def test_a_query_of_a_module_of_the_stage_counts_for_the_assets_that_use_its_functions(
+    with_sql: Callable[[str, Callable[[str], str]], None],
+) -> None:
+    before = versions()
+
+    with_sql("dialogue/sets", lambda text: text.replace("SELECT", "SELECT DISTINCT", 1))
+
+    assert "dialogue/summaries" in changed(before) and changed(before) <= GENERATED
+
+
+# --- Models ------------------------------------------------------------------------------------------
+
+
+def registry(path: Path, **changes: dict[str, Any]) -> None:
+    """A registry of a writer, a judge and two models that are evaluated, with these changes."""
+    models = {
+        name: {
+            "provider": "openai",
+            "base_url": "http://127.0.0.1:9/v1",
+            "model": f"model-{name}",
+            **changes.get(name, {}),
+        }
+        for name in ("w", "j", "a", "b", "c")
+    }
+    profile = {"writer": "w", "judge": "j", "evaluate": ["a", "b"], **changes.get("profile", {})}
+    path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": models}))
+
+
+WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewrite/rewrites"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "made_by_them"),
+    [
+        ({"w": {"model": "model-w-2"}}, WRITTEN),
+        ({"profile": {"writer": "c"}}, WRITTEN),
+        ({"j": {"model": "model-j-2"}}, {"evaluate/judgments"}),
+        ({"profile": {"evaluate": ["a", "b", "c"]}}, {"evaluate/answers"}),
+        ({"b": {"model": "model-b-2"}}, {"evaluate/answers"}),
+        # Another server is another model, whatever its name, and so are other parameters.
+        ({"w": {"base_url": "http://127.0.0.1:10/v1"}}, WRITTEN),
+        ({"j": {"temperature": 0.5}}, {"evaluate/judgments"}),
+        # A model that no role of the profile has, and how fast a model is asked.
+        ({"c": {"model": "model-c-2"}}, set()),
+        ({"w": {"concurrency": 2}}, set()),
+    ],
+    ids=[
+        *("writer's model", "writer", "judge", "newcomer", "evaluated model", "address"),
+        *("parameters", "unused", "concurrency"),
+    ],
+)
+def test_the_models_of_a_role_change_the_versions_of_what_they_make(
+    changes: dict[str, dict[str, Any]],
+    made_by_them: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
+    monkeypatch.setenv("LOOM_PROFILE", "p")
+    registry(tmp_path / "models.yaml")
+    before = versions()
+
+    registry(tmp_path / "models.yaml", **changes)
+
+    assert changed(before) == made_by_them
+
+
+def test_the_embedder_changes_the_version_of_the_embeddings_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = versions()
+
+    monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
+
+    assert changed(before) == {"cluster/embeddings"}
+
+
+# --- The asset itself --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str | None]:
+    """`source(version=..., module=...)`: the version of `review/queue` if it were made by that."""
+    spec = next(
+        spec
+        for spec in build_defs().resolve_all_asset_specs()
+        if spec.key == dg.AssetKey(["review", "queue"])
+    )
+
+    def made_by(**of: object) -> str | None:
+        with monkeypatch.context() as patch:
+            before = tables.SOURCES["review.queue"]
+            patch.setitem(tables.SOURCES, "review.queue", before._replace(**of))
+            return code_version(spec)
+
+    return made_by
+
+
+def test_an_asset_says_by_its_own_version_that_its_method_is_another(
+    source: Callable[..., str | None],
+) -> None:
+    assert source() == source(version="1") != source(version="2")
+
+
+def test_a_refactoring_is_no_other_version(
+    source: Callable[..., str | None], tmp_path: Path
+) -> None:
+    """The module's code counts by the prompts and SQL files that it names, and not by its words."""
+
+    def module(text: str) -> ModuleType:
+        path = tmp_path / f"m{abs(hash(text))}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec and spec.loader
+        made = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        return made
+
+    plain = module('QUERY = "review/reviewable"\n')
+    renamed = module(
+        '"""Other words; see a/b."""\n\n\ndef rows():\n    return "review/reviewable"\n'
+    )
+    other = module('QUERY = "review/queue"\n')
+
+    assert source(module=plain) == source(module=renamed) != source(module=other)
+
+
+def test_columns_are_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = versions()
+    declared = code_versions.declared_columns()
+    more = [*declared["evaluate.reports"], ("colour", "VARCHAR", True)]
+    monkeypatch.setattr(
+        code_versions, "declared_columns", lambda: {**declared, "evaluate.reports": more}
+    )
+
+    assert changed(before) == {"evaluate/reports"}

@@ -1,0 +1,357 @@
+"""`make ask` and `make check-model`: one question; what a model can do, and the setting to change."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from PIL import Image as Picture
+
+from dagster_project.models import main, shown
+from resources.home import REPO_ROOT, images_path, ledger_path
+from resources.images.store import ImageStore
+from resources.llm.ledger import Ledger
+from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.doubles.providers.open_models import Ollama, Vllm
+from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
+from tests.doubles.providers.provider import KEY, Provider, running
+
+PRICE = {"price": {"prompt": 1, "completion": 2}}
+Made = Callable[..., None]
+
+
+@pytest.fixture
+def write(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Writes a models.yaml with one entry `it`, for a server at an address."""
+
+    def make(url: str, **fields: Any) -> None:
+        entry = {"provider": "openai", "base_url": url, **fields}
+        profile = {"writer": "it", "judge": "it", "evaluate": ["it"]}
+        path = tmp_path / "models.yaml"
+        path.write_text(yaml.safe_dump({"profiles": {"offline": profile}, "models": {"it": entry}}))
+        monkeypatch.setenv("LOOM_MODELS", str(path))
+
+    monkeypatch.setenv("IT_KEY", KEY)
+    return make
+
+
+@pytest.fixture
+def api(write: Made) -> Iterator[ScriptedApi]:
+    with scripted() as running_api:
+        write(running_api.url, **PRICE)
+        yield running_api
+
+
+def kept() -> list[Any]:
+    ledger = Ledger(ledger_path())
+    try:
+        return list(ledger)
+    finally:
+        ledger.close()
+
+
+def photo(path: Path, colour: str = "red") -> Path:
+    Picture.new("RGB", (30, 20), colour).save(path)
+    return path
+
+
+# --- Asking ---------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_printed_with_its_tokens_its_cost_and_its_place_in_the_ledger(
+    api: ScriptedApi, capsys
+) -> None:
+    api.answers(content="Four.", reasoning="Two and two.")
+
+    assert main(["ask", "it", "What is 2+2?"]) == 0
+
+    (call,) = kept()
+    assert capsys.readouterr().out == (
+        "Four.\n\n"
+        "reasoning  Two and two.\n"
+        "outcome    answered, finished by stop\n"
+        "tokens     3 of the prompt, 2 of the answer\n"
+        "cost       $0.000007 (paid now)\n"
+        f"ledger     table calls of {ledger_path()}, key {call.key}\n"
+    )
+    assert call.response == "Four." and call.stage == "ask"
+    assert api.received[0]["messages"] == [{"role": "user", "content": "What is 2+2?"}]
+
+
+def test_the_same_question_again_is_answered_from_the_ledger(api: ScriptedApi, capsys) -> None:
+    for _ in range(2):
+        assert main(["ask", "it", "What is 2+2?"]) == 0
+
+    assert "(it was asked before, nothing is paid now)" in capsys.readouterr().out
+    assert len(api.received) == 1
+
+
+def test_an_image_goes_into_the_store_and_to_the_model(write: Made, tmp_path: Path, capsys) -> None:
+    images = [str(photo(tmp_path / name)) for name in ("one.png", "two words.jpg")]
+    with running(Vllm("it")) as (_, url):
+        write(url)
+        code = main(["ask", "it", f"--image={images[0]}", f"--image={images[1]}", "What?"])
+
+    assert code == 0
+    assert capsys.readouterr().out.startswith("I see 2 pictures: 30 by 20, 30 by 20.\n")
+    store = ImageStore(images_path())
+    stored = kept()[0].request["messages"][0]["parts"][:2]
+    assert all(store.has(part["image"]) for part in stored)
+
+
+def test_a_reply_without_an_answer_says_why_and_where_its_charge_is(
+    api: ScriptedApi, capsys
+) -> None:
+    api.answers(content=None, refusal="I would rather not.")
+
+    assert main(["ask", "it", "Why?"]) == 1
+
+    said = capsys.readouterr().out
+    assert "outcome    refused: I would rather not.\n" in said
+    assert f"ledger     table charges of {ledger_path()}" in said
+
+
+def test_a_reply_that_was_cut_off_is_kept_with_the_setting_to_raise(
+    api: ScriptedApi, capsys
+) -> None:
+    api.answers("length", content="Fo")
+
+    assert main(["ask", "it", "Why?"]) == 1
+
+    said = capsys.readouterr().out
+    assert "outcome    truncated: " in said and "raise token_limit.tokens" in said
+    assert "ledger     table calls of " in said
+
+
+def test_a_refused_field_names_the_setting(write: Made, capsys) -> None:
+    with running(OpenAIReasoning("it")) as (_, url):
+        write(url, api_key_env="IT_KEY")
+        assert main(["ask", "it", "Why?"]) == 1
+
+    said = capsys.readouterr().out
+    assert (
+        "outcome    bad_parameter: The server does not take max_tokens as it is sent: set" in said
+    )
+    assert "`token_limit: {name: max_completion_tokens}` in the entry it of models.yaml" in said
+    assert "ledger     no row\n" in said
+
+
+def test_what_a_model_says_cannot_steer_the_terminal(api: ScriptedApi, capsys) -> None:
+    api.answers(content="\x1b]0;owned\x07 a\u202eb\r\nfine \U0001f469\u200d\U0001f680")
+
+    assert main(["ask", "it", "Why?"]) == 0
+
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "\\u001b]0;owned\\u0007 a\\u202eb\\u000d\nfine \U0001f469\u200d\U0001f680\n"
+    )
+    assert shown("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
+
+
+def test_a_batch_model_is_asked_at_once(write: Made) -> None:
+    with running(Vllm("it")) as (_, url):
+        write(url, mode="batch")
+        assert main(["ask", "it", "Why?"]) == 0
+    assert kept()[0].via == "live"
+
+
+def test_the_offline_model_answers(loom_home: Path, tmp_path: Path, capsys) -> None:
+    image = photo(tmp_path / "red.png")
+
+    assert main(["ask", "offline-careful", f"--image={image}", "What is this?"]) == 0
+    assert "outcome    answered" in capsys.readouterr().out
+
+
+# --- What cannot be asked -------------------------------------------------------------------------
+
+
+def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
+    api: ScriptedApi, tmp_path: Path, capsys
+) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no image")
+    cut = tmp_path / "cut.png"
+    whole = io.BytesIO()
+    Picture.effect_noise((64, 64), 90).save(whole, "PNG")
+    cut.write_bytes(whole.getvalue()[:200])
+    wrong = {
+        ("nobody", "Why?"): "There is no model 'nobody' in models.yaml; it has it.",
+        ("", "Why?"): "Say which model: MODEL=name, one of it.",
+        ("it", " \n"): 'Say what to ask: Q="question".',
+        (
+            "it",
+            "--image=/no/such.png",
+            "Why?",
+        ): "There is no file /no/such.png: say IMAGE=path of an",
+        ("it", f"--image={tmp_path}", "Why?"): f"There is no file {tmp_path}: say IMAGE=path of an",
+        (
+            "it",
+            "--image=/dev/zero",
+            "Why?",
+        ): "There is no file /dev/zero: say IMAGE=path of an image.",
+        ("it", f"--image={text}", "Why?"): f"{text} cannot be used (",
+        ("it", f"--image={cut}", "Why?"): f"{cut} cannot be used (",
+    }
+    for arguments, sentence in wrong.items():
+        assert main(["ask", *arguments]) == 2, arguments
+        said = capsys.readouterr()
+        assert said.err.startswith(sentence) and said.err.count("\n") == 1, said.err
+        assert said.out == ""
+    assert api.received == []
+
+
+def test_without_its_key_nothing_is_asked(write: Made, monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.delenv("IT_KEY")
+    with running(Gpt4o("it")) as (double, url):
+        write(url, api_key_env="IT_KEY")
+        for command in (["ask", "it", "Why?"], ["check", "it"]):
+            assert main(command) == 2
+            assert capsys.readouterr().err == (
+                "it needs a key: set IT_KEY, or choose the profile 'offline'.\n"
+            )
+    assert double.received == []
+    assert not images_path().exists()
+
+
+def test_a_key_that_is_refused_is_a_sentence(write: Made, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("IT_KEY", "sk-wrong-0123456789")
+    with running(Gpt4o("it")) as (_, url):
+        write(url, api_key_env="IT_KEY")
+        assert main(["ask", "it", "Why?"]) == 2
+        said = capsys.readouterr().err
+        assert main(["check", "it"]) == 1
+        checked = capsys.readouterr().out
+
+    assert "Incorrect API key provided" in said and "sk-wrong" not in said + checked
+    assert "text           does not   auth: " in checked
+    assert checked.count("not tried") == 4
+
+
+@pytest.mark.parametrize("command", [["ask", "it", "Why?"], ["check", "it"]])
+def test_the_budget_bounds_the_commands(api: ScriptedApi, monkeypatch, capsys, command) -> None:
+    monkeypatch.setenv("LOOM_BUDGET_USD", "0")
+
+    assert main(command) == 2
+
+    assert "budget" in capsys.readouterr().err.lower()
+    assert api.received == []
+
+
+# --- Checking -------------------------------------------------------------------------------------
+
+
+def checked(write: Made, capsys, double: Provider, **fields: Any) -> tuple[int, dict[str, str]]:
+    """The exit code, and what is said of each check by its name."""
+    with running(double) as (_, url):
+        write(url, api_key_env="IT_KEY", **fields)
+        code = main(["check", "it"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("it: it at http://127.0.0.1:")
+    return code, {line[:14].strip(): line[15:] for line in lines[1:-1]}
+
+
+def test_all_works_with_the_right_settings(write: Made, capsys) -> None:
+    code, said = checked(write, capsys, Gpt4o("it"), structured_output=True)
+
+    assert code == 0
+    assert list(said) == ["text", "one image", "20 images", "JSON schema", "7200 tokens"]
+    assert all(line.startswith("works ") for line in said.values()), said
+    assert "I see 20 pictures: 256 by 256" in said["20 images"]
+    assert "The code word is heron." in said["7200 tokens"]
+
+
+def test_a_field_that_is_not_taken_is_the_only_thing_that_is_tried(write: Made, capsys) -> None:
+    code, said = checked(write, capsys, OpenAIReasoning("it"))
+
+    assert code == 1
+    assert "set `token_limit: {name: max_completion_tokens}`" in said["text"]
+    assert list(said.values())[1:] == ["not tried  since text does not work"] * 4
+
+
+def test_what_does_not_work_has_its_setting(write: Made, capsys) -> None:
+    code, said = checked(write, capsys, Vllm("it"), structured_output=False)
+
+    assert code == 0
+    assert said["20 images"].startswith(
+        "does not   too_long: Set `max_images: 8`, and `many_images:"
+    )
+    assert said["JSON schema"].startswith("works      set `structured_output: true` to use it")
+
+
+def test_twenty_images_are_tried_in_the_way_of_the_entry(write: Made, capsys) -> None:
+    _, grid = checked(write, capsys, Vllm("it"), max_images=8, many_images="grid")
+    _, fewer = checked(write, capsys, Vllm("it"), max_images=8)
+
+    assert grid["20 images"].startswith('works      as a grid; "I see 1 pictures')
+    assert fewer["8 images"].startswith('works      "I see 8 pictures')
+
+
+def test_a_context_that_is_silently_too_short_is_found_out(write: Made, capsys) -> None:
+    code, said = checked(write, capsys, Ollama("it"), context_tokens=16_000)
+
+    assert code == 0
+    assert said["14400 tokens"].startswith("does not   the server read 40")
+    assert "set `context_tokens: 40" in said["14400 tokens"]
+
+
+def test_each_check_asks_anew_and_leaves_no_pictures(write: Made, capsys, monkeypatch) -> None:
+    from dagster_project import model_check
+
+    times = iter([1_000_000.0, 1_000_001.0])
+    monkeypatch.setattr(model_check.time, "time", lambda: next(times))
+    double = Vllm("it")
+    with running(double) as (_, url):
+        write(url)
+        for _ in range(2):
+            main(["check", "it"])
+
+    assert len(double.received) == 10 and {call.stage for call in kept()} == {"check-model"}
+    assert not images_path().exists()
+    assert capsys.readouterr().out.count("tokens in all, $0.000000.") == 2
+
+
+def test_the_offline_model_is_checked(loom_home: Path, capsys) -> None:
+    assert main(["check", "offline-careful"]) == 0
+    assert capsys.readouterr().out.startswith("offline-careful: offline-careful at offline\ntext ")
+
+
+# --- make -----------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    """It's "so": `date` $HOME $(HOME) $$ costs $5? # \\ %s; rm -rf /\nTwo lines.""",
+    "--image=/etc/passwd",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_make_hands_the_question_on_as_it_is(
+    api: ScriptedApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    image = photo(tmp_path / 'it\'s $5 "now".png')
+    make = ["make", "--old-file=setup", f"BIN={Path(sys.executable).parent}"]
+    done = subprocess.run(
+        [*make, "ask", "MODEL=it", f"IMAGE={image}", f"Q={question}"],
+        cwd=REPO_ROOT,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    parts = api.received[0]["messages"][0]["content"]
+    assert [part["type"] for part in parts] == ["image_url", "text"]
+    assert parts[1]["text"] == question
+
+
+def test_make_without_settings_says_what_is_missing(write: Made) -> None:
+    write("http://127.0.0.1:9/v1")
+    make = ["make", "--old-file=setup", f"BIN={Path(sys.executable).parent}"]
+    done = subprocess.run(
+        [*make, "check-model"], cwd=REPO_ROOT, capture_output=True, text=True, env=dict(os.environ)
+    )
+    assert done.returncode == 2 and "Say which model: MODEL=name, one of it." in done.stderr

@@ -1,0 +1,71 @@
+"""What a run prints in a terminal: a step that says nothing for a while is named."""
+
+import re
+import time
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from dagster_project import progress
+from dagster_project.progress import SHOW_PROGRESS, progress_logger
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines without their times."""
+    lines = capsys.readouterr().out.splitlines()
+    return [re.sub(r"^\[ *\d+\.\d s\] ", "", line).strip() for line in lines]
+
+
+def run(*assets: dg.AssetsDefinition) -> bool:
+    definitions = dg.Definitions(
+        assets=list(assets),
+        jobs=[dg.define_asset_job("stage", "*")],
+        loggers={"console": progress_logger},
+    )
+    job = definitions.resolve_job_def("stage")
+    return job.execute_in_process(run_config=SHOW_PROGRESS, raise_on_error=False).success
+
+
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.01)
+
+
+def test_a_step_that_says_nothing_is_named_while_it_works(monkeypatch, capsys, tmp_path):
+    named = tmp_path / "named"
+    say = progress._print
+
+    def say_and_tell(line: str) -> None:
+        say(line)
+        named.touch()
+
+    monkeypatch.setattr(progress, "_print", say_and_tell)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+
+    @dg.asset(key=["cluster", "embeddings"])
+    def embeddings() -> None:
+        wait_for(named)  # It ends only after it was named.
+
+    assert run(embeddings)
+    lines = printed(capsys)
+    assert lines == ["… cluster/embeddings is under way", "cluster/embeddings               0 rows"]
+
+
+def test_a_step_that_speaks_or_ends_soon_is_not_named(capsys):
+    @dg.asset
+    def talks(context: dg.AssetExecutionContext) -> None:
+        context.log.info("half of it")
+
+    @dg.asset(deps=[talks])
+    def fails() -> None:
+        raise dg.Failure("It is broken: mend it.")
+
+    assert not run(talks, fails)
+    lines = printed(capsys)
+    assert lines[:2] == ["… half of it", "talks                            0 rows"]
+    assert "FAILED fails: " in lines[2] and len(lines) == 3
+
+
+def test_it_is_named_well_within_five_seconds():
+    assert progress.QUIET_SECONDS <= 3

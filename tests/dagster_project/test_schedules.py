@@ -1,0 +1,252 @@
+"""Schedules: evaluated as the daemon evaluates them, with no, one and several requests.
+
+A tick that is repeated asks for runs under the keys that it used before: Dagster starts one run a key.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+from dagster._core.definitions.schedule_definition import ScheduleExecutionData
+
+from dagster_project import schedules
+from dagster_project.definitions import defs
+from resources.home import warehouse_path
+from resources.llm.ledger import Charge, Ledger
+from resources.warehouse import Warehouse
+
+ENTRIES = dg.AssetKey(["ingest", "entries"])
+CALLS = dg.AssetKey(["ledger", "calls"])
+MONDAY, NEXT_MONDAY = datetime(2026, 1, 5, 3, tzinfo=UTC), datetime(2026, 1, 12, 3, tzinfo=UTC)
+
+
+def tick(
+    instance: dg.DagsterInstance, schedule: dg.ScheduleDefinition, at: datetime = MONDAY
+) -> ScheduleExecutionData:
+    """One tick of a schedule, as the daemon evaluates it: it refuses requests without keys."""
+    with dg.build_schedule_context(
+        instance, scheduled_execution_time=at, repository_def=defs.get_repository_def()
+    ) as context:
+        return schedule.evaluate_tick(context)
+
+
+def keys(data: ScheduleExecutionData) -> list[str | None]:
+    return [request.run_key for request in data.run_requests]
+
+
+def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, *partitions: str | None) -> None:
+    for partition in partitions:
+        instance.report_runless_asset_event(dg.AssetMaterialization(key, partition=partition))
+
+
+# --- Shards ------------------------------------------------------------------------------------------
+
+
+def weekly(instance: dg.DagsterInstance, at: datetime = MONDAY) -> list[str | None]:
+    """Partitions that the weekly schedule asks for."""
+    requests = tick(instance, schedules.ingest_weekly, at).run_requests
+    return [request.partition_key for request in requests]
+
+
+@pytest.fixture
+def far_and_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus of one local shard and two that others may change: `far` and `owls`."""
+    (tmp_path / "corpus.yaml").write_text(
+        "shards: ['https://storage.example.org/far.tsv.gz']\n"
+        "wikipedia: {contact: a@example.org, shards: {owls: {pages: [Owl]}}}\n"
+    )
+    (tmp_path / "near.tsv").touch()
+    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path))
+
+
+def test_the_weekly_schedule_ingests_the_next_shard_until_all_are_in(
+    instance: dg.DagsterInstance,
+) -> None:
+    assert schedules.ingest_weekly.cron_schedule == "0 3 * * 1"
+    assert schedules.ingest_weekly.job_name == "ingest"
+    for shard in ("sample-a", "sample-b"):
+        assert weekly(instance) == [shard]
+        assert shard in instance.get_dynamic_partitions("wit_shard")
+        materialized(instance, ENTRIES, shard)
+    done = tick(instance, schedules.ingest_weekly)
+    assert done.run_requests == []
+    assert done.skip_message == "Every shard of the corpus is ingested."
+
+
+def test_the_weekly_schedule_looks_again_at_what_others_may_have_changed(
+    instance: dg.DagsterInstance, far_and_near: None
+) -> None:
+    assert weekly(instance) == ["far"]  # One new shard a week.
+    materialized(instance, ENTRIES, "far")
+    assert weekly(instance) == ["near", "far"]
+    materialized(instance, ENTRIES, "near", "owls")
+    assert weekly(instance) == ["far", "owls"]
+
+
+def test_a_partition_that_a_person_deleted_is_there_again_when_it_is_due(
+    instance: dg.DagsterInstance, far_and_near: None
+) -> None:
+    materialized(instance, ENTRIES, "far", "near", "owls")
+    instance.add_dynamic_partitions("wit_shard", ["far", "near", "owls"])
+    instance.delete_dynamic_partition("wit_shard", "owls")
+
+    assert weekly(instance) == ["far", "owls"]
+    assert "owls" in instance.get_dynamic_partitions("wit_shard")
+
+
+def test_each_request_of_a_weekly_tick_has_a_key_of_its_own_and_keeps_it_when_it_is_repeated(
+    instance: dg.DagsterInstance, far_and_near: None
+) -> None:
+    for partitions in (["far"], ["near", "far"], ["owls", "far"], ["far", "owls"]):
+        first = tick(instance, schedules.ingest_weekly)
+        assert [request.partition_key for request in first.run_requests] == partitions
+        assert len(set(keys(first))) == len(partitions) and all(keys(first))
+        assert keys(tick(instance, schedules.ingest_weekly)) == keys(first)
+        # Next week the same shard is another run.
+        assert not set(keys(tick(instance, schedules.ingest_weekly, NEXT_MONDAY))) & {*keys(first)}
+        materialized(instance, ENTRIES, *partitions)
+    every = instance.get_dynamic_partitions("wit_shard")
+    assert sorted(every) == ["far", "near", "owls"], "a repeated tick adds nothing twice"
+
+
+def test_a_weekly_tick_that_is_repeated_later_starts_no_further_new_shard(
+    instance: dg.DagsterInstance, far_and_near: None
+) -> None:
+    (first,) = keys(tick(instance, schedules.ingest_weekly))
+    materialized(instance, ENTRIES, "far")
+    new, _ = keys(tick(instance, schedules.ingest_weekly))
+    assert new == first, "Dagster has started a run for this key"
+
+
+def test_a_corpus_that_cannot_be_read_is_the_reason_to_skip(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path / "nowhere"))
+
+    skipped = tick(instance, schedules.ingest_weekly)
+
+    assert skipped.run_requests == []
+    assert str(tmp_path / "nowhere") in (skipped.skip_message or "")
+
+
+# --- Models ------------------------------------------------------------------------------------------
+
+MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "rambler", "refuser")]
+"""Of the profile that is active without settings."""
+
+
+def in_force(release: str, name: str = "mmdu") -> None:
+    Warehouse(warehouse_path()).check()
+    with duckdb.connect(str(warehouse_path())) as connection:
+        connection.execute("INSERT OR REPLACE INTO release.current VALUES (?, ?)", [name, release])
+        connection.execute(
+            "INSERT INTO release.releases (release_id, name, kind, benchmark, origin, n_items, "
+            "n_turns, n_images, review_policy, review_share, provider, created_at) "
+            "VALUES (?, ?, 'benchmark', ?, 'built', 1, 1, 1, 'none', 0, 'offline', 'now')",
+            [release, name, name if name == "mmdu" else None],
+        )
+
+
+def scored(release: str, *models: str) -> None:
+    with duckdb.connect(str(warehouse_path())) as connection:
+        for model in models:
+            connection.execute(
+                "INSERT INTO evaluate.scores VALUES ('mmdu', ?, ?, 'j', 'p@1', 'offline', "
+                "'Overall Score', 'micro', 0, 'floor', '', '', 50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0)",
+                [release, model],
+            )
+
+
+def without_scores(data: ScheduleExecutionData) -> list[str]:
+    """The models that the one request of a tick is for; none without a request."""
+    return [
+        name
+        for request in data.run_requests
+        for name in request.tags["loom/without_scores"].split(", ")
+    ]
+
+
+def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
+    instance: dg.DagsterInstance,
+) -> None:
+    schedule = schedules.evaluate_missing_models
+    assert (schedule.cron_schedule, schedule.job_name) == ("0 2 * * *", "evaluate")
+
+    nothing = tick(instance, schedule)
+    assert nothing.run_requests == []  # Nothing is released yet.
+    assert "Every model" in (nothing.skip_message or "")
+
+    in_force("mmdu-1")
+    many = tick(instance, schedule)
+    assert without_scores(many) == MODELS
+    assert len(many.run_requests) == 1 and all(keys(many))
+    assert keys(tick(instance, schedule)) == keys(many)
+    assert keys(tick(instance, schedule, NEXT_MONDAY)) != keys(many)
+
+    scored("mmdu-1", *MODELS[1:])
+    assert without_scores(tick(instance, schedule)) == MODELS[:1]
+    scored("mmdu-1", MODELS[0])
+    assert tick(instance, schedule).run_requests == []
+
+    in_force("mmdu-2")  # Scores on an earlier release are none on the one in force.
+    assert without_scores(tick(instance, schedule)) == MODELS
+
+
+def test_releases_that_no_model_is_evaluated_on_need_no_scores(
+    instance: dg.DagsterInstance,
+) -> None:
+    in_force("mmdu-45k-1", name="mmdu-45k")
+
+    assert tick(instance, schedules.evaluate_missing_models).run_requests == []
+
+
+def test_a_registry_that_cannot_be_read_is_the_reason_to_skip(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_force("mmdu-1")
+    (tmp_path / "models.yaml").write_text("models: [")
+    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
+
+    skipped = tick(instance, schedules.evaluate_missing_models)
+
+    assert skipped.run_requests == [] and "models.yaml" in (skipped.skip_message or "")
+
+
+# --- The ledger --------------------------------------------------------------------------------------
+
+
+def test_the_hourly_schedule_shows_the_ledger_when_there_is_something_new(
+    instance: dg.DagsterInstance, loom_home: Path
+) -> None:
+    schedule = schedules.mirror_ledger
+    assert schedule.cron_schedule == "0 * * * *"
+    assert schedule.job_name == "ledger"
+    assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+
+    def due() -> bool:
+        found = tick(instance, schedule)
+        assert keys(tick(instance, schedule)) == keys(found) and all(keys(found))
+        return len(found.run_requests) == 1
+
+    def shown(n_rows: int) -> None:
+        metadata = {"dagster/row_count": n_rows}
+        instance.report_runless_asset_event(dg.AssetMaterialization(CALLS, metadata=metadata))
+
+    assert not due()
+    assert not (loom_home / "ledger.sqlite").exists()  # Looking makes none.
+    ledger = Ledger(loom_home / "ledger.sqlite")
+    assert not due()  # Nothing was asked yet.
+    when = "2026-01-01T00:00:00.000+00:00"
+    paid = 1, 1, 0.5, when
+    charge = Charge("key", *["x"] * 6, "live", "empty", "stop", *paid, "Empty.", "", None, {})
+    ledger.add([charge])
+    assert due()
+    shown(1)
+    assert not due()
+    ledger.add([charge])
+    assert due()
+    shown(2)
+    materialized(instance, CALLS, None)  # By hand, from the UI: nobody knows what it shows.
+    assert due()

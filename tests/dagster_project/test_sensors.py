@@ -1,0 +1,392 @@
+"""Sensors on shards and on decisions, evaluated as the daemon evaluates them on a real instance."""
+
+import os
+import shutil
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
+from dagster._core.definitions.sensor_definition import SensorExecutionData
+
+from dagster_project import sensors
+from dagster_project.definitions import defs
+from dagster_project.resources import SAMPLE_CORPUS
+from methods.ids import content_id
+from methods.review import Decision, QueueItem
+from resources.corpus import shard as fetching
+from resources.corpus.corpus import Corpus
+from resources.home import review_path
+from resources.review.store import ReviewStore
+
+SHARDS = dg.AssetKey(["ingest", "shards"])
+DECISIONS = dg.AssetKey(["review", "decisions"])
+
+
+class Daemon:
+    """What the daemon does with one sensor: it evaluates it, keeps its cursor, does what it says."""
+
+    def __init__(self, instance: dg.DagsterInstance, sensor: dg.SensorDefinition):
+        self.instance, self.sensor = instance, sensor
+        self.cursor: str | None = None
+
+    def evaluate(self) -> SensorExecutionData:
+        """A tick whose results the daemon did not live to store."""
+        with dg.build_sensor_context(
+            self.instance, cursor=self.cursor, repository_def=defs.get_repository_def()
+        ) as context:
+            return self.sensor.evaluate_tick(context)
+
+    def tick(self) -> SensorExecutionData:
+        data = self.evaluate()
+        self.cursor = data.cursor
+        for request in data.dynamic_partitions_requests or []:
+            self.instance.add_dynamic_partitions(
+                request.partitions_def_name, list(request.partition_keys)
+            )
+        for event in data.asset_events:
+            self.instance.report_runless_asset_event(event)
+        return data
+
+
+# --- Shards ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty corpus, and as the active one."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    monkeypatch.setenv("LOOM_CORPUS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def watcher(instance: dg.DagsterInstance, corpus: Path) -> Daemon:
+    return Daemon(instance, sensors.shards)
+
+
+def added(data: SensorExecutionData) -> list[str]:
+    return [
+        key for request in data.dynamic_partitions_requests or [] for key in request.partition_keys
+    ]
+
+
+def observed(data: SensorExecutionData) -> dict[str | None, str]:
+    """Partition -> data version that the tick reports of it."""
+    assert all(isinstance(event, dg.AssetObservation) for event in data.asset_events)
+    assert {event.asset_key for event in data.asset_events} <= {SHARDS}
+    return {event.partition: event.tags[DATA_VERSION_TAG] for event in data.asset_events}
+
+
+def put(corpus: Path, name: str, source: str = "sample-a") -> Path:
+    """A shard of the sample in the corpus; the same file again is touched."""
+    path = corpus / f"{name}.tsv"
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    shutil.copyfile(SAMPLE_CORPUS / "shards" / f"{source}.tsv", path)
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+    return path
+
+
+def fingerprint(corpus: Path, name: str) -> str:
+    return Corpus(corpus, corpus.parent / "home").shard(name).fetch(lambda _: None)
+
+
+def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
+    watcher: Daemon, corpus: Path
+) -> None:
+    nothing = watcher.tick()
+    assert (added(nothing), observed(nothing)) == ([], {})
+    assert nothing.skip_message == "No shard is new or changed; the corpus has 0."
+
+    put(corpus, "next")
+    found = watcher.tick()
+
+    assert added(found) == ["next"]
+    assert observed(found) == {"next": fingerprint(corpus, "next")}
+    assert found.run_requests == [], "ingesting it is up to a person, the schedule or automation"
+    assert found.skip_message == "new: next; changed: next", "the tick says what it did"
+    record = watcher.instance.fetch_observations(SHARDS, limit=1).records[0]
+    assert record.partition_key == "next"
+    again = watcher.tick()
+    assert (added(again), observed(again)) == ([], {})
+    assert again.skip_message == "No shard is new or changed; the corpus has 1."
+
+
+def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, corpus: Path) -> None:
+    put(corpus, "one")
+    put(corpus, "two")
+    before = observed(watcher.tick())
+    assert len(before) == 2 and before["one"] == before["two"]
+
+    put(corpus, "one")
+    touched = watcher.tick()
+    assert (added(touched), observed(touched)) == ([], {})
+
+    put(corpus, "two", "sample-b")
+    changed = watcher.tick()
+    assert observed(changed) == {"two": fingerprint(corpus, "two")} != {"two": before["two"]}
+    assert added(changed) == []
+    assert changed.skip_message == "new: none; changed: two"
+
+    put(corpus, "two")
+    assert observed(watcher.tick()) == {"two": before["two"]}, "changed back is changed, too"
+
+
+def test_a_touched_file_is_read_by_one_tick_alone(
+    watcher: Daemon, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(corpus, "one")
+    watcher.tick()
+    read: list[str] = []
+    fetch = fetching.FileShard.fetch
+    monkeypatch.setattr(
+        fetching.FileShard, "fetch", lambda self, log: read.append(self.name) or fetch(self, log)
+    )
+
+    put(corpus, "one")
+    for _ in range(3):
+        watcher.tick()
+
+    assert read == ["one"]
+
+
+def test_a_tick_that_is_repeated_reports_the_same_again(watcher: Daemon, corpus: Path) -> None:
+    put(corpus, "one")
+
+    first, second = watcher.evaluate(), watcher.tick()
+
+    assert (added(first), observed(first)) == (added(second), observed(second)) != ([], {})
+
+
+def test_a_file_that_is_gone_for_the_moment_changes_nothing(watcher: Daemon, corpus: Path) -> None:
+    put(corpus, "stays")
+    path = put(corpus, "moves")
+    watcher.tick()
+
+    path.unlink()
+    put(corpus, "stays", "sample-b")  # The cursor is stored, whatever happens to the other file.
+    gone = watcher.tick()
+    assert (added(gone), set(observed(gone))) == ([], {"stays"})
+    assert set(watcher.instance.get_dynamic_partitions("wit_shard")) == {"stays", "moves"}
+
+    put(corpus, "moves")
+    back = watcher.tick()
+    assert (added(back), observed(back)) == ([], {}), "it is what it was"
+
+
+def test_a_file_that_cannot_be_read_for_the_moment_changes_nothing(
+    watcher: Daemon, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(corpus, "one")
+    watcher.tick()
+    put(corpus, "one", "sample-b")
+
+    def refused(*_: object) -> str:
+        raise fetching.CorpusError("Shard 'one' cannot be read.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fetching.FileShard, "fetch", refused)
+        unreadable = watcher.tick()
+    assert (added(unreadable), observed(unreadable)) == ([], {})
+    assert observed(watcher.tick()) == {"one": fingerprint(corpus, "one")}
+
+
+def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
+    watcher: Daemon, corpus: Path
+) -> None:
+    put(corpus, "one")
+    watcher.tick()
+    corpus.rename(corpus.with_name("elsewhere"))
+
+    skipped = watcher.tick()
+    assert str(corpus) in (skipped.skip_message or "") and not skipped.asset_events
+
+    corpus.with_name("elsewhere").rename(corpus)
+    assert observed(watcher.tick()) == {}
+
+
+def test_shards_elsewhere_become_partitions_without_being_read(
+    watcher: Daemon, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetched(*_: object, **__: object) -> None:
+        raise AssertionError("nothing is downloaded by a sensor")
+
+    monkeypatch.setattr(fetching, "download", fetched)
+    (corpus / "corpus.yaml").write_text(
+        "shards: ['https://storage.example.org/far.tsv.gz']\n"
+        "wikipedia: {contact: a@example.org, shards: {owls: {pages: [Owl]}}}\n"
+    )
+    put(corpus, "near")
+
+    found = watcher.tick()
+
+    assert added(found) == ["far", "near", "owls"]
+    assert set(observed(found)) == {"near"}
+
+
+# --- Decisions ---------------------------------------------------------------------------------------
+
+
+def queued(item_id: str, kind: str = "rewrite") -> QueueItem:
+    content: dict[str, object] = {"original": "Where?", "rewrite": f"Where is {item_id}?"}
+    if kind == "dialogue":
+        content = {"image_ids": [], "turns": [{"question": "What?", "answer": item_id}]}
+    if kind == "score":
+        texts = {"question": "What?", "answer": item_id, "reference": "A kite."}
+        content = {
+            **texts,
+            "image_ids": [],
+            "dimensions": ["Richness"],
+            "scores": {"Richness": None},
+        }
+    return QueueItem(
+        item_id=item_id,
+        kind=kind,
+        content=content,
+        content_hash=content_id(content),
+        image_ids=[],
+        set_id="set",
+    )
+
+
+def queue(*items: QueueItem) -> None:
+    ReviewStore(review_path()).update_queue(list(items))
+
+
+def accept(item: QueueItem, *rounds: int) -> None:
+    ReviewStore(review_path()).append(
+        Decision(
+            item["item_id"],
+            item["content_hash"],
+            round,
+            ("alice", "bob")[round - 1],
+            "accept",
+            None,
+            None,
+            None,
+            3.0,
+            "2026-01-01T00:00:00",
+        )
+        for round in rounds
+    )
+
+
+@pytest.fixture
+def reviewers(instance: dg.DagsterInstance) -> Daemon:
+    return Daemon(instance, sensors.review_decisions)
+
+
+def reported(data: SensorExecutionData) -> list[tuple[int, int]]:
+    """(items, decisions) of each materialization that the tick reports."""
+    assert {event.asset_key for event in data.asset_events} <= {DECISIONS}
+    assert all(isinstance(event, dg.AssetMaterialization) for event in data.asset_events)
+    return [
+        (event.metadata["items"].value, event.metadata["decisions"].value)
+        for event in data.asset_events
+    ]
+
+
+def version(data: SensorExecutionData) -> str:
+    (event,) = data.asset_events
+    return event.tags[DATA_VERSION_TAG]
+
+
+def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
+    reviewers: Daemon,
+) -> None:
+    assert reported(reviewers.tick()) == []
+    assert not review_path().exists()  # Looking makes none.
+    one, two, three = queued("one"), queued("two"), queued("three", "dialogue")
+    queue(one, two, three)
+    assert reviewers.tick().skip_message == "3 items await people."
+
+    accept(one, 1, 2)
+    accept(two, 1, 2)
+    accept(three, 1)
+    waiting = reviewers.tick()
+    assert reported(waiting) == [] and waiting.skip_message == "1 items await people."
+    accept(three, 2)
+    done = reviewers.tick()
+    assert reported(done) == [(3, 6)]
+    assert done.skip_message == "Reported 6 decisions on 3 items."
+    event = reviewers.instance.get_latest_materialization_event(DECISIONS)
+    assert event and event.asset_materialization
+    assert event.asset_materialization.tags[DATA_VERSION_TAG] == version(done)
+    again = reviewers.tick()
+    assert reported(again) == []
+    assert again.skip_message == "No item awaits people, and nothing was decided since."
+
+
+def test_a_queue_that_awaits_nobody_is_complete_without_a_decision(
+    reviewers: Daemon, loom_home: Path
+) -> None:
+    loom_home.mkdir()
+    (loom_home / "review.yaml").write_text("default: {sample: 0}")
+    queue(queued("one"))
+
+    assert reported(reviewers.tick()) == [(1, 0)]
+
+
+def test_what_was_decided_or_queued_since_is_reported_again_and_nothing_else(
+    reviewers: Daemon,
+) -> None:
+    one, two = queued("one"), queued("two")
+    queue(one, two)
+    for item in (one, two):
+        accept(item, 1, 2)
+    first = reviewers.tick()
+    assert reported(first) == [(2, 4)]
+
+    queue(one, two)  # Offered again as it was.
+    assert reported(reviewers.tick()) == []
+
+    # What is made anew is awaited anew, and what was said of it before does not count.
+    queue(one, two | {"content_hash": "anew"})
+    assert reported(reviewers.tick()) == []
+    queue(one)
+    withdrawn = reviewers.tick()
+    assert reported(withdrawn) == [(1, 2)]
+    queue(one, two)
+    back = reviewers.tick()
+    assert reported(back) == [(2, 4)]
+    assert version(back) == version(first) != version(withdrawn), "equal decisions, equal version"
+
+
+def test_a_tick_of_decisions_that_is_repeated_reports_the_same_again(reviewers: Daemon) -> None:
+    one = queued("one")
+    queue(one)
+    accept(one, 1, 2)
+
+    first, second = reviewers.evaluate(), reviewers.tick()
+
+    assert reported(first) == reported(second) == [(1, 2)]
+    assert version(first) == version(second)
+
+
+def test_scores_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
+    reviewers: Daemon,
+) -> None:
+    one, score = queued("one"), queued("score", "score")
+    queue(score)
+    assert reported(reviewers.tick()) == [], "scores alone make no release"
+    queue(one, score)
+    accept(one, 1, 2)
+    without = reviewers.tick()
+    assert reported(without) == [(1, 2)]
+
+    accept(score, 1)
+    assert reported(reviewers.tick()) == [], "the score awaits an expert"
+    accept(score, 2)
+    with_scores = reviewers.tick()
+    assert reported(with_scores) == [(2, 4)]
+    assert version(with_scores) != version(without)
+
+
+def test_rules_that_cannot_be_read_are_one_sentence(reviewers: Daemon, loom_home: Path) -> None:
+    queue(queued("one"))
+    (loom_home / "review.yaml").write_text("default: {annotators: 3}")
+
+    skipped = reviewers.tick()
+
+    assert reported(skipped) == [] and "annotators" in (skipped.skip_message or "")

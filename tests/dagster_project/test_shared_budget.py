@@ -1,0 +1,112 @@
+"""Which runs share a budget: those that are executed again, and those that go on for others."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+from dagster._core.storage.tags import PARENT_RUN_ID_TAG, ROOT_RUN_ID_TAG
+from dagster._core.test_utils import create_run_for_test
+
+from dagster_project.resources import ancestors_of, default_budget, llm
+from dagster_project.run_tags import BUILD, CHAIN
+from resources.llm.model_spec import RegistryError
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        yield ephemeral
+
+
+def run(instance: dg.DagsterInstance, **tags: str) -> dg.DagsterRun:
+    return create_run_for_test(instance, job_name="build", tags=tags)
+
+
+def again(instance: dg.DagsterInstance, parent: dg.DagsterRun, **tags: str) -> dg.DagsterRun:
+    """A run that the UI's "Re-execute" starts: it has its parent's tags, and those of its origin."""
+    root = parent.tags.get(ROOT_RUN_ID_TAG, parent.run_id)
+    origin = {PARENT_RUN_ID_TAG: parent.run_id, ROOT_RUN_ID_TAG: root}
+    return run(instance, **{**parent.tags, **origin, **tags})
+
+
+def ids(*runs: dg.DagsterRun) -> list[str]:
+    return sorted(each.run_id for each in runs)
+
+
+def test_a_run_that_was_launched_anew_has_no_ancestors(instance):
+    run(instance)
+
+    assert ancestors_of(instance, run(instance)) == []
+
+
+def test_all_that_execute_one_run_again_belong_together(instance):
+    first = run(instance)
+    second = again(instance, first)
+    third = again(instance, second)
+    beside = again(instance, first)
+
+    assert ancestors_of(instance, third) == ids(first, second, beside)
+    assert ancestors_of(instance, first) == [], "it did not know of them"
+
+
+def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instance):
+    first = run(instance)
+    second = run(instance, **{CHAIN: first.run_id})
+    third = run(instance, **{CHAIN: f"{first.run_id} {second.run_id}"})
+
+    assert ancestors_of(instance, third) == ids(first, second)
+    assert ancestors_of(instance, again(instance, third)) == ids(first, second, third)
+
+
+def test_a_stage_that_is_executed_again_belongs_to_its_build(instance):
+    build = run(instance)
+    stage = run(instance, **{BUILD: build.run_id})
+
+    assert ancestors_of(instance, again(instance, stage)) == ids(build, stage)
+
+
+def test_runs_that_are_gone_are_named_all_the_same(instance):
+    assert ancestors_of(instance, run(instance, **{CHAIN: "gone"})) == ["gone"]
+
+
+# The resource of a run
+
+
+def spenders(instance: dg.DagsterInstance, tmp_path, **tags: str) -> list[tuple[str, int]]:
+    """The run's own budget, as the file of limits has it: (account's place among all, together)."""
+    import sqlite3
+    from contextlib import closing
+
+    @dg.op(required_resource_keys={"llm"})
+    def ask(context: dg.OpExecutionContext) -> None:
+        assert context.resources.llm.budget.limit_usd == 5
+
+    @dg.job(resource_defs={"llm": llm})
+    def asking() -> None:
+        ask()
+
+    assert asking.execute_in_process(instance=instance, tags=tags).success
+    with closing(sqlite3.connect(tmp_path / "limits.sqlite")) as connection:
+        return connection.execute("SELECT account, together FROM spenders ORDER BY seq").fetchall()
+
+
+def test_the_budget_of_the_environment_is_spent_together(instance, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    monkeypatch.setenv("LOOM_BUDGET_USD", "5")
+
+    (first,) = spenders(instance, tmp_path)
+    assert first[1] == 1
+    parent = instance.get_runs()[0]
+    origin = {PARENT_RUN_ID_TAG: parent.run_id, ROOT_RUN_ID_TAG: parent.run_id}
+    _, retry = spenders(instance, tmp_path, **origin)
+    *_, own = spenders(instance, tmp_path)
+
+    assert retry[0] == first[0] != own[0]
+
+
+@pytest.mark.parametrize("given", ["nan", "-1", "five"])
+def test_a_budget_that_is_no_amount_is_refused(monkeypatch, given):
+    monkeypatch.setenv("LOOM_BUDGET_USD", given)
+
+    with pytest.raises(RegistryError, match="LOOM_BUDGET_USD"):
+        default_budget()

@@ -1,0 +1,109 @@
+"""A server that answers a POST in whatever way a test says, on real sockets over loopback.
+
+What belongs here: ways to answer that no provider has on a good day: endless bodies, compressed ones,
+none at all. Completions by rule are `openai_api`.
+"""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event
+
+from tests.doubles.openai_api import completion
+from tests.doubles.serving import serving
+
+PIECE = b" " * 65_536
+
+
+class Asked(BaseHTTPRequestHandler):
+    """One request: `body` is what it holds, and the methods send a response."""
+
+    protocol_version = "HTTP/1.1"
+    server: "OddApi"
+    body: bytes
+
+    def do_POST(self) -> None:
+        """Take the request and let the test answer it."""
+        self.body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.server.received.append(self)
+        try:
+            self.server.answer(self)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    do_GET = do_POST
+
+    def begin(self, status: int = 200, **headers: str) -> None:
+        """Status and headers; underscores in names are hyphens."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+
+    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
+        """A whole response."""
+        self.begin(status, Content_Length=str(len(body)), **headers)
+        self.write(body)
+
+    def says(self, text: str = "Fine.", tokens: tuple[int, int] = (10, 5), **headers: str) -> None:
+        """A completion, and what it was billed as."""
+        self.send(completion({"role": "assistant", "content": text}, *tokens), **headers)
+
+    def write(self, part: bytes) -> None:
+        """A part of the body."""
+        self.wfile.write(part)
+        self.server.n_sent += len(part)
+
+    def write_chunk(self, part: bytes) -> None:
+        """A chunk of a body that announced `Transfer-Encoding: chunked`."""
+        self.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class OddApi(ThreadingHTTPServer):
+    """The server; `received` has what it was asked, `n_sent` the bytes of bodies that it sent."""
+
+    daemon_threads = True
+
+    def __init__(self, answer: Callable[[Asked], None]):
+        super().__init__(("127.0.0.1", 0), Asked)
+        self.answer = answer
+        self.received: list[Asked] = []
+        self.n_sent = 0
+        self.ending = Event()
+        """Set as the server ends: whoever is silent waits for it."""
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return f"127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        """The base URL of the API."""
+        return f"http://{self.address}/v1"
+
+    def get_request(self) -> tuple[socket.socket, tuple[str, int]]:
+        connection, address = super().get_request()
+        # A client that has read enough leaves; what is in the buffers by then is not much.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        return connection, address
+
+
+@contextmanager
+def answering(answer: Callable[[Asked], None]) -> Iterator[OddApi]:
+    """A server that answers each request by calling `answer` with it."""
+    with serving(OddApi(answer)) as api:
+        try:
+            yield api
+        finally:
+            api.ending.set()
+
+
+def never(asked: Asked) -> None:
+    """No answer for as long as the server lives."""
+    asked.server.ending.wait()
+    asked.close_connection = True

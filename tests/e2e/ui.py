@@ -1,0 +1,154 @@
+"""The UI for tests: web server, daemon and code location on one home, as `make ui` starts them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from resources.home import REPO_ROOT
+from tests.e2e.running import Run
+from tests.e2e.starting import PATIENCE as PATIENCE_FOR_RUNS
+from tests.e2e.starting import Started, free_port, started
+
+PATIENCE = 30_000
+"""Milliseconds a page may take on a busy machine of two cores."""
+
+ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+BACKFILL_ENDED = ("COMPLETED_SUCCESS", "COMPLETED_FAILED", "FAILED", "CANCELED")
+LAUNCH_RUN = """
+mutation ($params: ExecutionParams!) {
+  launchRun(executionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on RunConfigValidationInvalid { errors { message } }
+    ... on PythonError { message }
+  }
+}
+"""
+RUNS = """
+query ($filter: RunsFilter!) {
+  runsOrError(filter: $filter) {
+    ... on Runs { results { id jobName status startTime endTime tags { key value } } }
+  }
+}
+"""
+TIMELINE = """
+query CompletedRunTimelineQuery($completedFilter: RunsFilter!, $limit: Int!, $cursor: String) {
+  completed: runsOrError(filter: $completedFilter, limit: $limit, cursor: $cursor) {
+    ... on Runs {
+      results {
+        id pipelineName startTime endTime
+        repositoryOrigin { repositoryName repositoryLocationName }
+      }
+    }
+  }
+}
+"""
+
+BACKFILL = """
+query ($id: String!) {
+  partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } }
+}
+"""
+
+
+@dataclass
+class Ui:
+    """One UI that runs: the home it shows, its address, its process."""
+
+    run: Run
+    address: str
+    started: Started
+
+    def ask(self, query: str, **variables: object) -> dict[str, Any]:
+        """The answer to a GraphQL request, which must have no errors."""
+        answer = httpx.post(
+            f"{self.address}/graphql", json={"query": query, "variables": variables}, timeout=60
+        ).json()
+        assert "errors" not in answer, answer
+        return answer["data"]
+
+    def launch(
+        self, job: str, config: dict[str, Any] | None = None, assets: str = ""
+    ) -> dict[str, Any]:
+        """What the Launchpad answers: the run, or why there is none."""
+        selector = {
+            "repositoryName": "__repository__",
+            "repositoryLocationName": "vlm-loom",
+            "jobName": job,
+            **(
+                {"assetSelection": [{"path": a.split("/")} for a in assets.split()]}
+                if assets
+                else {}
+            ),
+        }
+        params = {"selector": selector, "runConfigData": config or {}, "mode": "default"}
+        return self.ask(LAUNCH_RUN, params=params)["launchRun"]
+
+    def runs(self, **wanted: object) -> list[dict[str, Any]]:
+        """Runs that the filter wants, the newest first."""
+        return self.ask(RUNS, filter=wanted)["runsOrError"]["results"]
+
+    def timeline(self) -> dict[str, set[str]]:
+        """Runs of the last twelve hours that have ended, by "<repository>@<location> <job>".
+
+        As the page asks for them and sorts them: it has no place for a run without an origin.
+        """
+        now = time.time()
+        ended = {"statuses": ENDED, "updatedAfter": now - 12 * 3600, "updatedBefore": now}
+        rows: dict[str, set[str]] = {}
+        found = self.ask(TIMELINE, completedFilter=ended, limit=500)["completed"]["results"]
+        for run in found:
+            if run["startTime"] is not None and (origin := run["repositoryOrigin"]):
+                row = "{repositoryName}@{repositoryLocationName}".format(**origin)
+                rows.setdefault(f"{row} {run['pipelineName']}", set()).add(run["id"])
+        return rows
+
+    def status(self, run_id: str) -> str:
+        (found,) = self.runs(runIds=[run_id])
+        return str(found["status"])
+
+    def ended(self, run_id: str, seconds: float = PATIENCE_FOR_RUNS) -> str:
+        """How a run ended, once it has."""
+        self.until(lambda: self.status(run_id) in ENDED, seconds)
+        return self.status(run_id)
+
+    def backfilled(self, backfill_id: str, seconds: float = PATIENCE_FOR_RUNS) -> str:
+        """How a backfill ended, once it has."""
+
+        def status() -> str:
+            return str(self.ask(BACKFILL, id=backfill_id)["partitionBackfillOrError"]["status"])
+
+        self.until(lambda: status() in BACKFILL_ENDED, seconds)
+        return status()
+
+    def until(self, condition: Callable[[], bool], seconds: float = PATIENCE_FOR_RUNS) -> None:
+        """Wait until the UI shows what it should."""
+        self.started.wait_for(condition, seconds)
+
+    def log(self) -> str:
+        """The end of what the UI's processes printed."""
+        return self.started.printed[-3000:]
+
+
+@contextmanager
+def serving(
+    home: Path, log: Path | None = None, root: Path = REPO_ROOT, **settings: str
+) -> Iterator[Ui]:
+    """The UI on `home`, once it answers, until the end of the block; no process of it goes on after."""
+    home.mkdir(parents=True, exist_ok=True)
+    port = settings.setdefault("PORT", str(free_port()))
+    address = f"http://127.0.0.1:{port}"
+
+    def answers() -> bool:
+        with suppress(httpx.HTTPError):
+            return httpx.get(f"{address}/server_info", timeout=30).status_code == 200
+        return False
+
+    with started("dagster_project.ui", home, log or home / "ui.log", root, **settings) as begun:
+        begun.wait_for(answers)
+        yield Ui(Run(home, ""), address, begun)

@@ -1,0 +1,246 @@
+"""docs/guides/models.md: its entries work with what each server enforces, its table has every field."""
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from PIL import Image as Picture
+
+from resources.llm.gateway import Gateway
+from resources.llm.model_spec import ModelSpec, RegistryError
+from resources.llm.registry import load_registry
+from resources.llm.request import Completion, Failure
+from tests.doubles.providers.provider import running
+from tests.golden.guide_entries import (
+    DOUBLES,
+    GUIDE,
+    SCHEMA,
+    double_of,
+    entries,
+    gateway_of,
+    outcomes,
+    question,
+    set_keys,
+)
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_keys(monkeypatch)
+
+
+def stored(gateway: Gateway, n: int) -> list[str]:
+    """So many pictures of 400 by 300, each of its own colour."""
+    ids = []
+    for number in range(n):
+        buffer = io.BytesIO()
+        Picture.new("RGB", (400, 300), (10 * number, 90, 200)).save(buffer, "PNG")
+        ids.append(gateway.images.put(buffer.getvalue()).image_id)
+    return ids
+
+
+# The entries
+
+
+def test_the_guide_has_an_entry_for_each_kind_of_server_and_all_of_them_load(tmp_path: Path):
+    profile = {"writer": "claude", "judge": "claude", "evaluate": list(DOUBLES)}
+    path = tmp_path / "models.yaml"
+    path.write_text(yaml.safe_dump({"profiles": {"all": profile}, "models": entries()}))
+
+    registry = load_registry(path)
+
+    assert list(entries()) == list(DOUBLES)
+    assert set(registry.models) == set(DOUBLES)
+    registry.require_keys("all")
+
+
+@pytest.mark.parametrize("name", DOUBLES)
+def test_an_entry_is_answered_a_text_and_an_image(tmp_path: Path, name: str):
+    with running(double_of(name)) as (_, url):
+        gateway = gateway_of(tmp_path, name, url)
+        (picture,) = stored(gateway, 1)
+        text, image = outcomes(
+            gateway, question(name, "Why?"), question(name, "What is this?", picture)
+        )
+
+    assert isinstance(text, Completion) and text.text == "You said 4 characters."
+    assert isinstance(image, Completion) and image.text == "I see 1 pictures: 400 by 300."
+
+
+@pytest.mark.parametrize("name", DOUBLES)
+def test_an_entry_is_held_to_a_schema_where_it_says_so(tmp_path: Path, name: str):
+    with running(double_of(name)) as (_, url):
+        gateway = gateway_of(tmp_path, name, url)
+        (outcome,) = outcomes(gateway, question(name, "Why?", schema=SCHEMA))
+
+    assert isinstance(outcome, Completion)
+    assert (outcome.text == '{"verdict": "Fine"}') == entries()[name]["structured_output"]
+
+
+@pytest.mark.parametrize("name", DOUBLES)
+def test_twenty_images_come_to_what_the_entry_says(tmp_path: Path, name: str):
+    with running(double_of(name)) as (_, url):
+        gateway = gateway_of(tmp_path, name, url)
+        (outcome,) = outcomes(gateway, question(name, "Which?", *stored(gateway, 20)))
+
+    assert isinstance(outcome, Completion)
+    policy, most = entries()[name].get("many_images"), entries()[name].get("max_images", 50)
+    seen = {"grid": 1, "sample": most, None: 20}[policy]
+    assert outcome.text.startswith(f"I see {seen} pictures: ")
+
+
+def test_what_vllm_does_not_parse_is_taken_out_here(tmp_path: Path):
+    double = double_of("qwen-vllm", parses=False)
+    with running(double) as (_, url):
+        (outcome,) = outcomes(
+            gateway_of(tmp_path, "qwen-vllm", url, extra_body=None), question("qwen-vllm", "Why?")
+        )
+
+    assert isinstance(outcome, Completion)
+    assert outcome.text == "You said 4 characters."
+    assert outcome.reasoning == "The user wants an answer, so I give one."
+
+
+# The mistakes that an entry's settings are there to avoid
+
+LONG = "word " * 40_000
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "asked", "kind", "said"),
+    [
+        ("gpt-4o", {"model": "gpt-9"}, {}, "bad_request", "correct `model` in the entry gpt-4o"),
+        ("gpt-4o", {"reasoning": "low"}, {}, "bad_parameter", "leave out reasoning"),
+        (
+            "gpt-4o",
+            {"token_limit": {"tokens": 20_000}},
+            {},
+            "bad_parameter",
+            "set a smaller `token_limit: {tokens: ...}`",
+        ),
+        (
+            "gpt-5",
+            {"token_limit": None},
+            {},
+            "bad_parameter",
+            "max_tokens as it is sent: set `token_limit: {name: max_completion_tokens}` in the entry",
+        ),
+        (
+            "gpt-5",
+            {"temperature": None},
+            {},
+            "bad_parameter",
+            "temperature as it is sent: set `temperature: none` in the entry gpt-5",
+        ),
+        ("gpt-5", {"top_p": 0.9}, {}, "bad_parameter", "leave out top_p"),
+        ("gpt-5", {"stop": "END"}, {}, "bad_parameter", "leave out stop"),
+        (
+            "gpt-5",
+            {"token_limit": {"name": "max_completion_tokens", "tokens": 100}},
+            {},
+            "truncated",
+            "raise token_limit.tokens",
+        ),
+        ("qwen-vllm", {"reasoning": "minimal"}, {}, "bad_parameter", "leave out reasoning"),
+        (
+            "qwen-vllm",
+            {"max_images": None, "many_images": None},
+            {"n_images": 9},
+            "too_long",
+            "Set `max_images: 8`, and `many_images: grid` or `sample`, in the entry qwen-vllm",
+        ),
+        ("qwen-vllm", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
+        ("qwen-vllm", {}, {"text": LONG}, "too_long", "qwen-vllm takes 28000 (context_tokens"),
+        (
+            "qwen-vllm",
+            {"extra_body": None, "token_limit": {"tokens": 5}},
+            {},
+            "reasoning_only",
+            "raise token_limit.tokens",
+        ),
+        ("qwen-sglang", {"context_tokens": None}, {"text": LONG}, "too_long", "Set context_tokens"),
+        ("qwen-ollama", {"reasoning": "minimal"}, {}, "bad_parameter", "leave out reasoning"),
+        ("qwen-ollama", {"model": "qwen"}, {}, "bad_request", "correct `model`"),
+        ("gemini-flash", {"seed": 7}, {}, "bad_parameter", "leave out seed"),
+        ("gemini-flash", {"reasoning": "none"}, {}, "bad_parameter", "leave out reasoning"),
+        (
+            "gemini-flash",
+            {"token_limit": {"tokens": 50}},
+            {},
+            "truncated",
+            "raise token_limit.tokens",
+        ),
+        ("claude", {"temperature": None}, {}, "bad_parameter", "set `temperature: none`"),
+        (
+            "claude",
+            {"token_limit": {"tokens": 100_000}},
+            {},
+            "bad_parameter",
+            "set a smaller `token_limit: {tokens: ...}`",
+        ),
+    ],
+)  # fmt: skip
+def test_without_its_settings_an_entry_fails_with_the_setting_that_is_missing(
+    tmp_path: Path, name: str, changed: dict[str, Any], asked: dict[str, Any], kind: str, said: str
+):
+    with running(double_of(name)) as (_, url):
+        gateway = gateway_of(tmp_path, name, url, **changed)
+        images = stored(gateway, asked.get("n_images", 0))
+        (outcome,) = outcomes(gateway, question(name, asked.get("text", "Why?"), *images))
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, said in outcome.detail) == (kind, True), outcome.detail
+
+
+def test_ollama_drops_what_does_not_fit_which_context_tokens_prevents(tmp_path: Path):
+    asked = question("qwen-ollama", f"The code word is heron. {LONG} What is the code word?")
+    with running(double_of("qwen-ollama")) as (double, url):
+        (unseen,) = outcomes(gateway_of(tmp_path, "qwen-ollama", url, context_tokens=None), asked)
+        (tmp_path / "ledger.sqlite").unlink()
+        (refused,) = outcomes(gateway_of(tmp_path, "qwen-ollama", url), asked)
+
+    assert isinstance(unseen, Completion) and "heron" not in unseen.text
+    assert isinstance(refused, Failure) and refused.kind == "too_long"
+    assert len(double.received) == 1
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "gpt-5", "gemini-flash", "claude"])
+def test_a_missing_key_is_said_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.delenv(entries()[name]["api_key_env"])
+    with pytest.raises(RegistryError, match=entries()[name]["api_key_env"]):
+        gateway_of(tmp_path, name, "http://127.0.0.1:9/v1")
+
+
+# The table
+
+
+def rows() -> dict[str, tuple[str, str]]:
+    section = GUIDE.read_text().partition("\n## Fields of an entry\n")[2].partition("\n## ")[0]
+    cells = [line.strip("| ").split(" | ") for line in section.splitlines() if "| `" in line[:3]]
+    assert all(len(row) == 3 and all(row) for row in cells)
+    return {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in cells}
+
+
+def test_the_table_has_every_field_of_an_entry_in_their_order() -> None:
+    assert list(rows()) == [name for name in ModelSpec.model_fields if name != "name"]
+
+
+def test_the_table_says_each_default() -> None:
+    plain = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+    defaults = plain.model_dump(exclude_none=True, exclude={"name", "provider", "model"})
+    said = {name: default for name, (default, _) in rows().items() if default != "–"}
+    assert said.pop("provider") == "required"
+    assert said.pop("model") == "the entry's key"
+    assert {name: yaml.safe_load(default) for name, default in said.items()} == defaults
+
+
+def test_the_header_of_models_yaml_names_every_field() -> None:
+    text = (GUIDE.parents[2] / "models.yaml").read_text()
+    header = "\n".join(line for line in text.splitlines() if line.startswith("#"))
+    named = set(re.findall(r"[a-z_]+", header))
+    assert {name for name in ModelSpec.model_fields if name != "name"} <= named

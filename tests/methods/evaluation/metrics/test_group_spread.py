@@ -1,0 +1,34 @@
+"""Alignment score, worked by hand: N / sum of the standard deviations in groups."""
+
+import math
+
+import pytest
+
+from methods.evaluation.metrics.group_spread import GroupSpread
+from tests.methods.evaluation.metrics.numbers import number, scored, values
+
+SPREAD = GroupSpread(name="alignment", observation="m", lowest=4.5)
+"""Of ratings from 1 to 10."""
+
+
+def group(name: str, *ratings: float | None) -> list:
+    return [scored(f"{name}{k}", value, cluster=name) for k, value in enumerate(ratings)]
+
+
+def test_it_is_the_inverse_of_the_mean_deviation() -> None:
+    # Standard deviations 1 (of 4 and 6) and 3 (of 2 and 8): 2 / (1 + 3).
+    assert number(SPREAD, [*group("a", 4, 6), *group("b", 2, 8)]) == pytest.approx(0.5)
+
+
+def test_a_group_of_one_says_nothing() -> None:
+    assert values(SPREAD, [*group("a", 4, 6), *group("b", 2)]) == {("a",): 1}
+
+
+def test_all_equal_is_infinite() -> None:
+    assert number(SPREAD, group("a", 5, 5)) == math.inf
+
+
+def test_a_group_with_a_failed_item_has_the_largest_deviation_at_the_floor() -> None:
+    observed = group("a", 5, 5, None)
+    assert values(SPREAD, observed) == {("a",): 0}
+    assert values(SPREAD, observed, floor=True) == {("a",): 4.5}

@@ -1,0 +1,48 @@
+"""Micro and macro means, worked by hand."""
+
+from methods.evaluation.metrics.mean import Mean
+from tests.methods.evaluation.metrics.numbers import number, scored, values
+
+GRADES = [
+    scored("a", 4, turn=1, category="x"),
+    scored("a", 8, turn=2, category="x"),
+    scored("b", 9, category="y"),
+    scored("b", None, turn=2, category="y"),
+    scored("c", 1, metric="other", category="y"),
+]
+
+
+def mean(aggregation: str = "micro", **more) -> Mean:
+    return Mean(name="m", lowest=10, highest=100, scale=10, aggregation=aggregation, **more)
+
+
+def test_micro_is_over_turns() -> None:
+    assert number(mean(), GRADES) == 10 * (4 + 8 + 9) / 3
+
+
+def test_macro_is_over_the_means_of_items() -> None:
+    assert number(mean("macro"), GRADES) == 10 * ((4 + 8) / 2 + 9) / 2
+
+
+def test_macro_by_a_label_is_over_the_means_of_its_values() -> None:
+    more = [*GRADES, scored("d", 3, category="y")]
+    assert number(mean("macro by category"), more) == 10 * ((4 + 8) / 2 + (9 + 3) / 2) / 2
+
+
+def test_what_failed_counts_as_the_lowest_value_at_the_floor() -> None:
+    assert number(mean(), GRADES, floor=True) == (40 + 80 + 90 + 10) / 4
+    assert number(mean("macro"), GRADES, floor=True) == ((40 + 80) / 2 + (90 + 10) / 2) / 2
+
+
+def test_a_turn_that_failed_has_no_value_otherwise() -> None:
+    assert values(mean(), GRADES)["b", 2] is None
+
+
+def test_several_observations_of_a_turn_are_averaged_first() -> None:
+    assert values(mean(), [scored("a", 2), scored("a", 6)]) == {("a", 1): 40}
+
+
+def test_other_observations_and_other_trials_are_left_out() -> None:
+    observed = [scored("a", 5), scored("b", 1, trial="no-images"), scored("c", 1, metric="other")]
+    assert values(mean(), observed) == {("a", 1): 50}
+    assert values(mean(trial="no-images"), observed) == {("b", 1): 10}

@@ -1,0 +1,116 @@
+"""Length against score, and scores at an equal length."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.length_control import (
+    ALL_THE_SAME,
+    EQUALLY_LONG,
+    NO_SCORES,
+    length_controlled_scores,
+    length_correlation,
+)
+from tests.methods.evaluation.statistics.matrices import NAN
+
+E = math.e
+NOTHING = Estimate(None, None, None)
+
+
+def controlled(scores, lengths, *, seed=0, n_resamples=100):
+    scores, lengths = np.array(scores, dtype=float), np.array(lengths, dtype=float)
+    clusters = np.arange(scores.shape[1])
+    return length_controlled_scores(scores, lengths, clusters, seed=seed, n_resamples=n_resamples)
+
+
+def test_two_models_as_worked_by_hand():
+    # Log lengths: model 0 has 1, 3 (mean 2), model 1 has 3, 5 (mean 4); their mean is 3.
+    # Scores 4, 6 (mean 5) and 7, 11 (mean 9).
+    # b = ((-1)(-1) + (1)(1) + (-1)(-2) + (1)(2)) / (1 + 1 + 1 + 1) = 6 / 4.
+    # a_0 = 5 - 1.5 (2 - 3) = 6.5; a_1 = 9 - 1.5 (4 - 3) = 7.5: of 4 points 3 were length.
+    found = controlled([[4, 6], [7, 11]], [[E, E**3], [E**3, E**5]])
+    assert found.slope.value == pytest.approx(1.5)
+    assert [each.value for each in found.scores] == pytest.approx([6.5, 7.5])
+    assert found.mean_length == pytest.approx(E**3)
+
+
+def test_it_is_least_squares_with_an_effect_for_each_model():
+    generator = np.random.default_rng(0)
+    lengths = np.exp(generator.normal(5, 0.6, (3, 40)))
+    scores = generator.normal(6, 1, (3, 40)) + 0.8 * np.log(lengths)
+    scores[1, :7] = NAN
+    lengths[2, 30:] = NAN
+    used = ~np.isnan(scores) & ~np.isnan(lengths)
+    model_of, _ = np.nonzero(used)
+    x = np.log(lengths[used])
+    design = np.column_stack([np.eye(3)[model_of], x - x.mean()])
+    *effects, slope = np.linalg.lstsq(design, scores[used], rcond=None)[0]
+    found = controlled(scores, lengths)
+    assert [each.value for each in found.scores] == pytest.approx(effects)
+    assert found.slope.value == pytest.approx(slope)
+
+
+def test_the_interval_is_that_of_fits_to_the_units_drawn():
+    generator = np.random.default_rng(1)
+    lengths = np.exp(generator.normal(5, 0.6, (2, 30)))
+    scores = 3 + 0.8 * np.log(lengths) + generator.normal(0, 1, (2, 30))
+    found = controlled(scores, lengths, n_resamples=2000)
+    slopes = []
+    for _ in range(2000):
+        drawn = generator.integers(0, 30, 30)
+        x, s = np.log(lengths[:, drawn]), scores[:, drawn]
+        x, s = (each - each.mean(axis=1, keepdims=True) for each in (x, s))
+        slopes.append((x * s).sum() / (x * x).sum())
+    low, high = np.percentile(slopes, [2.5, 97.5])
+    assert (found.slope.ci_low, found.slope.ci_high) == pytest.approx((low, high), abs=0.05)
+    for score in found.scores:
+        assert score.ci_low < score.value < score.ci_high
+
+
+def test_without_scores_or_without_different_lengths_it_says_why():
+    nothing = controlled([[NAN, 3]], [[4, NAN]])
+    assert (nothing.scores, nothing.slope, nothing.reason) == ([NOTHING], NOTHING, NO_SCORES)
+    # Lengths differ between the models, but not within one.
+    same = controlled([[4, 6, 5], [7, 11, 2]], [[70, 70, 70], [90, 90, 90]])
+    assert (same.scores, same.slope, same.reason) == ([NOTHING] * 2, NOTHING, EQUALLY_LONG)
+
+
+def test_a_model_without_answers_has_no_score_and_the_others_have_theirs():
+    found = controlled([[4, 6], [NAN, NAN]], [[10, 20], [NAN, 5]])
+    assert found.scores[1] == NOTHING
+    assert found.scores[0].value == pytest.approx(5)
+
+
+def test_an_empty_answer_with_a_score_is_refused():
+    with pytest.raises(ValueError, match="must be above 0"):
+        controlled([[4, 6]], [[0, 20]])
+
+
+def test_length_correlation_is_spearmans_over_all_answers():
+    # Ranks of scores 1, 2, 3, 4 and lengths 2, 1, 3, 4: 1 - 6 (1 + 1) / (4 (16 - 1)) = 0.8.
+    scores = np.array([[1, 2], [3, 4], [NAN, 9]])
+    lengths = np.array([[50, 20], [60, 900], [7, NAN]])
+    assert length_correlation(scores, lengths).value == pytest.approx(0.8)
+    assert length_correlation(scores[2:], lengths[2:]).reason == NO_SCORES
+    assert length_correlation(np.full(3, 7.0), np.array([1.0, 2, 3])).reason == ALL_THE_SAME
+
+
+@given(
+    padding=st.lists(st.floats(0.5, 4), min_size=2, max_size=2),
+    slope=st.floats(-2, 2),
+    seed=st.integers(0, 50),
+)
+def test_a_model_gains_nothing_by_making_its_answers_longer_where_length_is_all_there_is(
+    padding, slope, seed
+):
+    # Scores are a model's quality + slope ln(length): control gives back the qualities' difference.
+    generator = np.random.default_rng(seed)
+    lengths = np.exp(generator.normal(5, 0.5, (2, 12))) * np.array(padding)[:, None]
+    scores = np.array([[6.0], [7.0]]) + slope * np.log(lengths)
+    found = controlled(scores, lengths, n_resamples=2)
+    assert found.scores[1].value - found.scores[0].value == pytest.approx(1)
+    assert found.slope.value == pytest.approx(slope, abs=1e-9)

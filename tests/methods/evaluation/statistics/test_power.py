@@ -1,0 +1,81 @@
+"""The minimum detectable effect: by hand, against the bootstrap, and found as often as it says."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import stats
+
+from methods.evaluation.statistics.comparisons import NO_COMMON_UNITS, ONE_CLUSTER
+from methods.evaluation.statistics.estimates import AGGREGATIONS
+from methods.evaluation.statistics.power import minimum_detectable_effects, standard_errors
+from methods.evaluation.statistics.resampling import bootstrap_means, cluster_totals, paired_totals
+from tests.methods.evaluation.statistics.matrices import NAN, matrices
+
+EVERY = pytest.mark.parametrize("aggregation", AGGREGATIONS)
+
+
+def test_it_is_2_80_standard_errors_as_worked_by_hand():
+    # Differences 4 and 2 in cluster 0, 1 in cluster 1, -1 in cluster 2: t = 6, 1, -1; n = 2, 1, 1;
+    # d = 6 / 4 = 1.5. Residuals t - n d: 3, -0.5, -2.5; squares 9 + 0.25 + 6.25 = 15.5.
+    # SE^2 = 3 / 2 * 15.5 / 4^2.
+    values = np.array([[9.0, 7, 5, 4], [5, 5, 4, 5]])
+    (found,) = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "micro")
+    error = math.sqrt(3 / 2 * 15.5 / 16)
+    assert found.standard_error == pytest.approx(error)
+    # z(0.975) = 1.95996, z(0.8) = 0.84162.
+    assert found.effect == pytest.approx((1.95996 + 0.84162) * error, rel=1e-5)
+    assert (found.first, found.second, found.n_clusters, found.reason) == (0, 1, 3, None)
+    # Macro: the standard error of the mean of 3, 1, -1, whose sample variance is 4.
+    (found,) = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "macro")
+    assert found.standard_error == pytest.approx(math.sqrt(4 / 3))
+
+
+def test_more_power_and_a_stricter_test_need_a_larger_difference():
+    values = np.random.default_rng(0).normal(size=(2, 30))
+    (found,) = minimum_detectable_effects(values, np.arange(30), "micro", power=0.9, alpha=0.01)
+    # z(0.995) = 2.57583, z(0.9) = 1.28155.
+    assert found.effect == pytest.approx((2.57583 + 1.28155) * found.standard_error, rel=1e-5)
+    assert found.standard_error == pytest.approx(stats.sem(values[0] - values[1]))
+
+
+@EVERY
+def test_the_standard_error_is_that_of_the_bootstrap(aggregation):
+    generator = np.random.default_rng(2)
+    clusters = np.sort(generator.integers(0, 80, 600))
+    values = generator.normal(0, 1, (2, 600)) + generator.normal(0, 1, (2, 80))[:, clusters]
+    _, counted = paired_totals(values, clusters)
+    totals = counted.by(aggregation)
+    by_bootstrap = bootstrap_means(totals, seed=0, n_resamples=4000)[0].std()
+    assert standard_errors(totals)[0] == pytest.approx(by_bootstrap, rel=0.05)
+
+
+def test_that_difference_is_found_in_eighty_of_a_hundred_releases():
+    generator = np.random.default_rng(7)
+    noise = generator.normal(0, 5, (2000, 60))
+    errors = standard_errors(cluster_totals(noise, np.arange(60)))
+    effect = 2.80159 * 5 / math.sqrt(60)
+    found = np.mean(np.abs(noise.mean(axis=1) + effect) > 1.95996 * errors)
+    # The standard error of the share is sqrt(0.8 * 0.2 / 2000) = 0.009.
+    assert found == pytest.approx(0.8, abs=0.03)
+
+
+def test_what_has_no_standard_error_says_why():
+    values = np.array([[1, 2, NAN, NAN], [3, 5, NAN, NAN], [NAN, NAN, 1, 2]])
+    same, *apart = minimum_detectable_effects(values, np.array([0, 0, 1, 2]), "micro")
+    assert (same.standard_error, same.effect, same.reason) == (None, None, ONE_CLUSTER)
+    assert {(each.effect, each.reason) for each in apart} == {(None, NO_COMMON_UNITS)}
+    assert minimum_detectable_effects(np.ones((1, 2)), np.arange(2), "micro") == []
+
+
+@EVERY
+@given(matrix=matrices())
+def test_it_is_in_the_units_of_the_metric_and_needs_no_zero_point(aggregation, matrix):
+    values, clusters = matrix
+    one = minimum_detectable_effects(values, clusters, aggregation)
+    other = minimum_detectable_effects(values * 10 + 7, clusters, aggregation)
+    for mine, scaled in zip(one, other, strict=True):
+        assert mine.reason == scaled.reason
+        if mine.reason is None:
+            assert scaled.effect == pytest.approx(10 * mine.effect, abs=1e-9)

@@ -1,0 +1,145 @@
+"""Means of many models with intervals from one set of drawn clusters."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from methods.evaluation.statistics import resampling
+from methods.evaluation.statistics.estimates import AGGREGATIONS, Estimate
+from methods.evaluation.statistics.resampling import (
+    bootstrap_means,
+    cluster_bootstrap,
+    cluster_totals,
+    paired_totals,
+    resampled_sums,
+)
+from tests.methods.evaluation.statistics.matrices import NAN, matrices
+
+EVERY = pytest.mark.parametrize("aggregation", AGGREGATIONS)
+
+
+def test_totals_and_the_two_means_as_worked_by_hand():
+    # Model 0: cluster 7 has 80, 60, 40, cluster 3 has 20. Model 1 lacks 60 and 20.
+    values = np.array([[80, 20, 60, 40], [80, NAN, NAN, 40]])
+    totals = cluster_totals(values, np.array([7, 3, 7, 7]))
+    assert totals.sums.tolist() == [[20, 180], [0, 120]]
+    assert totals.sizes.tolist() == [[1, 3], [0, 2]]
+    # Micro: 200 / 4 and 120 / 2. Macro: (20 + 60) / 2 and 60 / 1.
+    assert totals.by("micro").means.tolist() == [50, 60]
+    assert totals.by("macro").means.tolist() == [40, 60]
+    assert totals.by("macro").n_clusters.tolist() == [2, 1]
+
+
+def test_differences_are_on_the_units_that_both_models_have():
+    values = np.array([[5, 5, 5, NAN], [1, NAN, 3, 4], [NAN, NAN, 2, 2]])
+    pairs, totals = paired_totals(values, np.array([0, 0, 1, 1]))
+    assert pairs == [(0, 1), (0, 2), (1, 2)]
+    assert totals.sums.tolist() == [[4, 2], [0, 3], [0, 1 + 2]]
+    assert totals.sizes.tolist() == [[1, 1], [0, 1], [0, 2]]
+
+
+@EVERY
+def test_the_interval_of_sixteen_clusters_as_worked_by_hand(aggregation):
+    # Eight clusters at 0 and eight at 100. A resample draws k at 100, k ~ Bin(16, 1/2), and has the
+    # mean 100 k / 16. P(k <= 3) = 0.011 < 0.025 < 0.038 = P(k <= 4): the 2.5 % point is k = 4, a
+    # mean of 25, and by symmetry the 97.5 % point is k = 12, a mean of 75.
+    values = np.array([[0.0] * 8 + [100.0] * 8])
+    assert cluster_bootstrap(values, np.arange(16), aggregation, seed=0) == [Estimate(50, 25, 75)]
+
+
+def test_the_interval_of_a_ratio_is_that_of_scipy():
+    generator = np.random.default_rng(5)
+    values = generator.normal(60, 10, (2, 200))
+    clusters = np.sort(generator.integers(0, 50, 200))
+    _, paired = paired_totals(values, clusters)
+    scipys = stats.bootstrap(
+        (paired.sums[0], paired.sizes[0]),
+        lambda sums, sizes, axis: sums.sum(axis=axis) / sizes.sum(axis=axis),
+        paired=True,
+        method="percentile",
+        n_resamples=10_000,
+        rng=np.random.default_rng(0),
+    )
+    low, high = np.percentile(bootstrap_means(paired, seed=0)[0], [2.5, 97.5])
+    assert (low, high) == pytest.approx(tuple(scipys.confidence_interval), abs=0.08)
+
+
+def test_models_share_the_draws_so_the_difference_of_resampled_means_is_that_of_the_pair():
+    values = np.random.default_rng(0).normal(50, 10, (2, 60))
+    clusters = np.repeat(np.arange(12), 5)
+    one, other = bootstrap_means(cluster_totals(values, clusters), seed=4, n_resamples=50)
+    _, paired = paired_totals(values, clusters)
+    assert one - other == pytest.approx(bootstrap_means(paired, seed=4, n_resamples=50)[0])
+
+
+def test_each_resample_draws_as_many_clusters_as_there_are():
+    counts = resampled_sums(np.eye(7), seed=0, n_resamples=2000)
+    assert set(counts.sum(axis=0)) == {7}
+    # Each is drawn once on average; the standard error is sqrt(7 * 1/7 * 6/7 / 2000) = 0.02.
+    assert counts.mean(axis=1) == pytest.approx(np.ones(7), abs=0.1)
+
+
+@pytest.mark.parametrize("cells", [1, 7, 64, 10_000])
+def test_how_many_resamples_are_in_memory_at_once_changes_nothing(monkeypatch, cells):
+    sums = np.random.default_rng(0).random((3, 7))
+    wanted = resampled_sums(sums, seed=2, n_resamples=101)
+    monkeypatch.setattr(resampling, "CELLS", cells)
+    assert resampled_sums(sums, seed=2, n_resamples=101) == pytest.approx(wanted)
+
+
+@EVERY
+def test_a_model_without_values_has_no_mean_and_one_cluster_gives_no_interval(aggregation):
+    values = np.array([[NAN, NAN, NAN], [2, 4, NAN], [2, 4, 9]])
+    estimates = cluster_bootstrap(values, np.array([0, 0, 1]), aggregation, seed=0)
+    assert estimates[0] == Estimate(None, None, None)
+    assert estimates[1] == Estimate(3, None, None)
+    assert None not in vars(estimates[2]).values()
+
+
+@EVERY
+def test_no_models_and_no_units_are_no_error(aggregation):
+    no_clusters = np.zeros(0, dtype=np.int64)
+    assert (
+        cluster_bootstrap(np.zeros((2, 0)), no_clusters, aggregation, seed=0)
+        == [Estimate(None, None, None)] * 2
+    )
+    assert cluster_bootstrap(np.zeros((0, 3)), np.arange(3), aggregation, seed=0) == []
+
+
+@EVERY
+@given(matrix=matrices(), seed=st.integers(0, 3))
+def test_the_interval_holds_the_mean_and_both_lie_within_the_values(aggregation, matrix, seed):
+    values, clusters = matrix
+    estimates = cluster_bootstrap(values, clusters, aggregation, seed=seed, n_resamples=50)
+    for row, estimate in zip(values, estimates, strict=True):
+        present = row[~np.isnan(row)]
+        if not len(present):
+            assert estimate == Estimate(None, None, None)
+            continue
+        low = estimate.value if estimate.ci_low is None else estimate.ci_low
+        high = estimate.value if estimate.ci_high is None else estimate.ci_high
+        assert present.min() - 1e-9 <= low <= estimate.value <= high <= present.max() + 1e-9
+
+
+@EVERY
+@given(matrix=matrices(), shuffler=st.randoms(use_true_random=False))
+def test_the_order_of_units_changes_nothing(aggregation, matrix, shuffler):
+    values, clusters = matrix
+    order = list(range(len(clusters)))
+    shuffler.shuffle(order)
+    # Whole numbers, so that sums are exact in any order.
+    assert cluster_bootstrap(
+        values[:, order], clusters[order], aggregation, seed=0, n_resamples=20
+    ) == cluster_bootstrap(values, clusters, aggregation, seed=0, n_resamples=20)
+
+
+@EVERY
+@given(matrix=matrices())
+def test_a_model_has_its_interval_whoever_else_there_is(aggregation, matrix):
+    values, clusters = matrix
+    together = cluster_bootstrap(values, clusters, aggregation, seed=0, n_resamples=20)
+    for row, estimate in zip(values, together, strict=True):
+        (alone,) = cluster_bootstrap(row[None], clusters, aggregation, seed=0, n_resamples=20)
+        assert vars(alone) == pytest.approx(vars(estimate))

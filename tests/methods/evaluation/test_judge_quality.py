@@ -1,0 +1,284 @@
+"""Rows of judge quality from observations: numbers worked by hand, and what has no value."""
+
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.judge_quality import (
+    JUDGED_ONCE,
+    NO_SCORE,
+    NO_VARIANCE,
+    ONE_SCORE,
+    AnswerKey,
+    Beside,
+    Scale,
+    judge_rows,
+    pair_rows,
+    variance_rows,
+)
+from methods.evaluation.metrics import Scored
+from methods.evaluation.statistics.length_control import ALL_THE_SAME, EQUALLY_LONG, NO_SCORES
+
+SCALE = Scale(("Richness", "Overall"), 1, 10)
+NOTHING_BESIDE = Beside({}, {})
+KEY = ("other", "metric", "level", "measure", "model")
+
+
+def scored(turn, *replicates, metric="Overall", item="i", status="judged"):
+    """One answer's replicates; their mean is its value."""
+    value = sum(replicates) / len(replicates) if replicates else None
+    return Scored(item, item, "plain", turn, metric, value, status, replicates=replicates)
+
+
+def answers(*scores, **names):
+    """Answers to turns 1, 2 and so on: a number or a tuple of replicates each."""
+    given = [each if isinstance(each, tuple) else (each,) for each in scores]
+    return [scored(turn, *each, **names) for turn, each in enumerate(given, 1)]
+
+
+def quality(observed, beside=NOTHING_BESIDE, n_resamples=100):
+    """{key: row} of one judge."""
+    return by_key(judge_rows(SCALE, observed, beside, seed=0, n_resamples=n_resamples))
+
+
+def by_key(rows):
+    rows = list(rows)
+    found = {tuple(row[name] for name in KEY): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def figure(found, measure, model="", metric="Overall"):
+    row = found["", metric, "", measure, model]
+    return row["n"], row["value"], row["reason"]
+
+
+def test_distribution_over_single_scores():
+    # Mean 25 / 4; deviations 3.75, 3.75, -2.25, -5.25: squares 60.75, / 3 is 4.5 squared.
+    found = quality({"a": answers(10, 10), "b": answers(4, 1)})
+    assert figure(found, "mean") == (4, 6.25, None)
+    assert figure(found, "standard_deviation") == (4, pytest.approx(4.5), None)
+    assert figure(found, "ceiling_rate") == (4, 0.5, None)
+    assert figure(found, "floor_rate") == (4, 0.25, None)
+    assert [figure(found, "mean", model)[:2] for model in "ab"] == [(2, 10), (2, 2.5)]
+
+
+def test_the_ceiling_is_of_scores_and_not_of_means_of_replicates():
+    found = quality({"a": answers((10, 9, 8))})
+    assert figure(found, "ceiling_rate") == (3, pytest.approx(1 / 3), None)
+
+
+def test_each_dimension_has_its_distribution_and_only_the_overall_one_the_rest():
+    found = quality({"a": answers(10, 4) + answers(1, 2, metric="Richness")})
+    assert figure(found, "mean", metric="Richness") == (2, 1.5, None)
+    assert {measure for _, metric, _, measure, _ in found if metric == "Richness"} == {
+        "mean",
+        "standard_deviation",
+        "ceiling_rate",
+        "floor_rate",
+    }
+
+
+def test_replicates_have_a_variance_and_a_share():
+    # Replicates 4, 5, 6 (variance 1) and 8, 8, 8 (variance 0).
+    observed = {"a": answers((4, 5, 6), (8, 8, 8))}
+    assert figure(quality(observed), "replicate_variance") == (2, 0.5, None)
+    # Cells 5 and 8: MS_i = 3 (1.5^2 + 1.5^2) = 13.5, MS_e = 2 / (2 x 2) = 0.5,
+    # S_i = (13.5 - 0.5) / 3 = 26 / 6, S_e = 3 / 6.
+    found = by_key(variance_rows(SCALE, [observed]))
+    assert figure(found, "variance_share_item") == (2, pytest.approx(26 / 29), None)
+    assert figure(found, "variance_share_replicate") == (2, pytest.approx(3 / 29), None)
+    assert len(found) == 2, "one judge has no share"
+
+
+def test_one_replicate_says_nothing_of_noise():
+    observed = {"a": answers(4, 8)}
+    assert figure(quality(observed), "replicate_variance") == (0, None, JUDGED_ONCE)
+    for _, value, reason in (
+        figure(by_key(variance_rows(SCALE, [observed])), f"variance_share_{name}")
+        for name in ("item", "replicate")
+    ):
+        assert (value, reason) == (None, "One score an item: nothing tells items from noise.")
+
+
+def test_a_judge_that_is_stricter_by_one_point_everywhere():
+    # 4, 8 and 5, 9: MS_i = 2 (2^2 + 2^2) = 16, MS_j = 2 (0.5^2 + 0.5^2) = 1, MS_ij = 0,
+    # S_i = 16 / 2 = 8, S_j = 1 / 2.
+    judges = [{"a": answers(4, 8)}, {"a": answers(5, 9)}]
+    found = by_key(variance_rows(SCALE, judges))
+    assert figure(found, "variance_share_item") == (2, pytest.approx(16 / 17), None)
+    assert figure(found, "variance_share_judge") == (2, pytest.approx(1 / 17), None)
+    assert figure(found, "variance_share_interaction") == (2, 0, None)
+    assert figure(found, "variance_share_replicate") == (2, None, JUDGED_ONCE)
+
+
+def test_as_many_replicates_count_as_every_judge_has():
+    judges = [{"a": answers((4, 1), (8, 1))}, {"a": answers(5, 9)}]
+    found = by_key(variance_rows(SCALE, judges))
+    assert figure(found, "variance_share_item") == (2, pytest.approx(16 / 17), None)
+
+
+def test_constant_scores_have_no_variance_to_share():
+    observed = {"a": answers((7, 7), (7, 7))}
+    found = by_key(variance_rows(SCALE, [observed]))
+    assert figure(found, "variance_share_item") == (2, None, NO_VARIANCE)
+    assert figure(quality(observed), "standard_deviation") == (4, 0, None)
+
+
+def test_a_judge_without_scores_and_one_with_a_single_score():
+    nothing = quality({"a": [scored(1, status="not_judged")]})
+    assert figure(nothing, "mean") == (0, None, NO_SCORE)
+    assert figure(nothing, "standard_deviation") == (0, None, NO_SCORE)
+    assert not any(model for *_, model in nothing)
+    one = quality({"a": answers(7)})
+    assert figure(one, "standard_deviation") == (1, None, ONE_SCORE)
+    judges = [{"a": [scored(1, status="not_judged")]}, {"a": answers(1, 2)}]
+    for row in (*variance_rows(SCALE, judges[:1]), *variance_rows(SCALE, judges)):
+        assert (row["n"], row["value"]) == (0, None)
+        assert row["reason"] == "Fewer than two items have every score."
+
+
+def lengths(of):
+    return Beside(
+        {AnswerKey(m, "i", "plain", t): n for m, every in of.items() for t, n in every.items()}, {}
+    )
+
+
+def test_scores_at_equal_length():
+    # In powers of ten: a has 1, 3 and b has 3, 5; their mean is 3. Scores 4, 6 and 6, 10.
+    # Slope for a power ((-1)(-1) + (1)(1) + (-1)(-2) + (1)(2)) / 4 = 1.5.
+    # a: 5 - 1.5 (2 - 3) = 6.5; b: 8 - 1.5 (4 - 3) = 6.5: all the difference was length.
+    beside = lengths({"a": {1: 10, 2: 1000}, "b": {1: 1000, 2: 100_000}})
+    found = quality({"a": answers(4, 6), "b": answers(6, 10)}, beside)
+    assert figure(found, "length_slope") == (4, pytest.approx(1.5 / math.log(10)), None)
+    assert figure(found, "length_controlled_score", "a") == (2, pytest.approx(6.5), None)
+    assert figure(found, "length_controlled_score", "b") == (2, pytest.approx(6.5), None)
+    # Both orders are 1, 2.5, 2.5, 4 where two answers tie in both.
+    assert figure(found, "length_correlation") == (4, pytest.approx(1), None)
+
+
+def test_without_lengths_or_with_equal_ones_it_says_why():
+    observed = {"a": answers(4, 6, 7)}
+    without = quality(observed)
+    for measure, model in (("correlation", ""), ("slope", ""), ("controlled_score", "a")):
+        assert figure(without, f"length_{measure}", model) == (0, None, NO_SCORES)
+    same = quality(observed, lengths({"a": {1: 5, 2: 5, 3: 5}}))
+    assert figure(same, "length_correlation") == (3, None, ALL_THE_SAME)
+    assert figure(same, "length_controlled_score", "a") == (3, None, EQUALLY_LONG)
+
+
+def test_a_model_whose_answers_have_no_length_has_a_reason_and_the_others_have_scores():
+    found = quality({"a": answers(4, 6), "b": answers(5)}, lengths({"a": {1: 10, 2: 20}}))
+    assert figure(found, "length_controlled_score", "a") == (2, pytest.approx(5), None)
+    assert figure(found, "length_controlled_score", "b") == (0, None, NO_SCORES)
+
+
+def test_people_are_compared_on_what_they_scored():
+    people = {
+        AnswerKey("a", "i", "plain", turn): {"Overall": points}
+        for turn, points in ((1, 8), (2, 6), (3, 2), (9, 10))
+    }
+    found = quality({"a": answers(9, (5, 7), 4, 1)}, Beside({}, people))
+    row = found["people", "Overall", "answer", "mae", ""]
+    # 9, 6, 4 against 8, 6, 2.
+    assert (row["n"], row["value"]) == (3, pytest.approx(1))
+    assert found["people", "Overall", "answer", "kendall", ""]["value"] == pytest.approx(1)
+    # One dialogue: 19 / 3 against 16 / 3.
+    assert found["people", "Overall", "item", "mae", ""]["value"] == pytest.approx(1)
+    of_model = found["people", "Overall", "model", "kendall", ""]
+    assert (of_model["n"], of_model["reason"]) == (1, "A correlation needs 3 items or more.")
+    assert not any(other and metric == "Richness" for other, metric, *_ in found)
+
+
+def test_two_judges_are_compared_on_what_both_judged():
+    richness = [scored(1, 5, metric="Richness")]
+    first = {"a": [*answers(9, 6, 4), *answers(3, item="k"), *richness]}
+    second = {"a": [*answers(8, 6, 2, 1), *answers(3, item="k"), *richness], "b": answers(5)}
+    found = by_key(pair_rows(SCALE, first, second, "j", seed=0, n_resamples=100))
+    assert {(other, level) for other, _, level, *_ in found} == {
+        ("j", level) for level in ("answer", "item", "model")
+    }
+    # 9, 6, 4 and 3 against 8, 6, 2 and 3.
+    row = found["j", "Overall", "answer", "mae", ""]
+    assert (row["n"], row["value"]) == (4, pytest.approx(3 / 4))
+    # Items: 19 / 3 and 3 against 16 / 3 and 3.
+    row = found["j", "Overall", "item", "mae", ""]
+    assert (row["n"], row["value"]) == (2, pytest.approx(1 / 2))
+    row = found["j", "Richness", "answer", "mae", ""]
+    assert (row["n"], row["value"]) == (1, 0)
+
+
+def test_only_the_overall_dimension_has_intervals():
+    observed = {
+        "a": [
+            each
+            for metric in SCALE.dimensions
+            for item in ("i", "k")
+            for each in answers(9, 6, 4, metric=metric, item=item)
+        ]
+    }
+    for row in pair_rows(SCALE, observed, observed, "j", seed=0, n_resamples=100):
+        if row["measure"] == "mae":
+            assert (row["ci_low"] is None) == (row["metric"] == "Richness")
+
+
+def test_one_item_has_values_without_intervals():
+    found = by_key(
+        pair_rows(
+            SCALE, {"a": answers(9, 6, 4)}, {"a": answers(8, 6, 2)}, "j", seed=0, n_resamples=100
+        )
+    )
+    row = found["j", "Overall", "answer", "spearman", ""]
+    assert (row["value"], row["ci_low"], row["ci_high"]) == (pytest.approx(1), None, None)
+
+
+def test_parts_of_a_turn_are_answers_of_their_own():
+    both = [
+        Scored("i", "i", "plain", 1, "Overall", value, part=part)
+        for part, value in (("first", 0.0), ("second", 1.0))
+    ]
+    found = quality({"a": both}, lengths({"a": {1: 5}}))
+    assert figure(found, "mean") == (2, 0.5, None)
+    assert figure(found, "length_controlled_score", "a")[0] == 2
+
+
+@st.composite
+def judges(draw):
+    """Two judges of two models, with answers that have no score, one score or three."""
+    given_scores = st.lists(st.integers(1, 10).map(float), max_size=3)
+    return [
+        {
+            model: [
+                scored(turn, *draw(given_scores), metric=metric, item=item)
+                for metric in SCALE.dimensions
+                for item in ("i", "k", "l")
+                for turn in (1, 2)
+            ]
+            for model in ("a", "b")
+        }
+        for _ in range(2)
+    ]
+
+
+@given(judges=judges(), words=st.lists(st.integers(1, 9), min_size=6, max_size=6))
+def test_every_figure_has_a_value_or_a_reason_and_lies_in_its_interval(judges, words):
+    keys = [AnswerKey("a", item, "plain", turn) for item in "ikl" for turn in (1, 2)]
+    beside = Beside(dict(zip(keys, words, strict=True)), {keys[0]: {"Overall": 4.0}})
+    rows = [
+        *judge_rows(SCALE, judges[0], beside, seed=0, n_resamples=5),
+        *pair_rows(SCALE, *judges, "j", seed=0, n_resamples=5),
+        *variance_rows(SCALE, judges),
+    ]
+    assert set(Counter(tuple(row[name] for name in KEY) for row in rows).values()) == {1}
+    for row in rows:
+        assert (row["value"] is None) == (row["reason"] is not None)
+        if row["value"] is not None:
+            assert math.isfinite(row["value"])
+        if row["ci_low"] is not None:
+            assert row["ci_low"] <= row["value"] <= row["ci_high"]
+    shares = [row["value"] for row in rows if row["measure"].startswith("variance_share")]
+    if shares[0] is not None:
+        assert sum(share for share in shares if share is not None) == pytest.approx(1)

@@ -1,0 +1,139 @@
+"""Comparisons and ranks of models, worked by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics.group_spread import GroupSpread
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.ranking import compare
+
+MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
+
+
+def observed(values: list[float | None], category: str = "x") -> list[Scored]:
+    """One item a value; None is one that the model failed."""
+    return [
+        Scored(
+            f"{n:02}", f"{n:02}", "plain", 1, "m", value,
+            "judged" if value is not None else "failed", labels={"category": category},
+        )
+        for n, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def compared(models: dict, metric=MEAN, least_coverage: float = 0.95) -> tuple[dict, dict]:
+    pairs, ranks = compare([metric], models, least_coverage=least_coverage, seed=0, n_resamples=500)
+    return (
+        {(row["form"], row["first"], row["second"]): row for row in pairs},
+        {row["model"]: row for row in ranks},
+    )
+
+
+def test_a_pair_is_compared_on_the_units_that_both_have() -> None:
+    pairs, _ = compared({"a": observed([9, 8, None]), "b": observed([7, 7, 9])})
+    common, floor = pairs["common", "a", "b"], pairs["floor", "a", "b"]
+    assert (common["difference"], common["n_units"]) == (pytest.approx((20 + 10) / 2), 2)
+    assert floor["difference"] == pytest.approx((20 + 10 - 80) / 3)
+    assert floor["n_units"] == 3
+
+
+def test_models_that_differ_everywhere_have_ranks_of_their_own() -> None:
+    models = {name: observed([grade] * 12) for name, grade in (("a", 9), ("b", 5), ("c", 2))}
+    pairs, ranks = compared(models)
+    # Of 2 ** 12 signs two are as extreme: p = 2 / 4096, and three pairs.
+    assert pairs["floor", "a", "b"]["p"] == pytest.approx(2 / 4096)
+    assert pairs["floor", "a", "b"]["p_holm"] == pytest.approx(3 * 2 / 4096)
+    shown = {name: (of["rank"], of["rank_low"], of["rank_high"]) for name, of in ranks.items()}
+    assert shown == {"a": (1, 1, 1), "b": (2, 2, 2), "c": (3, 3, 3)}
+
+
+def test_models_that_cannot_be_told_apart_may_have_each_others_ranks() -> None:
+    _, ranks = compared({"a": observed([9, 2, 9, 2]), "b": observed([2, 9, 3, 8])})
+    assert {(of["rank_low"], of["rank_high"]) for of in ranks.values()} == {(1, 2)}
+
+
+def test_a_model_of_which_too_little_was_judged_has_no_rank_and_is_told_why() -> None:
+    models = {"a": observed([9, 9, 9, None]), "b": observed([5, 5, 5, 5])}
+    _, ranks = compared(models)
+    assert (ranks["a"]["rank"], ranks["b"]["rank"]) == (None, 1)
+    assert ranks["a"]["why"] == "75.0% of its turns were judged, and a rank needs 95%."
+    _, ranks = compared(models, least_coverage=0.5)
+    assert ranks["a"]["why"] is None
+
+
+def test_one_model_has_a_rank_and_no_pair() -> None:
+    pairs, ranks = compared({"a": observed([9, 9])})
+    assert (pairs, ranks["a"]["rank"]) == ({}, 1)
+
+
+def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
+    macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
+    items = [("x", 9, 5), ("x", 9, 5), ("x", 9, 5), ("y", 4, 6)]
+    models = {
+        model: [
+            Scored(f"{n}", f"{n}", "plain", 1, "m", row[place], labels={"category": row[0]})
+            for n, row in enumerate(items)
+        ]
+        for model, place in (("a", 1), ("b", 2))
+    }
+    pairs, _ = compared(models, macro)
+    # Categories: x 40 apart, y -20: their mean is 10, and over items it would be 25.
+    assert pairs["floor", "a", "b"]["difference"] == pytest.approx(10)
+
+
+def test_a_smaller_spread_ranks_first() -> None:
+    spread = GroupSpread(name="s", observation="m", lowest=4.5)
+
+    def groups(*pairs: tuple[float, float]) -> list[Scored]:
+        return [
+            Scored(f"{g}{n}", f"{g}", "plain", 1, "m", value)
+            for g, pair in enumerate(pairs)
+            for n, value in enumerate(pair)
+        ]
+
+    _, ranks = compared({"a": groups((1, 9), (2, 8)), "b": groups((5, 6), (5, 5))}, spread)
+    assert (ranks["b"]["rank"], ranks["a"]["rank"]) == (1, 2)
+
+
+def test_a_baseline_is_neither_ranked_nor_compared() -> None:
+    models = {"a": observed([5] * 12), "b": observed([3] * 12), "reference": observed([10] * 12)}
+    pairs, ranks = compare(
+        [MEAN], models, least_coverage=0.95, seed=0, n_resamples=500, unranked=["reference"]
+    )
+    assert {row["model"]: row["rank"] for row in ranks} == {"a": 1, "b": 2, "reference": None}
+    assert {(row["first"], row["second"]) for row in pairs} == {("a", "b")}
+
+
+def test_a_macro_mean_by_label_ranks_as_it_is_scored_where_units_are_missing() -> None:
+    macro = Mean(name="m", lowest=0, highest=100, scale=10, aggregation="macro by category")
+
+    def model(grades: dict[str, float | None]) -> list[Scored]:
+        sizes = {"x": 95, "y": 5}
+        return [
+            Scored(
+                f"{category}{n}", f"{category}{n}", "plain", 1, "m", grades[category],
+                "judged" if grades[category] is not None else "not_judged",
+                labels={"category": category},
+            )
+            for category, size in sizes.items()
+            for n in range(size)
+        ]  # fmt: skip
+
+    # The judge failed all five of the category y for b.
+    models = {"a": model({"x": 8, "y": 8}), "b": model({"x": 9, "y": None})}
+    pairs, ranks = compared(models, macro)
+    assert {name: of["rank"] for name, of in ranks.items()} == {"a": 2, "b": 1}
+    # On what both have, the category x, they are 10 points apart.
+    assert pairs["floor", "a", "b"]["difference"] == pytest.approx(-10)
+    assert pairs["floor", "a", "b"]["n_units"] == 95
+
+
+def test_a_model_of_which_nothing_was_judged_is_compared_with_nobody() -> None:
+    macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
+    silent = [replace(each, value=None, status="not_judged") for each in observed([5, 5])]
+    for metric in (MEAN, macro):
+        pairs, ranks = compared({"a": observed([5, 7]), "b": silent}, metric)
+        assert (pairs["floor", "a", "b"]["n_units"], pairs["floor", "a", "b"]["p"]) == (0, None)
+        assert ranks["b"]["why"] == "0.0% of its turns were judged, and a rank needs 95%."

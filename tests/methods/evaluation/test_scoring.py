@@ -1,0 +1,134 @@
+"""From observations to scores: three forms, subsets, counts, worked by hand."""
+
+import pytest
+
+from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics.group_spread import GroupSpread
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.scoring import score_rows
+
+MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
+
+
+def turn(
+    item: str,
+    number: int,
+    value: float | None,
+    status: str = "judged",
+    refused: bool = False,
+    **labels: str,
+) -> Scored:
+    return Scored(item, item, "plain", number, "m", value, status, refused, labels)
+
+
+WHOLE = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, 4), turn("b", 2, 1, refused=True)]
+LOSSY = [
+    turn("a", 1, 9),
+    turn("a", 2, None, "not_judged"),
+    turn("b", 1, None, "truncated"),
+    turn("b", 2, None, "not_asked"),
+]
+
+
+def rows(observed: dict, metrics=(MEAN,)) -> dict:
+    made = score_rows(metrics, observed, seed=0, n_resamples=200)
+    return {
+        (row["form"], row["subset_label"], row["subset_value"], row["model"]): row for row in made
+    }
+
+
+@pytest.fixture
+def both() -> dict:
+    return rows({"whole": WHOLE, "lossy": LOSSY})
+
+
+def test_at_the_floor_what_the_model_failed_is_the_lowest_value(both) -> None:
+    assert both["floor", "", "", "whole"]["value"] == 10 * (8 + 6 + 4 + 1) / 4
+    # What the judge failed is neither a zero nor a unit.
+    assert both["floor", "", "", "lossy"]["value"] == (90 + 10 + 10) / 3
+    assert both["floor", "", "", "lossy"]["n_units"] == 3
+
+
+def test_judged_only_is_the_mean_of_what_was_judged(both) -> None:
+    assert both["judged", "", "", "lossy"]["value"] == 90
+
+
+def test_common_is_what_every_model_was_judged_on(both) -> None:
+    assert both["common", "", "", "whole"]["value"] == 80
+    assert both["common", "", "", "lossy"]["value"] == 90
+    assert both["common", "", "", "whole"]["n_units"] == 1
+
+
+def test_every_turn_is_in_one_count(both) -> None:
+    row = both["floor", "", "", "lossy"]
+    counts = {name: value for name, value in row.items() if name.startswith("n_")}
+    assert counts == {
+        **{"n_units": 3, "n_items": 2, "n_turns": 4, "n_judged": 1, "n_failed": 2},
+        **{"n_refused": 0, "n_truncated": 1, "n_reasoning_only": 0, "n_empty": 0},
+    }
+    assert both["floor", "", "", "whole"]["n_refused"] == 1
+
+
+def test_a_metric_without_values_has_no_row_and_no_number() -> None:
+    dead = [turn("a", 1, None, "failed")]
+    assert set(rows({"dead": dead})) == {("floor", "", "", "dead")}
+    assert rows({"dead": [turn("a", 1, None, "not_judged")]}) == {}
+
+
+def test_the_interval_holds_the_value_and_there_is_none_of_one_cluster() -> None:
+    both = rows({"whole": WHOLE, "one": [turn("a", 1, 5), turn("a", 2, 6)]})
+    whole, one = both["floor", "", "", "whole"], both["floor", "", "", "one"]
+    assert whole["ci_low"] <= whole["value"] <= whole["ci_high"]
+    assert (one["ci_low"], one["ci_high"]) == (None, None)
+
+
+def test_micro_means_are_split_by_labels_with_several_values() -> None:
+    observed = [
+        turn("a", 1, 8, category="x", language="en"),
+        turn("b", 1, 4, category="y", language="en"),
+        turn("b", 2, None, "failed", category="y", language="en"),
+    ]
+    made = rows({"m": observed})
+    assert {key[1:3] for key in made} == {("", ""), ("category", "x"), ("category", "y")}
+    assert made["floor", "category", "y", "m"]["value"] == (40 + 10) / 2
+    assert made["judged", "category", "y", "m"]["value"] == 40
+    assert made["floor", "category", "y", "m"]["n_turns"] == 2
+
+
+def test_macro_by_a_label_weighs_its_values_alike() -> None:
+    macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
+    observed = [turn(f"i{n}", 1, 8, category="x") for n in range(3)]
+    observed.append(turn("j", 1, 4, category="y"))
+    assert rows({"m": observed}, (macro,))["floor", "", "", "m"]["value"] == (80 + 40) / 2
+
+
+def test_an_inverse_statistic_turns_its_interval_round() -> None:
+    spread = GroupSpread(name="s", observation="m", lowest=4.5)
+    observed = [
+        Scored(f"{group}{n}", group, "plain", 1, "m", value)
+        for group, pair in (("a", (4, 6)), ("b", (2, 8)), ("c", (5, 6)))
+        for n, value in enumerate(pair)
+    ]
+    row = rows({"m": observed}, (spread,))["judged", "", "", "m"]
+    # Deviations 1, 3 and 0.5: 3 / 4.5.
+    assert row["value"] == pytest.approx(3 / 4.5)
+    assert row["ci_low"] < row["value"] < row["ci_high"]
+
+
+def test_the_order_of_observations_changes_nothing() -> None:
+    forward = rows({"whole": WHOLE, "lossy": LOSSY})
+    backward = rows({"lossy": LOSSY[::-1], "whole": WHOLE[::-1]})
+    assert forward == backward
+
+
+def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() -> None:
+    dead = [turn("a", 1, None, "failed"), turn("a", 2, None, "failed")]
+    made = score_rows(
+        [MEAN],
+        {"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]},
+        seed=0,
+        n_resamples=200,
+        unranked=["baseline:empty"],
+    )
+    common = {row["model"]: row["n_units"] for row in made if row["form"] == "common"}
+    assert common == {"whole": 4, "baseline:empty": 1}

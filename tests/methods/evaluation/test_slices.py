@@ -1,0 +1,39 @@
+"""What turns are like, and which subsets follow."""
+
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.slices import MOST_VALUES, labels_by_turn, subsets
+
+ITEM = Item(
+    "item",
+    (
+        Turn(1, "Image1: <ImageHere>. What is in <image-1>?", (1,)),
+        Turn(2, "Image2: <ImageHere>. Compare <image-1> and <image-2>.", (2,)),
+        Turn(3, "And why?", ()),
+    ),
+    ("a", "b"),
+    labels={"category": "mills"},
+)
+
+
+def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before() -> None:
+    labels = labels_by_turn(ITEM)
+    assert labels[1] == {
+        "category": "mills",
+        "turn": "1",
+        "question": "one image",
+        "images so far": "1",
+        "words so far": "0-50",
+    }
+    assert labels[2]["question"] == "several images" and labels[2]["images so far"] == "2"
+    assert labels[3]["question"] == "no image"
+
+
+def test_a_label_with_one_value_or_with_too_many_splits_nothing() -> None:
+    labels = [{"one": "x", "two": str(n % 2), "id": str(n)} for n in range(MOST_VALUES + 1)]
+    assert list(subsets(labels)) == [("two", "0"), ("two", "1")]
+
+
+def test_an_items_own_label_comes_first_and_one_without_a_name_splits_nothing() -> None:
+    own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
+    assert labels_by_turn(own)[2]["turn"] == "easy"
+    assert list(subsets([{"": "1"}, {"": "2"}])) == []

@@ -1,0 +1,359 @@
+"""MMDU's published forms: what another project's loader finds, what is read back, what is refused."""
+
+import base64
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.mmdu.published import (
+    MOST_TEXT,
+    PUBLISHED_FILES,
+    mmdu_record,
+    read_published,
+    tsv_lines,
+    write_published,
+)
+from methods.prompts.messages import IMAGE_HERE
+from methods.release import image_positions
+
+BRIDGES = PublishedItem(
+    "d1",
+    (
+        Turn(
+            1,
+            "Image1: <ImageHere>, Image2: <ImageHere>. Compare them.",
+            (1, 2),
+            {"answer": "<image-1> is “älter”."},
+        ),
+        Turn(2, "And <image-2>?", (), {"answer": "Newer."}),
+    ),
+    ("images/a.jpg", "images/b.png"),
+)
+RECORD = {
+    "id": "d1",
+    "image": ["images/a.jpg", "images/b.png"],
+    "conversations": [
+        {"from": "user", "value": "Image1: <ImageHere>, Image2: <ImageHere>. Compare them."},
+        {"from": "assistant", "value": "<image-1> is “älter”."},
+        {"from": "user", "value": "And <image-2>?"},
+        {"from": "assistant", "value": "Newer."},
+    ],
+}
+
+
+def read(name: str, text: str) -> list[PublishedItem]:
+    return list(read_published(name, text.splitlines(keepends=True)))
+
+
+def read_records(*records: object) -> list[PublishedItem]:
+    return read("benchmark.json", json.dumps(records))
+
+
+def bytes_of(path: str) -> bytes:
+    """Stands for the picture under a path."""
+    return b"picture " + path.encode()
+
+
+def written(name: str, items: Sequence[PublishedItem]) -> str:
+    return "".join(write_published(items, bytes_of)[name])
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def test_a_dialogue_in_mmdus_form() -> None:
+    assert mmdu_record(BRIDGES) == RECORD
+    assert list(mmdu_record(BRIDGES)) == ["id", "image", "conversations"]
+
+
+def test_a_record_is_read_with_each_image_at_its_turn() -> None:
+    assert read_records(RECORD) == [BRIDGES]
+
+
+def test_there_are_as_many_images_as_places_for_them() -> None:
+    record = mmdu_record(BRIDGES)
+    places = sum(each["value"].count(IMAGE_HERE) for each in record["conversations"])
+    assert places == len(record["image"]) == 2
+
+
+def test_what_else_a_record_says_in_a_text_or_a_number_is_a_label_and_comes_back() -> None:
+    record = {**RECORD, "set": "bridges", "seed": 7, "tags": ["old"], "note": "", "answer": "x"}
+    (item,) = read_records(record)
+    # A list is no label, an empty text says nothing, and `answer` is a column of the other form.
+    assert item.labels == {"set": "bridges", "seed": "7"}
+    assert mmdu_record(item) == {**RECORD, "set": "bridges", "seed": "7"}
+
+
+def test_a_number_as_id_is_a_text() -> None:
+    (item,) = read_records({**RECORD, "id": 3})
+    assert item.item_id == "3"
+
+
+def test_an_empty_answer_is_held_out() -> None:
+    held_out = [{**each} for each in RECORD["conversations"]]  # type: ignore[attr-defined]
+    held_out[3]["value"] = ""
+    (item,) = read_records({**RECORD, "conversations": held_out})
+    assert [turn.reference for turn in item.turns] == ["<image-1> is “älter”.", None]
+    assert item.turns[1].references == {}
+    assert mmdu_record(item)["conversations"] == held_out
+
+
+# --- TSV, as VLMEvalKit reads it -------------------------------------------------------------------
+
+
+def test_a_row_has_lists_of_texts_and_the_images_inside() -> None:
+    header, row = written("mmdu.tsv", [BRIDGES]).splitlines()
+    assert header == '"index"\t"question"\t"answer"\t"image"'
+    encoded = [base64.b64encode(bytes_of(path)).decode() for path in BRIDGES.images]  # type: ignore[arg-type]
+    assert row.split("\t") == [
+        '"d1"',
+        "\"['Image1: <ImageHere>, Image2: <ImageHere>. Compare them.', 'And <image-2>?']\"",
+        "\"['<image-1> is “älter”.', 'Newer.']\"",
+        f"\"['{encoded[0]}', '{encoded[1]}']\"",
+    ]
+
+
+def test_a_loader_of_tables_reads_what_was_written() -> None:
+    """VLMEvalKit loads the file with pandas, then evaluates each cell as a Python list."""
+    import ast
+    import io
+
+    import pandas as pd
+
+    odd = "a \"b\" 'c'\t\n\r\n\\ <ImageHere>"
+    item = PublishedItem("7", (Turn(1, odd, (1,), {"answer": odd}),), ("p",), labels={"t": 'x"\ty'})
+    frame = pd.read_csv(io.StringIO(written("mmdu.tsv", [item])), sep="\t")
+    assert list(frame["index"]) == [7] and list(frame["t"]) == ['x"\ty']
+    assert ast.literal_eval(frame["question"][0]) == [odd] == ast.literal_eval(frame["answer"][0])
+    (image,) = ast.literal_eval(frame["image"][0])
+    assert base64.b64decode(image) == bytes_of("p")
+
+
+def test_paths_may_stand_in_the_place_of_images_and_answers_may_be_missing() -> None:
+    text = "index\tquestion\timage_path\n4\t['<ImageHere>?', 'Why?']\t['a/b.jpg']\n"
+    assert read("MMDU.TSV", text) == [
+        PublishedItem("4", (Turn(1, "<ImageHere>?", (1,)), Turn(2, "Why?")), ("a/b.jpg",))
+    ]
+
+
+def test_ends_of_lines_are_of_either_kind() -> None:
+    for end in ("\n", "\r\n"):
+        text = f"index\tquestion\tanswer\timage_path{end}1\t['Q']\t['A']\t[]{end}{end}"
+        (item,) = read("x.tsv", text)
+        assert item.turns == (Turn(1, "Q", (), {"answer": "A"}),)
+
+
+# --- Both ----------------------------------------------------------------------------------------
+
+TEXTS = st.lists(
+    st.one_of(
+        st.just(IMAGE_HERE),
+        st.sampled_from(
+            ['"', "'", "\n", "\r\n", "\t", "\\", "\0", "\ufeff", "\u2028", "字", "[]", ","]
+        ),
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
+    ),
+    max_size=6,
+).map("".join)
+QUESTIONS = TEXTS.filter(str.strip)
+IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+NAMES = st.sampled_from(["topic", "set", "länge"])
+
+
+@st.composite
+def items(draw: st.DrawFn) -> PublishedItem:
+    questions = draw(st.lists(QUESTIONS, min_size=1, max_size=4))
+    answers = draw(st.lists(TEXTS, min_size=len(questions), max_size=len(questions)))
+    turns = tuple(
+        Turn(number, question, entering, {"answer": answer} if answer else {})
+        for number, (question, entering, answer) in enumerate(
+            zip(questions, image_positions(questions), answers, strict=True), start=1
+        )
+    )
+    n_images = sum(len(turn.image_positions) for turn in turns)
+    paths = draw(st.lists(IDS, min_size=n_images, max_size=n_images))
+    labels = draw(st.dictionaries(NAMES, IDS, max_size=2))
+    return PublishedItem(draw(IDS), turns, tuple(paths), labels=labels)
+
+
+RELEASES = st.lists(items(), min_size=1, max_size=3, unique_by=lambda item: item.item_id)
+
+
+@given(RELEASES)
+def test_what_was_written_as_json_is_read_as_it_was(released: list[PublishedItem]) -> None:
+    text = written("dialogues.json", released)
+    again = read("dialogues.json", text)
+    assert again == released
+    assert [mmdu_record(item) for item in again] == json.loads(text)
+
+
+@given(RELEASES)
+def test_what_was_written_as_tsv_is_read_as_it_was_with_the_images(
+    released: list[PublishedItem],
+) -> None:
+    text = written("mmdu.tsv", released)
+    again = read("mmdu.tsv", text)
+    for item, before in zip(again, released, strict=True):
+        assert (item.item_id, item.turns, item.labels) == (
+            before.item_id,
+            before.turns,
+            before.labels,
+        )
+        assert item.images == tuple(bytes_of(str(path)) for path in before.images)
+    assert "".join(tsv_lines(again, bytes_of)) == text
+
+
+def test_each_file_is_one_that_can_be_read_back() -> None:
+    assert set(PUBLISHED_FILES) == set(write_published([BRIDGES], bytes_of))
+    for name in PUBLISHED_FILES:
+        assert [item.turns for item in read(name, written(name, [BRIDGES]))] == [BRIDGES.turns]
+
+
+# --- What is refused -------------------------------------------------------------------------------
+
+
+def changed(**of: object) -> list[object]:
+    """A good record, and one that is changed."""
+    return [RECORD, {**RECORD, "id": "d2", **of}]
+
+
+def said(*values: str) -> dict[str, object]:
+    who = ("user", "assistant")
+    return {"conversations": [{"from": who[n % 2], "value": text} for n, text in enumerate(values)]}
+
+
+JSON_REFUSED = [
+    ("{", "it is not valid JSON (line 1)"),
+    ("[" * 200_000, "it is not valid JSON"),
+    ("[1" + "0" * 5000 + "]", "it is not valid JSON"),
+    ('{"id": 1}', "it is not a list of records"),
+    ("[]", "it has no records"),
+    ("[7]", "record 1 is not a mapping"),
+    (changed(id=""), "record 2 has no id"),
+    (changed(id=True), "record 2 has no id"),
+    (changed(id=["x"]), "record 2 has no id"),
+    (changed(id="d1"), "two records have the id 'd1'"),
+    ([{**RECORD, "id": 1}, {**RECORD, "id": "1"}], "two records have the id '1'"),
+    (changed(image=["a.jpg"]), "record 2 ('d2') has 2 <ImageHere> for 1 images"),
+    (changed(image=["a", "b", "c"]), "record 2 ('d2') has 2 <ImageHere> for 3 images"),
+    (changed(image="a.jpg"), "record 2 ('d2'): its image is no list of texts"),
+    (changed(image=["a.jpg", None]), "record 2 ('d2'): its image is no list of texts"),
+    (changed(conversations=None), "record 2 ('d2') has no list of conversations"),
+    (changed(conversations=[], image=[]), "record 2 ('d2') has no turns"),
+    (
+        changed(conversations=RECORD["conversations"][1:]),
+        "record 2 ('d2'): the user is to speak in message 1",
+    ),
+    (
+        changed(conversations=[RECORD["conversations"][0]] * 2),
+        "record 2 ('d2'): the assistant is to speak in message 2",
+    ),
+    (
+        changed(conversations=RECORD["conversations"][:3]),
+        "record 2 ('d2'): the last question has no message of the assistant",
+    ),
+    (
+        changed(conversations=[{"from": "user"}]),
+        "record 2 ('d2'): message 1 has no text",
+    ),
+    (changed(image=[], **said(" \n", "A")), "record 2 ('d2'): question 1 is empty"),
+    (
+        changed(image=[], **said("Q", "A", "", "B")),
+        "record 2 ('d2'): question 2 is empty",
+    ),
+    (
+        changed(image=[], **said("Q \ud800", "A")),
+        "record 2 ('d2') has a text with half a character (a lone surrogate)",
+    ),
+    (
+        changed(image=["a", "\udfff"]),
+        "record 2 ('d2') has a text with half a character (a lone surrogate)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "why"), JSON_REFUSED, ids=[why for _, why in JSON_REFUSED])
+def test_a_wrong_record_of_the_json_is_named_with_what_is_wrong(content: object, why: str) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    with pytest.raises(PublishedError) as caught:
+        read("benchmark.json", text)
+    assert str(caught.value) == why
+
+
+def row(**of: str) -> str:
+    """A TSV of one row."""
+    cells = {"index": "1", "question": "['<ImageHere>?']", "answer": "['A']", "image": "['YQ==']"}
+    cells |= of
+    columns = [name for name, cell in cells.items() if cell != "no column"]
+    return "\t".join(columns) + "\n" + "\t".join(cells[name] for name in columns) + "\n"
+
+
+LIST = "record 1 ('1'): its {} is no list of texts"
+TSV_REFUSED = [
+    ("", "it has no column index"),
+    (row(question="no column"), "it has no column question"),
+    (row(image="no column"), "it has no column image"),
+    ("index\tindex\tquestion\timage\n", "two of its columns have the same name"),
+    ("index\tquestion\timage\n", "it has no records"),
+    ("index\tquestion\timage\n1\t['Q']\n", "record 1 has 2 columns instead of 3"),
+    (row(index=""), "record 1 has no index"),
+    (row() + row().partition("\n")[2], "two records have the id '1'"),
+    (row(answer="['A', 'B']"), "record 1 ('1') has 2 answers to 1 questions"),
+    (row(answer="[]"), "record 1 ('1') has 0 answers to 1 questions"),
+    (row(question="[]", answer="[]", image="[]"), "record 1 ('1') has no turns"),
+    (row(question="What?"), LIST.format("question")),
+    (row(question="{'a': 1}"), LIST.format("question")),
+    (row(question="[1]"), LIST.format("question")),
+    (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST.format("question")),
+    (row(question="[open('/etc/passwd').read()]"), LIST.format("question")),
+    (row(question="[" * 5000), LIST.format("question")),
+    (row(question="-" * 100_000 + "1"), LIST.format("question")),
+    (row(question="['\0']"), LIST.format("question")),
+    (
+        row(question="['" + "a" * MOST_TEXT + "']"),
+        "record 1 ('1') has more than 1,000,000 characters in its column question",
+    ),
+    (
+        row(answer="[" + "9," * MOST_TEXT + "]"),
+        "record 1 ('1') has more than 1,000,000 characters in its column answer",
+    ),
+    (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
+    (row(image="['YQ==', 'YQ==']"), "record 1 ('1') has 1 <ImageHere> for 2 images"),
+    (row(image="['not base64!']"), "record 1 ('1'): image 1 is no base64"),
+    (row(image="['YQ=']"), "record 1 ('1'): image 1 is no base64"),
+    (row(image="['é']"), "record 1 ('1'): image 1 is no base64"),
+    (row(question="['\\ud800 <ImageHere>']"), "record 1 ('1') has a text with half a character (a "
+     "lone surrogate)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), TSV_REFUSED, ids=[f"{n} {why}" for n, (_, why) in enumerate(TSV_REFUSED)]
+)
+def test_a_wrong_row_of_the_tsv_is_named_with_what_is_wrong(text: str, why: str) -> None:
+    with pytest.raises(PublishedError) as caught:
+        read("mmdu.tsv", text)
+    assert str(caught.value) == why
+
+
+def test_a_list_of_almost_a_million_characters_is_read() -> None:
+    question = IMAGE_HERE + "a" * (MOST_TEXT - 20)
+    (item,) = read("mmdu.tsv", row(question=repr([question])))
+    assert item.turns[0].question == question
+
+
+@pytest.mark.parametrize("name", ["mmdu.csv", "mmdu", "mmdu.json.gz"])
+def test_a_file_of_another_kind_is_refused(name: str) -> None:
+    with pytest.raises(PublishedError, match="neither a .json nor a .tsv"):
+        read(name, "[]")
+
+
+def test_an_id_is_shown_as_ascii_and_not_in_full() -> None:
+    with pytest.raises(PublishedError) as caught:
+        read_records({**RECORD, "id": "ü\n" + "x" * 500, "image": []})
+    assert str(caught.value).startswith("record 1 ('\\xfc\\nxxx") and len(str(caught.value)) < 150

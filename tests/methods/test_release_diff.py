@@ -1,0 +1,205 @@
+"""Two releases compared: by hand, one difference of each kind."""
+
+from typing import Any
+
+import pytest
+
+from methods.release_diff import Contents, Difference, ItemChange, difference, difference_markdown
+
+CARD = {
+    "release_id": "mmdu-1",
+    "name": "mmdu",
+    "kind": "benchmark",
+    "n_items": 1,
+    "n_turns": 1,
+    "n_images": 1,
+    "review_policy": "none",
+    "review_share": 0.0,
+    "provider": "openai",
+    "created_at": "2026-03-02",
+    "settings": {"cluster.clusters": {"tau": 0.75, "min_size": 2}},
+    "corpus": [{"wit_shard": "a", "fingerprint": "1"}, {"wit_shard": "b", "fingerprint": "1"}],
+    "prompt_versions": ["mmdu/questions@1"],
+    "writers": ["gpt-4o"],
+    "project_version": "0.1.0",
+}
+Turns = list[tuple[str, str]]
+
+
+def contents(
+    items: dict[tuple[str | None, str], Turns], card: dict[str, Any] | None = None, **of: Any
+) -> Contents:
+    """A release of `items`: (set id, item id) to its questions with their references."""
+    rows: dict[str, list[dict[str, Any]]] = {
+        "items": [
+            {
+                "item_id": item,
+                "set_id": set_id,
+                "group_id": None,
+                "reviewers": of.get("reviewers", ["ann"]),
+                "labels": of.get("labels", {}),
+            }
+            for set_id, item in items
+        ],
+        "turns": [],
+        "choices": [
+            {"item_id": item, "position": n, "choice": choice}
+            for _, item in items
+            for n, choice in enumerate(of.get("choices", ()), start=1)
+        ],
+        "references": [],
+        "images": [
+            {"item_id": item, "position": 1, "image_id": of.get("image", "x")} for _, item in items
+        ],
+    }
+    for (_, item), turns in items.items():
+        for number, (question, reference) in enumerate(turns, start=1):
+            here = {"item_id": item, "turn": number}
+            rows["turns"].append({**here, "question": question, "given": of.get("given")})
+            for kind in of.get("kinds", ["answer"]):
+                rows["references"].append({**here, "kind": kind, "reference": reference})
+    return Contents({**CARD, **(card or {})}, rows, of.get("scores", []))
+
+
+def score(model: str, value: float | None, version: str = "judge@1") -> dict[str, Any]:
+    interval = {"ci_low": value and value - 1, "ci_high": value and value + 1}
+    asked = {"model": model, "judge": "j", "judge_version": version}
+    return {**asked, "value": value, **interval}
+
+
+def test_the_same_release_has_no_difference() -> None:
+    one = contents({("s", "i"): [("Q", "A")]})
+    assert difference(one, one) == Difference(
+        [], [], [], 1, {"added": 0, "removed": 0, "questions": 0, "references": 0}, [], []
+    )
+    page = difference_markdown(one.card, one.card, difference(one, one))
+    assert "0 added, 0 removed, 0 changed, 1 the same" in page
+    assert "The same settings, prompts, models and corpus." in page
+
+
+def test_dialogues_are_matched_by_id_else_by_set() -> None:
+    first = contents(
+        {
+            ("s1", "same"): [("Q", "A")],
+            ("s2", "edited"): [("Q1", "A1"), ("Q2", "A2")],
+            ("s3", "old"): [("Q", "A"), ("Q2", "A2"), ("Q3", "A3")],
+            ("s4", "gone"): [("Q", "A"), ("Q2", "A2")],
+        }
+    )
+    second = contents(
+        {
+            ("s1", "same"): [("Q", "A")],
+            ("s2", "edited"): [("Q1", "A1"), ("Q2", "B2")],
+            ("s3", "new"): [("P", "A"), ("Q2", "A2")],
+            ("s5", "more"): [("Q", "A")],
+        }
+    )
+
+    found = difference(first, second)
+
+    assert found.added == [ItemChange("s5", ("more",), "1 turns")]
+    assert found.removed == [ItemChange("s4", ("gone",), "2 turns")]
+    assert found.changed == [
+        ItemChange("s2", ("edited",), "reference of turn 2"),
+        ItemChange("s3", ("old", "new"), "turns removed 3; question of turn 1"),
+    ]
+    assert found.n_same == 1
+    # Added: of `more`. Removed: turn 3 of s3 and both of `gone`.
+    assert found.turns == {"added": 1, "removed": 3, "questions": 1, "references": 1}
+
+
+def test_other_reviewers_and_other_images_are_changes() -> None:
+    first = contents({("s", "i"): [("Q", "A")]})
+    second = contents({("s", "i"): [("Q", "A")]}, reviewers=["eve"], image="y")
+    assert difference(first, second).changed == [ItemChange("s", ("i",), "images; reviewers")]
+
+
+def test_what_the_releases_were_made_by_is_compared_value_by_value() -> None:
+    first = contents({})
+    second = contents(
+        {},
+        {
+            "settings": {"cluster.clusters": {"tau": 0.6, "min_size": 2}},
+            "corpus": [
+                {"wit_shard": "b", "fingerprint": "2"},
+                {"wit_shard": "c", "fingerprint": "1"},
+            ],
+            "prompt_versions": ["mmdu/questions@2"],
+        },
+    )
+    assert difference(first, second).made_by == [
+        ("Prompts", "mmdu/questions@1", "mmdu/questions@2"),
+        ("shard `a`", "1", "–"),
+        ("shard `b`", "1", "2"),
+        ("shard `c`", "–", "1"),
+        ("setting `cluster.clusters.tau`", "0.75", "0.6"),
+    ]
+
+
+def test_a_release_of_an_earlier_version_is_unknown_where_it_does_not_say() -> None:
+    unknown = dict.fromkeys(("settings", "corpus", "writers"))
+    found = difference(contents({}, unknown), contents({}))
+    assert ("Written by", "unknown", "gpt-4o") in found.made_by
+    assert ("setting `cluster.clusters.tau`", "–", "0.75") in found.made_by
+
+
+def test_scores_stand_side_by_side_under_one_version_of_the_judges_prompt() -> None:
+    first = contents({}, scores=[score("a", 80.0), score("b", 50.0), score("c", None)])
+    second = contents({}, scores=[score("a", 82.5), score("b", 51.0, "judge@2"), score("c", 9.0)])
+
+    found = difference(first, second)
+
+    assert [
+        (model, version, bool(was), bool(now)) for model, _, version, was, now in found.scores
+    ] == [
+        ("a", "judge@1", True, True),
+        ("b", "judge@1", True, False),
+        ("c", "judge@1", True, True),
+        ("b", "judge@2", False, True),
+    ]
+    page = difference_markdown(first.card, second.card, found)
+    assert "| `a` | `j` | `judge@1` | 80.0 (79.0 - 81.0) | 82.5 (81.5 - 83.5) | +2.5 |" in page
+    assert "| `b` | `j` | `judge@1` | 50.0 (49.0 - 51.0) | – |  |" in page
+    assert "| `c` | `j` | `judge@1` | – | 9.0 (8.0 - 10.0) |  |" in page
+
+
+def test_a_long_list_of_dialogues_is_cut_and_counted() -> None:
+    many = contents({(f"s{n}", f"i{n}"): [("Q", "A")] for n in range(60)})
+    none = contents({})
+    page = difference_markdown(none.card, many.card, difference(none, many))
+    assert page.count("| added |") == 50
+    assert "60 added" in page and "10 more are not shown." in page
+
+
+@pytest.mark.parametrize(
+    ("of", "what"),
+    [
+        ({"choices": ["A kite", "A boat"]}, "choices"),
+        ({"labels": {"task": "Counting"}}, "labels"),
+        ({"given": "A boat."}, "question of turn 1"),
+        ({"kinds": ["answer", "caption"]}, "reference of turn 1"),
+        ({"kinds": []}, "reference of turn 1"),
+    ],
+)
+def test_what_other_benchmarks_have_is_compared_too(of: dict[str, Any], what: str) -> None:
+    first = contents({("s", "i"): [("Q", "A")]})
+    found = difference(first, contents({("s", "i"): [("Q", "A")]}, **of))
+    assert found.changed == [ItemChange("s", ("i",), what)]
+
+
+def test_imported_items_have_no_set_and_are_matched_by_their_id_alone() -> None:
+    first, second = contents({(None, "a"): [("Q", "A")]}), contents({(None, "b"): [("Q", "A")]})
+    found = difference(first, second)
+    assert found.added == [ItemChange(None, ("b",), "1 turns")]
+    assert found.removed == [ItemChange(None, ("a",), "1 turns")]
+    assert "| added |  | `b` | 1 turns |" in difference_markdown(first.card, second.card, found)
+
+
+def test_a_release_of_another_edition_is_made_by_something_else() -> None:
+    first = contents({("s", "i"): [("Q", "A")]})
+    imported = {"benchmark": "mmdu", "split": "test", "language": "en", "origin": "imported"}
+    found = difference(first, contents({("s", "i"): [("Q", "A")]}, imported))
+    assert found.made_by[:2] == [
+        ("Benchmark", "mmdu", "mmdu, split test, language en"),
+        ("Origin", "built", "imported"),
+    ]

@@ -1,0 +1,116 @@
+"""What a release consists of, counted by hand on a few items."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.items import Item, Turn
+from methods.release_statistics import (
+    Distribution,
+    Share,
+    distributions,
+    histogram,
+    n_words,
+    shares,
+    summary,
+)
+
+DIALOGUE = Item(
+    "d",
+    (
+        Turn(1, "Compare these two.", (1, 2), {"answer": "One is red."}),
+        Turn(2, "And <image-1>?", (), {"answer": "It is a boat."}),
+    ),
+    ("a", "b"),
+    labels={"category": "boats"},
+)
+CHOICE = Item(
+    "c",
+    (Turn(1, "Which one?", (1,), {"key": "B"}),),
+    ("a",),
+    choices=("cat", "dog"),
+    labels={"category": "animals"},
+)
+
+
+def test_sizes_of_dialogues_and_lengths_of_their_texts() -> None:
+    assert distributions([DIALOGUE, DIALOGUE], len) == [
+        Distribution("Turns per dialogue", "turns", "dialogues", (2, 2)),
+        Distribution("Images per dialogue", "images", "dialogues", (2, 2)),
+        # 18 + 11 + 14 + 13 characters and three between them.
+        Distribution("Text tokens per dialogue, estimated", "tokens", "dialogues", (59, 59)),
+        Distribution("Words per question", "words", "questions", (3, 2, 3, 2)),
+        Distribution("Words per reference answer", "words", "answers", (3, 4, 3, 4)),
+    ]
+
+
+def test_what_single_questions_lack_is_left_out() -> None:
+    assert [each.name for each in distributions([CHOICE], len)] == [
+        "Images per item",
+        "Text tokens per item, estimated",
+        "Words per question",
+    ]
+    text_only = Item("t", (Turn(1, "Who?"),))
+    assert "Images per item" not in [each.name for each in distributions([text_only], len)]
+    assert distributions([], len) == [] and shares([]) == []
+
+
+def test_kinds_of_questions_choices_and_labels() -> None:
+    assert shares([DIALOGUE, CHOICE]) == [
+        Share("A question is about", "questions", (("one image", 2), ("several images", 1))),
+        Share("Choices offered", "dialogues", (("2", 1),)),
+        Share("Right choice", "questions", (("B", 1),)),
+        Share("Category", "dialogues", (("animals", 1), ("boats", 1))),
+    ]
+
+
+def test_labels_that_are_ids_are_no_shares() -> None:
+    items = [Item(str(n), (Turn(1, "Who?"),), labels={"id": str(n)}) for n in range(31)]
+    assert "Id" not in [share.name for share in shares(items)]
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("", 0),
+        ("  Two\n words ", 2),
+        ("It's <image-1>.", 2),
+        ("图中有什么？", 5),
+        ("这是 Paris 吗", 4),
+        ("무엇이 다릅니까", 2),
+    ],
+)
+def test_words_are_between_spaces_and_an_ideograph_is_one(text: str, n: int) -> None:
+    assert n_words(text) == n
+
+
+def test_the_values_in_words() -> None:
+    assert summary([1, 2, 2, 9]) == "n = 4, mean 3.5, median 2, range 1–9"
+    assert summary([1, 2, 3]) == "n = 3, mean 2, median 2, range 1–3"
+    assert summary([]) == "nothing to show"
+
+
+def test_bins_are_round_numbers() -> None:
+    assert histogram([5]) == [(5, 5, 1)]
+    assert [each.first for each in histogram([5, 12])] == [5, 6, 7, 8, 9, 10, 11, 12]
+    # 77 to 172: 70 to 179 in steps of ten.
+    assert histogram([77, 172])[0] == (70, 79, 1) and histogram([77, 172])[-1] == (170, 179, 1)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=50))
+def test_a_histogram_counts_every_value_once(values: list[int]) -> None:
+    bins = histogram(values)
+    assert 1 <= len(bins) <= 12
+    assert len({each.last - each.first for each in bins}) == 1
+    for each, following in zip(bins, bins[1:], strict=False):
+        assert following.first == each.last + 1
+    counted = Counter(
+        (each.first, each.last)
+        for value in values
+        for each in bins
+        if each.first <= value <= each.last
+    )
+    assert {(each.first, each.last): each.n for each in bins if each.n} == dict(counted)
+    assert sum(each.n for each in bins) == len(values)

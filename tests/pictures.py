@@ -1,0 +1,188 @@
+"""`make pictures`: every picture of docs/pictures anew, from a fresh demo home, with Chromium.
+
+What belongs here: which page is taken, in which state, and how large. The pictures of
+docs/guides/a-day.md are taken by its own test (`tests/e2e/test_a_day.py`) while it does that work.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from methods.review import queue_item
+from resources.home import REPO_ROOT
+from resources.reports.addresses import address
+from resources.reports.fonts import can_draw, font_for
+from review.samples import samples
+from tests.browser import FLAGS
+from tests.e2e.running import Run, demo
+from tests.e2e.ui import PATIENCE, Ui
+from tests.e2e.ui import serving as serving_ui
+from tests.review.browser import open_item, press, sign_in
+from tests.review.pages import Site, make_site
+from tests.review.pages import serving as serving_review
+
+FOLDER = REPO_ROOT / "docs" / "pictures"
+THE_DAY = "tests/e2e/test_a_day.py"
+UI_SIZE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 800, "height": 820}
+KINDS = (
+    "multiple_choice",
+    "rewrite",
+    "reference",
+    "translation",
+    "category",
+    "extraction",
+    "score",
+)
+CHINESE = "中文"
+SETTLED = 1500
+"""Milliseconds until what a page draws after its text is drawn."""
+
+
+def main() -> int:
+    """Take all pictures; the exit code of the last step."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("Pictures need a browser: install Debian's package chromium.", file=sys.stderr)
+        return 2
+    if not can_draw(font_for(CHINESE), CHINESE):
+        print(
+            "Pictures need a font with Chinese characters: install Debian's fonts-noto-cjk.",
+            file=sys.stderr,
+        )
+        return 2
+    with tempfile.TemporaryDirectory(prefix="pictures-") as folder, sync_playwright() as playwright:
+        home = Path(folder) / "home"
+        made = demo(home)
+        if made.returncode:
+            print(made.stdout[-2000:] + made.stderr[-2000:], file=sys.stderr)
+            return made.returncode
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        with serving_ui(home) as ui:
+            of_the_ui(browser, ui)
+            of_calls(browser, ui)
+        with serving_review(_site(Run(home, made.stdout))) as site:
+            of_review(browser, site)
+        browser.close()
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", THE_DAY],
+        cwd=REPO_ROOT,
+        env={**os.environ, "LOOM_PICTURES": str(FOLDER)},
+    ).returncode
+
+
+# --- The UI ------------------------------------------------------------------------------------------
+
+
+def of_the_ui(browser: Browser, ui: Ui) -> None:
+    """The graph, an asset with its columns, the runs of `make demo`, a report."""
+    with _page(browser, {"width": 2300, "height": 1000}) as page:
+        page.goto(f"{ui.address}/asset-groups")
+        expect(page.get_by_text("evaluate").first).to_be_visible(timeout=PATIENCE)
+        page.get_by_text("Hide navigation").click()
+        page.keyboard.press("Alt+E")  # Every group open.
+        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PATIENCE)
+        # Loaded again, the graph fits the window, and its boxes get the states of the assets.
+        page.reload()
+        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PATIENCE)
+        page.wait_for_timeout(4 * SETTLED)
+        _take(
+            page,
+            "asset-graph",
+            # Beside the list of groups, below the page's head.
+            clip={"x": 380, "y": 110, "width": 1920, "height": 860},
+            style="button, input, [role=slider], [class*=lider] { visibility: hidden !important; }",
+        )
+    with _page(browser, UI_SIZE) as page:
+        page.goto(f"{ui.address}/assets/evaluate/leaderboard")
+        expect(page.get_by_text("Model that is scored.").first).to_be_visible(timeout=PATIENCE)
+        _take(page, "asset-columns")
+        page.goto(f"{ui.address}/runs")
+        expect(page.get_by_text("Success").first).to_be_visible(timeout=PATIENCE)
+        _take(page, "runs")
+    (report,) = ui.run.warehouse.read("evaluate/report_paths").to_pylist()
+    with _page(browser, {"width": 1000, "height": 1520}) as page:
+        page.goto(f"{ui.address}{address(report['path'])}")
+        _take(page, "report")
+
+
+def of_calls(browser: Browser, ui: Ui) -> None:
+    """One model call: an answer of the last turns, which have several pictures and earlier messages."""
+    with _page(browser, {"width": 1280, "height": 900}) as page:
+        page.goto(f"{ui.address}/loom/calls?stage=evaluate.answers&model=offline-careful")
+        page.locator("tbody a").first.click()
+        expect(page.get_by_role("heading", name="Rows made of it")).to_be_visible()
+        _take(page, "calls")
+
+
+# --- Review ------------------------------------------------------------------------------------------
+
+
+def of_review(browser: Browser, site: Site) -> None:
+    """An item of every kind, what an expert sees of an edit, the queue, a small window in Chinese."""
+    items: dict[str, list[str]] = {}
+    for item in site.store.items():
+        items.setdefault(item["kind"], []).append(item["item_id"])
+    # Whoever decides is given the next item, which is locked then: the last one is far away.
+    edited, *_, other = sorted(items["dialogue"])
+    anna = sign_in(browser, site, "anna")
+    for kind in KINDS:
+        open_item(anna, site, sorted(items[kind])[0])
+        _take(anna, f"review-{kind.replace('_', '-')}")
+    open_item(anna, site, edited)
+    _take(anna, "review-dialogue")
+    press(anna, "j", "j", "e")
+    anna.keyboard.type(" Nothing else is to be seen.")
+    press(anna, "Escape", "Control+Enter")
+    anna.wait_for_url("**/items/*")
+
+    eva = sign_in(browser, site, "eva")
+    _take(eva, "review-queue")
+    open_item(eva, site, edited)
+    _take(eva, "review-expert")
+
+    ben = sign_in(browser, site, "ben", "zh-CN")
+    ben.set_viewport_size(NARROW)
+    open_item(ben, site, other)
+    _take(ben, "review-chinese-800")
+
+
+def _site(run: Run) -> Site:
+    """The demo's queue with samples of the kinds that it lacks and three people, as `make review`."""
+    queue = [
+        queue_item(row)
+        for query in ("review/queue", "evaluate/score_queue")
+        for row in run.warehouse.read(query).to_pylist()
+    ]
+    shown = sorted({image_id for item in queue for image_id in item["image_ids"]})
+    site = make_site(run.home)
+    site.store.update_queue([*samples(shown, {item["kind"] for item in queue}), *queue])
+    return site
+
+
+# --- Pages -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _page(browser: Browser, size: ViewportSize) -> Iterator[Page]:
+    page = browser.new_page(viewport=size)
+    yield page
+    page.close()
+
+
+def _take(page: Page, name: str, **how: Any) -> None:
+    page.wait_for_timeout(SETTLED)
+    page.screenshot(path=FOLDER / f"{name}.png", **how)
+    print(f"docs/pictures/{name}.png", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Looking at model calls as people do it: the real page in a real browser, without a script."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from resources.images.store import ImageStore
+from resources.reports.addresses import CALLS, calls_of
+from tests.browser import FLAGS
+from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+SIZES = ({"width": 1280, "height": 820}, {"width": 800, "height": 820})
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)><b>bold</b></style><style>*{display:none}"
+    "\u202eback\x07 " + "W" * 10_000
+)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def site(home: Path) -> Iterator[str]:
+    with serving(home) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport=SIZES[0])
+    page.set_default_timeout(15_000)
+    yield page
+    page.close()
+
+
+def overflow(page: Page) -> int:
+    """Pixels that the page is wider than the window, by its boxes: a page without scripts is asked."""
+    right = [
+        box["x"] + box["width"]
+        for each in page.locator("main *").all()
+        if (box := each.bounding_box())
+    ]
+    assert page.viewport_size is not None
+    return int(max(right) - page.viewport_size["width"])
+
+
+def test_calls_are_filtered_opened_and_compared(home: Path, site: str, page: Page) -> None:
+    keep(
+        home,
+        call(1, "A red ground.", stage="dialogue.summaries"),
+        call(2, "A red tower."),
+        call(3, "A blue tower.", request=request_of("What is it?")),
+    )
+    page.goto(site + calls_of("dialogue.answers"))
+    expect(page.locator("tbody tr")).to_have_count(2)
+    page.get_by_label("Text in request or reply").fill("blue")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_label("Stage")).to_have_value("dialogue.answers")
+    page.get_by_role("link", name="2026-03-01 00:03:00").click()
+    expect(page.get_by_role("heading", name="Reply")).to_be_visible()
+    expect(page.locator(".reply")).to_have_text("A blue tower.")
+    page.get_by_role("link", name="Compare with another").click()
+    expect(page.get_by_role("status")).to_contain_text("Choose the call to compare with")
+    page.get_by_role("row", name="A red tower.").get_by_role("link", name="with this").click()
+    expect(page.get_by_role("heading", name="Two calls")).to_be_visible()
+    expect(page.locator("del").first).to_have_text("blue")
+    expect(page.locator("ins").first).to_have_text("red")
+
+
+def test_a_picture_of_the_request_is_shown(home: Path, site: str, page: Page) -> None:
+    data = io.BytesIO()
+    Image.new("RGB", (640, 400), "red").save(data, "PNG")
+    image_id = ImageStore(home / "images").put(data.getvalue()).image_id
+    one = call(1, request=request_of("Look:", {"image": image_id}))
+    keep(home, one)
+    page.goto(f"{site}{CALLS}/{one.key}")
+    box = page.get_by_role("img", name=f"picture {image_id[:8]}").bounding_box()
+    assert box is not None and (box["width"], box["height"]) == (160, 100)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: size["width"])
+def test_hostile_text_neither_runs_nor_bursts_the_page(
+    home: Path, site: str, page: Page, size: dict[str, int]
+) -> None:
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    fields = dict.fromkeys(("model", "endpoint", "run", "finish_reason"), HOSTILE)
+    one = call(1, HOSTILE, request_of(HOSTILE, {"image": HOSTILE}), reasoning=HOSTILE, **fields)
+    two = charge(2, HOSTILE, HOSTILE, request_of("two " + HOSTILE), stage=HOSTILE)
+    keep(home, one, two)
+    for path in (
+        CALLS,
+        f"{CALLS}/{one.key}",
+        f"{CALLS}/{two.key}",
+        f"{CALLS}?a={one.key}&b={two.key}",
+    ):
+        page.goto(site + path)
+        expect(page.locator("main")).to_contain_text("alert(1)")
+        assert page.locator("main b, main script, main style, main img").count() == 0
+        assert overflow(page) <= 0, path
+    assert dialogs == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_light_and_dark_as_the_browser_asks(
+    home: Path, site: str, browser: Browser, scheme: str
+) -> None:
+    keep(home, call(1))
+    page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(site + CALLS)
+    paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 25, 29)"}[scheme]
+    expect(page.locator("body")).to_have_css("background-color", paper)
+    page.close()

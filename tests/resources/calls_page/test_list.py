@@ -1,0 +1,369 @@
+"""The list of model calls over HTTP: order, pages, filters, and what it says where there is nothing."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from resources.llm.ledger import Ledger, reading
+from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.reading import LedgerReader
+from resources.reports.addresses import CALLS, calls_of
+from tests.resources.calls_page.ledgers import (
+    ask,
+    call,
+    charge,
+    keep,
+    page,
+    request_of,
+    serving,
+    words,
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def port(home: Path) -> Iterator[int]:
+    with serving(home) as port:
+        yield port
+
+
+def listed(port: int, **asked: object) -> list[str]:
+    """The replies of a page of the list, in their order."""
+    answer, text = ask(port, f"{CALLS}?{urlencode(asked)}" if asked else CALLS)
+    assert answer.status == 200
+    return [each.strip() for each in re.findall(r'<td class="words" dir="auto">(.*?)</td>', text)]
+
+
+# --- Order and pages ---------------------------------------------------------------------------------
+
+
+def test_calls_and_charges_stand_together_the_newest_first(home: Path, port: int) -> None:
+    keep(
+        home,
+        call(1, "first"),
+        call(3, "third"),
+        call(5, "fifth"),
+        charge(2, "Empty.", "second", outcome="empty"),
+        charge(4, "Withheld.", "fourth"),
+    )
+    assert [text.rpartition(" ")[2] for text in listed(port)] == [
+        "fifth",
+        "fourth",
+        "third",
+        "second",
+        "first",
+    ]
+
+
+def test_a_row_says_when_where_who_what_and_what_it_cost(home: Path, port: int) -> None:
+    keep(
+        home,
+        call(60, "", reasoning="Thinking of it.", outcome="reasoning_only"),
+        call(61, "A red ground.\n\nAnd more."),
+        charge(62, "The filter withheld it."),
+    )
+    text = page(port, CALLS)
+    assert (
+        "2026-03-01 01:01:00 dialogue.answers eyes-1 answered 1,200 + 34 tokens US$ 0.0125 1.25 s "
+        "A red ground. And more. compare" in text
+    )
+    assert "refused 1,200 + 34 tokens US$ 0.0125 – The filter withheld it." in text
+    assert "reasoning_only 1,200 + 34 tokens US$ 0.0125 1.25 s Reasoning: Thinking of it." in text
+
+
+def test_pages_follow_each_other_and_no_call_is_on_two_of_them(home: Path, port: int) -> None:
+    ledger = Ledger(home / "ledger.sqlite")
+    ledger.add([call(number, f"reply {number}") for number in range(120)])
+    ledger.add([charge(number, "Lost.", f"lost {number}") for number in range(0, 120, 10)])
+    ledger.close()
+    seen, address = list[str](), CALLS
+    while address:
+        _, text = ask(port, address)
+        seen += re.findall(r"(?:reply|lost) \d+", text)
+        older = re.search(r'rel="next" href="([^"]+)"', text)
+        address = older[1].replace("&amp;", "&") if older else ""
+        # A call that comes meanwhile is above what was read.
+        keep(home, call(200 + len(seen), "came meanwhile"))
+    assert len(seen) == len(set(seen)) == 132
+
+
+def test_how_many_rows_a_page_looks_at_is_bounded_and_said(
+    home: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LOOKED_THROUGH_FOR_TEXT", 30)
+    keep(home, *(call(number, f"reply {number}") for number in range(70)))
+    text = page(port, f"{CALLS}?text=reply+7")
+    assert "No call fits." in text
+    assert "0 shown; looked through 30 calls, back to 2026-03-01 00:40:00" in text
+    _, source = ask(port, f"{CALLS}?text=reply+7")
+    for _ in range(2):
+        (older,) = re.findall(r'rel="next" href="([^"]+)"', source)
+        _, source = ask(port, older.replace("&amp;", "&"))
+    assert "reply 7" in source
+    assert 'rel="next"' not in source
+    # Without a text the same page looks further.
+    assert "looked through" not in page(port, f"{CALLS}?stage=dialogue.answers")
+
+
+def test_a_page_stops_looking_after_some_seconds_and_says_how_far_it_came(
+    home: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LOOKED_FOR_SECONDS", -1.0)
+    keep(home, call(1, "wanted"), call(2, "newer"))
+    _, source = ask(port, f"{CALLS}?text=wanted")
+    assert "looked through 1 call, back to 2026-03-01 00:02:00" in words(source)
+    (older,) = re.findall(r'rel="next" href="([^"]+)"', source)
+    assert "wanted" in ask(port, older.replace("&amp;", "&"))[1]
+
+
+# --- Filters -----------------------------------------------------------------------------------------
+
+
+def test_each_filter_lets_through_what_it_says(home: Path, port: int) -> None:
+    keep(
+        home,
+        call(1, "judged", stage="evaluate.judgments", run="run-two"),
+        call(2, "other model", model="eyes-2"),
+        call(3, "before endpoints", endpoint=None),
+        call(4, "dear", cost_usd=0.5),
+        call(5, "cut off", outcome="truncated", finish_reason="length"),
+        charge(6, "Lost.", "lost words"),
+        charge(7, "", "of an earlier version", outcome="lost"),
+    )
+    assert listed(port, stage="evaluate.judgments") == ["judged"]
+    assert listed(port, model="eyes-2") == ["other model"]
+    assert listed(port, endpoint="unknown") == ["before endpoints"]
+    assert listed(port, cost="0.5") == ["dear"]
+    assert listed(port, run="run-t") == ["judged"], "the beginning of a run's id is enough"
+    assert listed(port, outcome="truncated") == ["cut off"]
+    assert len(listed(port, outcome="refused")) == 1
+    assert len(listed(port, outcome="lost")) == 3, "every outcome but an answer"
+    assert listed(port, stage="evaluate.judgments", model="eyes-2") == []
+    assert ask(port, calls_of("evaluate.judgments"))[0].status == 200
+
+
+def test_a_text_is_found_in_replies_reasonings_details_and_requests(home: Path, port: int) -> None:
+    keep(
+        home,
+        call(1, "The LIGHTHOUSE stands."),
+        call(2, "no", reasoning="a lighthouse, I think"),
+        call(3, "asked", request=request_of('Is the "Lighthouse"\nred?')),
+        charge(4, "The lighthouse was withheld."),
+        call(5, "nothing of it"),
+        call(6, "Älteste Mühle"),
+    )
+    assert len(listed(port, text="lighthouse")) == 4
+    assert listed(port, text='"lighthouse"\nred') == ["asked"]
+    assert listed(port, text="ÄLTESTE mühle") == ["Älteste Mühle"]
+    # The names of a request's fields are no text of it.
+    assert listed(port, text="parts") == []
+
+
+def test_values_of_the_newest_calls_are_offered_and_a_filter_stays_in_the_form(
+    home: Path, port: int
+) -> None:
+    keep(home, call(1), call(2, model="eyes-2", request=request_of("two")))
+    _, text = ask(port, f"{CALLS}?model=eyes-2&text=%22%3E%3Cb%3E&cost=0.001")
+    assert '<option value="eyes-1"></option><option value="eyes-2"></option>' in text
+    assert 'value="eyes-2" list="names-model"' in text
+    assert 'value="&#34;&gt;&lt;b&gt;"' in text
+    assert 'name="cost" value="0.001"' in text
+
+
+# --- What cannot be ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("cost=much", "The cost much is no number of US dollars: say 0.01, for example."),
+        ("cost=nan", "The cost nan is no number of US dollars"),
+        ("cost=-1", "The cost -1 is no number"),
+        ("outcome=good", "There is no outcome good: it is one of answered, refused,"),
+        ("before=1", "before=1 is no place in the list"),
+        ("before=9" * 30, "is no place in the list"),
+        ("a=1", "The first call '1' is no key of the ledger"),
+        ("b=%3Cscript%3E", "The second call '<script>' is no key of the ledger"),
+        ("text=" + "x" * 501, "text has 501 characters: 500 may be given."),
+        ("stage=" + "%F0" * 501, "stage has"),
+    ],
+)
+def test_a_bad_parameter_is_one_sentence(home: Path, port: int, asked: str, sentence: str) -> None:
+    keep(home, call(1))
+    answer, text = ask(port, f"{CALLS}?{asked}")
+    assert answer.status == 400
+    assert sentence in words(text)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "stage=%00",
+        "text=%ff%fe",
+        "text=%25%5f%27",
+        "before=.",
+        "before=999999999999999999.1",
+        "cost=1e300",
+        "unknown=1&stage=a&stage=b",
+        "run=%ed%a0%80",
+        "=",
+        "&&&",
+    ],
+)
+def test_a_strange_parameter_is_no_error(home: Path, port: int, asked: str) -> None:
+    keep(home, call(1))
+    assert ask(port, f"{CALLS}?{asked}")[0].status == 200
+
+
+def test_without_a_ledger_the_page_says_so_and_makes_none(home: Path, port: int) -> None:
+    answer, text = ask(port, CALLS)
+    assert answer.status == 503
+    assert "There is no ledger" in text and "yet: the first call to a model makes it" in text
+    assert list(home.iterdir()) == []
+    keep(home, call(1, "it is here now"))
+    assert listed(port) == ["it is here now"]
+
+
+def test_a_damaged_ledger_is_one_sentence(home: Path, port: int) -> None:
+    (home / "ledger.sqlite").write_bytes(b"no database at all" * 100)
+    answer, text = ask(port, CALLS)
+    assert answer.status == 503
+    assert "file is not a database" in text and "restore a backup (make restore)" in text
+
+
+def test_a_ledger_that_was_cut_short_is_one_sentence(home: Path, port: int) -> None:
+    keep(home, *(call(number, "words " * 500) for number in range(40)))
+    whole = (home / "ledger.sqlite").read_bytes()
+    (home / "ledger.sqlite").write_bytes(whole[: len(whole) // 2])
+    answer, text = ask(port, CALLS)
+    assert answer.status == 503
+    assert "malformed" in text
+
+
+@pytest.mark.parametrize(
+    ("version", "sentence"),
+    [
+        (4, "has version 4 and is read as version 5"),
+        (99, "has version 99 and this version of vlm-loom knows versions up to 5"),
+    ],
+)
+def test_a_ledger_of_another_version_is_left_as_it_is(
+    home: Path, port: int, version: int, sentence: str
+) -> None:
+    keep(home, call(1))
+    with closing(sqlite3.connect(home / "ledger.sqlite")) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    before = (home / "ledger.sqlite").read_bytes()
+    answer, text = ask(port, CALLS)
+    assert answer.status == 503
+    assert sentence in text
+    assert (home / "ledger.sqlite").read_bytes() == before
+
+
+def test_a_folder_in_the_place_of_a_ledger_is_one_sentence(home: Path, port: int) -> None:
+    (home / "ledger.sqlite").mkdir()
+    answer, text = ask(port, CALLS)
+    assert answer.status == 503
+    assert "cannot be opened by this version of vlm-loom" in text
+
+
+def test_an_empty_file_is_no_ledger(home: Path, port: int) -> None:
+    (home / "ledger.sqlite").touch()
+    answer, text = ask(port, CALLS)
+    assert answer.status == 503
+    assert "is empty" in text
+    assert (home / "ledger.sqlite").stat().st_size == 0
+
+
+# --- Reading only ------------------------------------------------------------------------------------
+
+
+def test_reading_makes_and_changes_no_file(home: Path, port: int) -> None:
+    keep(home, call(1, "one"), charge(2, "Lost."))
+    before = {path.name: path.read_bytes() for path in home.iterdir()}
+    for path in (CALLS, f"{CALLS}?text=one", f"{CALLS}/{call(1).key}"):
+        assert ask(port, path)[0].status == 200
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == before
+
+
+def test_what_a_run_commits_is_listed_while_it_has_the_ledger_open(home: Path, port: int) -> None:
+    ledger = Ledger(home / "ledger.sqlite")
+    ledger.add([call(1, "before")])
+    assert listed(port) == ["before"]
+    with closing(sqlite3.connect(home / "ledger.sqlite", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE calls SET response = 'half done'")
+        assert listed(port) == ["before"], "who writes is not waited for"
+        writer.execute("ROLLBACK")
+    ledger.add([call(2, "meanwhile")])
+    assert listed(port) == ["meanwhile", "before"]
+    ledger.close()
+
+
+def test_a_ledger_that_is_written_while_it_is_looked_at_is_looked_at_again(home: Path) -> None:
+    keep(home, call(1, "before"))
+    found = list[list[str]]()
+
+    def replies(connection: sqlite3.Connection) -> list[str]:
+        found.append([reply for (reply,) in connection.execute("SELECT response FROM calls")])
+        if len(found) == 1:
+            keep(home, call(2, "meanwhile"))
+        return found[-1]
+
+    assert LedgerFile.look(home / "ledger.sqlite", replies) == ["before", "meanwhile"]
+    assert len(found) == 2
+
+
+def test_the_reader_shows_no_connection() -> None:
+    from tests.resources.test_store_interfaces import CONNECTIONS
+
+    assert not {name for name in dir(LedgerReader) if not name.startswith("_")} & CONNECTIONS
+
+
+# --- Who is answered ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [CALLS, f"{CALLS}/{'0' * 64}", f"{CALLS}?cost=x"])
+def test_every_page_comes_with_the_policy(home: Path, port: int, path: str) -> None:
+    keep(home, call(1))
+    answer, text = ask(port, path)
+    policy = (answer.getheader("content-security-policy") or "").split("; ")
+    assert "default-src 'none'" in policy
+    assert "form-action 'self'" in policy
+    assert "sandbox allow-popups allow-popups-to-escape-sandbox allow-forms" in policy
+    assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
+    assert answer.getheader("x-content-type-options") == "nosniff"
+    assert "<script" not in text
+
+
+def test_a_name_that_is_not_this_machines_is_refused(home: Path, port: int) -> None:
+    keep(home, call(1))
+    answer, text = ask(port, CALLS, host="calls.example.org")
+    assert (answer.status, text) == (403, "Model calls are read on the machine that they are on.")
+    assert ask(port, CALLS, host="localhost")[0].status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_only_reading_is_answered(home: Path, port: int, method: str) -> None:
+    keep(home, call(1))
+    assert ask(port, CALLS, method)[0].status == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "..%2fledger.sqlite", quote("<b>"), "0" * 63, "0" * 64 + "-x"]
+)
+def test_a_path_that_names_no_call_is_one_sentence(home: Path, port: int, name: str) -> None:
+    keep(home, call(1))
+    answer, text = ask(port, f"{CALLS}/{name}")
+    assert answer.status in (400, 404)
+    assert "<b>" not in text

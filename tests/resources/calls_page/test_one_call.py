@@ -1,0 +1,326 @@
+"""One call over HTTP: what was asked with its pictures, what came, and which rows were made of it."""
+
+import io
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from PIL import Image
+
+from resources.images.store import ImageStore
+from resources.reports.addresses import CALLS
+from resources.warehouse import Warehouse, declared_columns, sql_text
+from tests.resources.calls_page.ledgers import (
+    ask,
+    call,
+    charge,
+    keep,
+    page,
+    request_of,
+    serving,
+    words,
+)
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)></p></main><b>bold</b>{{ 7 * 7 }}"
+    "\u202eback\u2066\x00\x07\x1b[31m\ufeff &lt;i&gt; "
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def port(home: Path) -> Iterator[int]:
+    with serving(home) as port:
+        yield port
+
+
+def stored(home: Path, colour: str) -> str:
+    """The id of a picture of one colour."""
+    data = io.BytesIO()
+    Image.new("RGB", (640, 400), colour).save(data, "PNG")
+    return ImageStore(home / "images").put(data.getvalue()).image_id
+
+
+# --- Request and reply -------------------------------------------------------------------------------
+
+
+def test_a_call_is_shown_with_all_that_the_ledger_knows_of_it(home: Path, port: int) -> None:
+    one = call(
+        7,
+        "A red ground.",
+        request_of("What is it?", schema={"type": "object"}, max_side=1024, replicate=2),
+        reasoning="It is red, so I say so.",
+        via="batch",
+        attempts=3,
+    )
+    keep(home, one)
+    text = page(port, f"{CALLS}/{one.key}")
+    for part in (
+        f"Call {one.key[:12]} answered",
+        "Model eyes-1",
+        "Endpoint https://api.example.org/v1",
+        "Tokens 1,200 asked, 34 replied",
+        "Cost 0.0125 US dollars",
+        "Seconds 1.25",
+        "Attempts 3",
+        "Finish reason stop",
+        "Prompt mmdu/answers@1",
+        "Run run-one , batch",
+        "Time (UTC) 2026-03-01 00:07:00",
+        f"Key {one.key}",
+        "system Answer in one sentence. user What is it?",
+        "temperature 0.5",
+        "max_tokens 512",
+        "max_side 1024",
+        "replicate 2",
+        'Schema of the reply { "type": "object" }',
+        "Reply A red ground.",
+        "Reasoning (23 characters) It is red, so I say so.",
+    ):
+        assert part in text
+
+
+def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_said(
+    home: Path, port: int
+) -> None:
+    red, blue = stored(home, "red"), stored(home, "blue")
+    ImageStore(home / "images").path(blue).write_bytes(b"\x89PNG no more")
+    gone = "f" * 64
+    one = call(
+        1,
+        request=request_of(
+            "First:",
+            {"image": red},
+            "Second:",
+            {"image": blue},
+            "Third:",
+            {"image": gone},
+            {"image": "../../etc/passwd"},
+        ),
+    )
+    keep(home, one)
+    text = page(port, f"{CALLS}/{one.key}")
+    assert (
+        f"First: {red[:8]} Second: {blue[:8]} cannot be read: its file is damaged "
+        f"Third: {gone[:8]} is not in the image store any more" in text
+    )
+    _, source = ask(port, f"{CALLS}/{one.key}")
+    assert source.count('<img src="data:image/jpeg;base64,') == 1
+
+
+def test_a_request_with_very_many_pictures_shows_the_first(home: Path, port: int) -> None:
+    red = stored(home, "red")
+    one = call(1, request=request_of("Many:", *([{"image": red}] * 100)))
+    keep(home, one)
+    _, source = ask(port, f"{CALLS}/{one.key}")
+    assert source.count("<img") == 60
+    assert source.count("is not shown: the first 60 are") == 40
+
+
+def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: int) -> None:
+    lost = charge(1, "The provider's filter withheld the answer.", "half a", reasoning="why not")
+    keep(home, lost, charge(2, "Empty answer.", request=lost.request, outcome="empty"))
+    text = page(port, f"{CALLS}/{lost.key}-1")
+    assert "refused" in text
+    assert "The provider's filter withheld the answer." in text
+    assert "Reply half a" in text
+    assert "Seconds – Attempts –" in text
+    assert "Other replies to this request that were paid for: lost call 2" in text
+    # A key without an answer is that of the newest loss.
+    assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
+    assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")
+    assert ask(port, f"{CALLS}/{lost.key}-3")[0].status == 404
+
+
+def test_an_answer_after_losses_names_them(home: Path, port: int) -> None:
+    one = call(2)
+    keep(home, charge(1, "Withheld.", request=one.request), one)
+    assert "paid for: lost call 1" in page(port, f"{CALLS}/{one.key}")
+    assert "paid for: the one that is kept" in page(port, f"{CALLS}/{one.key}-1")
+
+
+def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:
+    one = call(1, "", outcome="reasoning_only", finish_reason="length", reasoning="thinking on")
+    keep(home, one)
+    text = page(port, f"{CALLS}/{one.key}")
+    assert "The model reasoned (34 tokens) and gave no answer" in text
+    assert "thinking on" in text
+
+
+def test_a_request_that_was_not_kept_or_is_damaged_is_said(home: Path, port: int) -> None:
+    earlier, damaged = charge(1, "Withheld."), call(2)
+    keep(home, earlier, damaged)
+    with closing(sqlite3.connect(home / "ledger.sqlite")) as connection, connection:
+        connection.execute("UPDATE charges SET request = NULL")
+        connection.execute("UPDATE calls SET request = x'00ff'")
+    assert "The request was not kept" in page(port, f"{CALLS}/{earlier.key}")
+    assert "its row in the ledger is damaged" in page(port, f"{CALLS}/{damaged.key}")
+    both = page(port, f"{CALLS}?a={earlier.key}&b={damaged.key}")
+    assert "is not in the ledger, or cannot be read." in both
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [None, "text", {"role": "user"}, [1, None], [{"role": 1, "parts": [1, {"x": []}, None]}], [{}]],
+)
+def test_a_request_of_another_form_is_shown_as_it_is(
+    home: Path, port: int, messages: object
+) -> None:
+    one = call(1, request={**request_of("x"), "messages": messages, "params": [1]})
+    keep(home, one)
+    assert "params [1]" in page(port, f"{CALLS}/{one.key}")
+    assert ask(port, f"{CALLS}?text=zebra")[0].status == 200
+    assert ask(port, f"{CALLS}?a={one.key}&b={one.key}")[0].status == 200
+
+
+# --- Text from outside -------------------------------------------------------------------------------
+
+
+def test_hostile_text_is_shown_as_text_wherever_it_stands(home: Path, port: int) -> None:
+    fields = dict.fromkeys(("model", "endpoint", "stage", "run", "finish_reason", "via"), HOSTILE)
+    one = call(
+        1,
+        HOSTILE,
+        {
+            **request_of(HOSTILE, {"image": HOSTILE}, {HOSTILE: HOSTILE}),
+            "params": {HOSTILE: HOSTILE},
+            "schema": {HOSTILE: HOSTILE},
+            HOSTILE: HOSTILE,
+        },
+        reasoning=HOSTILE,
+        **fields,
+        prompt_version=HOSTILE,
+        provider=HOSTILE,
+    )
+    two = charge(2, HOSTILE, HOSTILE, outcome=HOSTILE, **fields)
+    keep(home, one, two)
+    for path in (
+        CALLS,
+        f"{CALLS}?a={one.key}",
+        f"{CALLS}/{one.key}",
+        f"{CALLS}/{two.key}",
+        f"{CALLS}?a={one.key}&b={two.key}-1",
+    ):
+        answer, source = ask(port, path)
+        assert answer.status == 200
+        assert "<script" not in source and "<b>" not in source and "onerror=alert(2)>" not in source
+        assert "49" not in words(source).split()
+        shown = source.partition("<main")[2]
+        # What acts without being seen is named where a text is shown.
+        assert "U+202E" in shown and "U+0007" in shown and "U+001B" in shown
+        assert "\x07" not in words(source) and "\x1b" not in words(source)
+
+
+def test_a_reply_of_five_megabytes_is_cut_and_says_so(home: Path, port: int) -> None:
+    one = call(1, "word " * 1_000_000, reasoning="w" * 5_000_000)
+    keep(home, one)
+    answer, source = ask(port, f"{CALLS}/{one.key}")
+    assert answer.status == 200
+    assert len(source) < 300_000
+    assert "4,900,000 more characters of the reply are not shown." in source
+    assert "4,900,000 more characters of the reasoning are not shown." in source
+    assert len(ask(port, CALLS)[1]) < 20_000
+
+
+def test_a_request_of_five_megabytes_is_cut_and_says_so(home: Path, port: int) -> None:
+    one = call(1, request=request_of("x" * 5_000_000))
+    keep(home, one)
+    _, source = ask(port, f"{CALLS}/{one.key}")
+    assert len(source) < 150_000
+    assert "4,900,000 more characters of the message are not shown." in source
+
+
+# --- Rows made of a call -----------------------------------------------------------------------------
+
+
+def answers(key: str, n_rows: int = 1) -> pa.Table:
+    return pa.table(
+        {
+            "set_id": ["set-1"] * n_rows,
+            "question_id": [f"q{number:03d}" for number in range(n_rows)],
+            "answer": ["A red ground."] * n_rows,
+            "call_key": [key] * n_rows,
+            "prompt_version": ["p@1"] * n_rows,
+            "provider": ["openai"] * n_rows,
+        }
+    )
+
+
+def test_rows_made_of_a_call_are_named_with_their_place(home: Path, port: int) -> None:
+    one, other = call(1), call(2)
+    keep(home, one, other)
+    Warehouse(home / "warehouse.duckdb").replace("dialogue.answers", answers(one.key))
+    before = (home / "warehouse.duckdb").read_bytes()
+    text = page(port, f"{CALLS}/{one.key}")
+    assert "Rows made of it Table Place dialogue.answers set set-1, question q000" in text
+    assert "No table names this call." in page(port, f"{CALLS}/{other.key}")
+    assert (home / "warehouse.duckdb").read_bytes() == before
+
+
+def test_very_many_rows_are_cut_and_said(home: Path, port: int) -> None:
+    one = call(1)
+    keep(home, one)
+    Warehouse(home / "warehouse.duckdb").replace("dialogue.answers", answers(one.key, 300))
+    assert "There may be more: the first 200 are listed." in page(port, f"{CALLS}/{one.key}")
+
+
+def test_without_tables_the_page_says_so_and_makes_none(home: Path, port: int) -> None:
+    one = call(1)
+    keep(home, one)
+    assert "There are no tables yet: run make demo" in page(port, f"{CALLS}/{one.key}")
+    assert not [path for path in home.iterdir() if "warehouse" in path.name]
+
+
+def test_tables_that_are_being_written_are_one_sentence(home: Path, port: int) -> None:
+    one = call(1)
+    keep(home, one)
+    warehouse = Warehouse(home / "warehouse.duckdb")
+    warehouse.check()
+    with duckdb.connect(home / "warehouse.duckdb"):
+        text = page(port, f"{CALLS}/{one.key}")
+    assert "The tables are being written at the moment: look again" in text
+    with warehouse._locked():
+        assert "The tables are being written" in page(port, f"{CALLS}/{one.key}")
+
+
+def test_damaged_tables_and_those_of_another_version_are_one_sentence(
+    home: Path, port: int
+) -> None:
+    one = call(1)
+    keep(home, one)
+    (home / "warehouse.duckdb").write_bytes(b"no database" * 1000)
+    assert "is no DuckDB file, or a damaged one" in page(port, f"{CALLS}/{one.key}")
+    (home / "warehouse.duckdb").unlink()
+    Warehouse(home / "warehouse.duckdb").check()
+    with duckdb.connect(home / "warehouse.duckdb") as connection:
+        connection.execute("UPDATE main.schema_version SET version = 99")
+    assert "has version 99 and this version of vlm-loom knows" in page(port, f"{CALLS}/{one.key}")
+
+
+def test_every_table_that_names_calls_is_asked() -> None:
+    asked = sql_text("ledger/rows_of_call")
+    naming = {
+        (table, column)
+        for table, columns in declared_columns().items()
+        for column, _, _ in columns
+        # Observations are made of rows that name the same calls.
+        if column.endswith("call_key")
+        and not table.startswith("ledger.")
+        and table != "evaluate.observations"
+    } - {("evaluate.provenance", f"{of}_call_key") for of in _OF_PROVENANCE}
+    assert naming
+    for table, column in naming:
+        assert f"FROM {table} WHERE {column} = $key" in asked
+
+
+_OF_PROVENANCE = ("answer", "extractor", "judge", "question", "reference")
+"""A view of the other tables."""

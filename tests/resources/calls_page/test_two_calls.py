@@ -1,0 +1,126 @@
+"""Two calls side by side: what differs in their facts, their requests, their replies."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from methods.review.differences import word_differences
+from resources.reports.addresses import CALLS
+from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, serving
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def port(home: Path) -> Iterator[int]:
+    with serving(home) as port:
+        yield port
+
+
+def test_words_that_differ_are_marked_on_their_side(home: Path, port: int) -> None:
+    one = call(1, "A red ground, and a tower.", request_of("What is seen here?"))
+    two = call(2, "A blue ground, and a tower.", request_of("What is heard here?"))
+    keep(home, one, two)
+    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
+    for before, after in (("red", "blue"), ("seen", "heard")):
+        assert f"<del>{before}</del>" in source
+        assert f"<ins>{after}</ins>" in source
+    assert source.count("<del>") == source.count("<ins>") == 2
+    assert "system: the same in both" in source
+
+
+def test_facts_and_parameters_that_differ_are_marked(home: Path, port: int) -> None:
+    one = call(1, model="eyes-1")
+    two = call(2, request={**request_of("x"), "params": {"temperature": 1.0}}, model="eyes-2")
+    keep(home, one, two)
+    text = page(port, f"{CALLS}?a={one.key}&b={two.key}")
+    assert "model eyes-1 eyes-2" in text
+    assert "temperature 0.5 1.0" in text
+    assert "max_tokens 512 –" in text
+    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
+    assert '<tr class="differ"><th scope="row">model' in source
+    assert "<dt>stage</dt><dd>dialogue.answers</dd>" in source
+
+
+def test_a_lost_call_is_compared_like_any_other(home: Path, port: int) -> None:
+    one = call(1, "A red ground.")
+    two = charge(2, "Withheld.", "A red", request=one.request)
+    keep(home, one, two)
+    text = page(port, f"{CALLS}?a={one.key}&b={two.key}-1")
+    assert "outcome answered refused" in text
+    assert "user: the same in both" in text
+
+
+def test_messages_that_only_one_request_has_are_shown(home: Path, port: int) -> None:
+    longer = request_of("One?")
+    longer["messages"] = [*longer["messages"], {"role": "assistant", "parts": ["One."]}]  # type: ignore[misc]
+    one, two = call(1, request=request_of("One?")), call(2, request=longer)
+    keep(home, one, two)
+    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
+    assert "<ins>One.</ins>" in source
+
+
+def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, port: int) -> None:
+    one, two = call(1), call(2)
+    keep(home, one, two)
+    _, first = ask(port, f"{CALLS}?stage=dialogue.answers")
+    assert f"{CALLS}?stage=dialogue.answers&amp;a={one.key}" in first
+    _, second = ask(port, f"{CALLS}?stage=dialogue.answers&a={one.key}")
+    assert "Choose the call to compare with" in second
+    assert f"&amp;a={one.key}&amp;b={two.key}" in second
+
+
+def test_a_call_that_is_not_there_is_one_sentence(home: Path, port: int) -> None:
+    one = call(1)
+    keep(home, one)
+    answer, source = ask(port, f"{CALLS}?a={one.key}&b={'0' * 64}")
+    assert answer.status == 404
+    assert "The ledger has no call 0000" in source
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (". " * 50_000, "." * 190 + "x"),
+        ("a b " * 50_000, "b a " * 50_000),
+        ("word " * 1_000_000, "word" * 1_000_000),
+        ("", "x" * 5_000_000),
+    ],
+)
+def test_texts_of_any_form_are_compared_as_far_as_that_is_quick(
+    home: Path, port: int, before: str, after: str
+) -> None:
+    one, two = call(1, before), call(2, after)
+    keep(home, one, two)
+    answer, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
+    assert answer.status == 200
+    assert "more characters are not compared here." in source
+
+
+def test_many_long_messages_are_shown_uncompared_where_it_is_too_much(
+    home: Path, port: int
+) -> None:
+    def asked(word: str) -> dict[str, object]:
+        return {
+            **request_of("x"),
+            "messages": [{"role": "user", "parts": [f"{word} " * 3000]} for _ in range(20)],
+        }
+
+    one, two = call(1, request=asked("one")), call(2, request=asked("two"))
+    keep(home, one, two)
+    assert "Too much text to compare word by word" in page(port, f"{CALLS}?a={one.key}&b={two.key}")
+
+
+@pytest.mark.parametrize("quickly", [False, True])
+@pytest.mark.parametrize(("n_before", "n_after"), [(3, 400), (400, 3), (300, 320), (0, 5), (5, 0)])
+def test_the_pieces_make_both_texts_whole(quickly: bool, n_before: int, n_after: int) -> None:
+    before = " ".join(f"w{number % 50}" for number in range(n_before))
+    after = " ".join(f"w{number % 70}." for number in range(n_after))
+    pieces = word_differences(before, after, quickly=quickly)
+    assert "".join(text for op, text in pieces if op != "added") == before
+    assert "".join(text for op, text in pieces if op != "removed") == after

@@ -1,0 +1,188 @@
+"""Observation of the corpus: local shards by content, read only when their files were touched."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from resources.corpus.corpus import Corpus
+from resources.corpus.observation import Observed, observe
+from resources.corpus.settings import CorpusError
+from resources.corpus.shard import READER, FileShard
+
+SHA256_OF_ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+"""Of the text `one`."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.tsv").write_text("one")
+    (folder / "b.tsv").write_text("two")
+    return folder
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the shards that were read, in that order; the list may be cleared."""
+    names: list[str] = []
+    fetch = FileShard.fetch
+
+    def watched(self: FileShard, log) -> str:
+        names.append(self.name)
+        return fetch(self, log)
+
+    monkeypatch.setattr(FileShard, "fetch", watched)
+    return names
+
+
+def seen(
+    folder: Path, before: Mapping[str, Sequence[str]] | None = None, seconds: float = 60
+) -> dict[str, Observed]:
+    return observe(Corpus(folder, folder.parent / "home"), before or {}, seconds)
+
+
+def touch(path: Path) -> None:
+    """Another time, and nothing else."""
+    status = path.stat()
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 10**9))
+
+
+def test_every_local_shard_has_the_fingerprint_that_its_ingestion_has(folder: Path) -> None:
+    found = seen(folder)
+
+    assert list(found) == ["a", "b"]
+    assert found["a"].fingerprint == f"{READER}-{SHA256_OF_ONE}"
+    corpus = Corpus(folder, folder.parent / "home")
+    for name, of in found.items():
+        assert corpus.shard(name).fetch(print) == of.fingerprint
+
+
+def test_a_file_that_nobody_touched_is_not_read_again(folder: Path, read: list[str]) -> None:
+    before = seen(folder)
+    read.clear()
+
+    assert seen(folder, before) == before
+    assert read == []
+
+
+def test_what_was_found_survives_as_json(folder: Path, read: list[str]) -> None:
+    before = json.loads(json.dumps(seen(folder)))
+    read.clear()
+
+    assert seen(folder, before) == seen(folder)
+    assert read == ["a", "b"], "by the call without `before` alone"
+
+
+def test_a_changed_file_has_another_fingerprint_and_the_others_keep_theirs(
+    folder: Path, read: list[str]
+) -> None:
+    before = seen(folder)
+    read.clear()
+    # As long as before: only its time and content are others.
+    (folder / "b.tsv").write_text("owt")
+    touch(folder / "b.tsv")
+
+    found = seen(folder, before)
+
+    assert found["a"] == before["a"]
+    assert found["b"].fingerprint != before["b"].fingerprint
+    assert read == ["b"]
+
+
+def test_a_touched_file_is_read_once_and_keeps_its_fingerprint(
+    folder: Path, read: list[str]
+) -> None:
+    before = seen(folder)
+    read.clear()
+    touch(folder / "a.tsv")
+
+    found = seen(folder, before)
+
+    assert found["a"].fingerprint == before["a"].fingerprint
+    assert found["a"].stamp != before["a"].stamp
+    assert read == ["a"]
+    assert seen(folder, found) == found
+    assert read == ["a"]
+
+
+def test_a_new_file_is_found_and_one_that_is_gone_is_not(folder: Path) -> None:
+    before = seen(folder)
+    (folder / "c.tsv").write_text("three")
+    (folder / "a.tsv").unlink()
+
+    assert list(seen(folder, before)) == ["b", "c"]
+
+
+def test_a_file_that_cannot_be_read_for_now_is_as_it_was_seen_before(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = seen(folder)
+    (folder / "a.tsv").write_text("another one")
+    (folder / "c.tsv").write_text("three")
+    fetch = FileShard.fetch
+
+    def refused(self: FileShard, log) -> str:
+        if self.name in "ac":
+            raise CorpusError(f"Shard {self.name!r} cannot be read.")
+        return fetch(self, log)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileShard, "fetch", refused)
+        assert seen(folder, before) == before, "and a new one waits until it can be read"
+    assert seen(folder, before)["a"].fingerprint != before["a"].fingerprint
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_as_it_was_seen_before(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = seen(folder)
+    shard = Corpus.shard
+
+    def gone(self: Corpus, name: str):
+        found = shard(self, name)
+        (folder / f"{name}.tsv").unlink()
+        return found
+
+    monkeypatch.setattr(Corpus, "shard", gone)
+
+    # The first is found before it goes, and then the second is not in the folder's list any more.
+    (folder / "b.tsv").unlink()
+    assert seen(folder, before) == {"a": before["a"]}
+
+
+def test_shards_elsewhere_are_not_looked_at(folder: Path, read: list[str]) -> None:
+    (folder / "corpus.yaml").write_text(
+        "shards: ['https://storage.example.org/far.tsv.gz', 'hf://datasets/x/y/z.parquet']\n"
+        "wikipedia: {contact: a@example.org, shards: {owls: {pages: [Owl]}}}\n"
+    )
+
+    assert list(seen(folder)) == ["a", "b"]
+    assert read == ["a", "b"]
+
+
+def test_when_the_time_is_over_the_next_call_goes_on(folder: Path, read: list[str]) -> None:
+    (folder / "c.tsv").write_text("three")
+
+    first = seen(folder, seconds=0)
+    second = seen(folder, first, seconds=0)
+    third = seen(folder, second, seconds=0)
+
+    assert [list(each) for each in (first, second, third)] == [["a"], ["a", "b"], ["a", "b", "c"]]
+    assert read == ["a", "b", "c"]
+    # What was seen before stays as it was until its turn comes.
+    for name in "abc":
+        touch(folder / f"{name}.tsv")
+    fourth = seen(folder, third, seconds=0)
+    assert fourth["a"].stamp != third["a"].stamp
+    assert {name: fourth[name] for name in "bc"} == {name: third[name] for name in "bc"}
+
+
+def test_a_corpus_that_a_person_has_to_correct_is_an_error(folder: Path) -> None:
+    (folder / "corpus.yaml").write_text("shards: [")
+
+    with pytest.raises(CorpusError):
+        seen(folder)

@@ -1,0 +1,46 @@
+"""Gateways whose model is a server on loopback, for tests of what goes over the wire."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Outcome
+from resources.offline.process import OfflineServer
+
+
+def gateway_of(
+    folder: Path, models: dict[str, dict[str, Any]], budget_usd: float | None = None
+) -> Gateway:
+    """A gateway whose registry has these models of the provider `openai`."""
+    first = next(iter(models))
+    entries = {
+        name: {"provider": "openai", "retry_wait": {"first": 0, "most": 0}, **entry}
+        for name, entry in models.items()
+    }
+    profile = {"writer": first, "judge": first, "evaluate": list(models)}
+    path = folder / "models.yaml"
+    path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(
+        load_registry(path), "p", ledger, images, budget_usd=budget_usd, launcher=OfflineServer()
+    )
+
+
+def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
+    """Requests with different texts."""
+    return [
+        ChatRequest(model, (Message.of("user", f"Question {number}?"),), "q@1", params)
+        for number in range(n)
+    ]
+
+
+def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
+    """The outcomes of so many questions to the model `it`."""
+    outcomes, _ = gateway.ask("stage", questions(n, **params))
+    return outcomes

@@ -1,0 +1,227 @@
+"""Credentials in a server's address: they arrive where they should, and are shown nowhere."""
+
+import logging
+from base64 import b64encode
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from resources.llm.ledger import Ledger
+from resources.llm.model_spec import ModelSpec, RegistryError
+from resources.llm.request import Completion, Failure
+from resources.llm.server_address import read_address
+from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.loopback import ask, gateway_of
+
+USER, PASSWORD, TOKEN = "loom user", "p@ss/w:rd", "t0ken+of=the query"
+IN_URL = "loom%20user:p%40ss%2Fw%3Ard"
+QUERY = "sig=t0ken%2Bof%3Dthe%20query&api-version=2026-01-01&part=a&part=b"
+BASIC = "Basic " + b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+SHOWN = [
+    *(PASSWORD, "p%40ss%2Fw%3Ard", "p%40ss%2fw%3ard", "p%40ss/w%3Ard", f"{USER}:{PASSWORD}"),
+    *(BASIC.removeprefix("Basic "), BASIC.removeprefix("Basic ").rstrip("=")),
+    *(TOKEN, "t0ken%2Bof%3Dthe%20query", "t0ken%2Bof%3Dthe+query"),
+]
+"""The secrets in the forms in which a server may send them back."""
+
+
+def entry_of(address: str, **entry: object) -> dict[str, object]:
+    return {"base_url": f"http://{IN_URL}@{address}?{QUERY}", "attempts": 2, **entry}
+
+
+def all_that_is_shown(
+    folder: Path, outcomes: list[object], caplog: pytest.LogCaptureFixture
+) -> str:
+    """Outcomes, log and ledger as one text."""
+    ledger = Ledger(folder / "ledger.sqlite")
+    rows = [repr(call) for call in ledger] + [repr(charge) for charge in ledger.charges()]
+    return "\n".join([*map(repr, outcomes), caplog.text, *rows])
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "", "/", "/deep/er/v1"])
+@pytest.mark.parametrize("key", [None, "sk-of-the-environment"])
+def test_the_request_arrives_at_its_path_with_its_query_and_its_credentials(
+    tmp_path: Path,
+    path: str,
+    key: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    entry: dict[str, object] = {}
+    if key:
+        monkeypatch.setenv("KEY_OF_IT", key)
+        entry["api_key_env"] = "KEY_OF_IT"
+    with answering(Asked.says) as api:
+        outcomes = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}{path}", **entry)}))
+        (asked,) = api.received
+
+    assert isinstance(outcomes[0], Completion)
+    assert urlsplit(asked.path).path == f"{path.rstrip('/')}/chat/completions"
+    assert parse_qsl(urlsplit(asked.path).query) == [
+        *(("sig", TOKEN), ("api-version", "2026-01-01"), ("part", "a"), ("part", "b"))
+    ]
+    assert asked.headers["authorization"] == BASIC
+    shown = all_that_is_shown(tmp_path, outcomes, caplog)
+    assert "HTTP Request: POST" in shown and not [form for form in SHOWN if form in shown]
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/"])
+def test_without_credentials_in_the_address_the_key_is_sent(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY_OF_IT", "sk-of-the-environment")
+    with answering(Asked.says) as api:
+        model = {"base_url": f"http://{api.address}{path}?a=b", "api_key_env": "KEY_OF_IT"}
+        ask(gateway_of(tmp_path, {"it": model}))
+        (asked,) = api.received
+
+    assert asked.path == "/v1/chat/completions?a=b"
+    assert asked.headers["authorization"] == "Bearer sk-of-the-environment"
+
+
+def repeats(asked: Asked, status: int) -> None:
+    """A page that names all that was asked, in every form there is."""
+    said = f"Nothing at http://{IN_URL}@host{asked.path} for {asked.headers['authorization']}; "
+    asked.send((said + " ".join(SHOWN)).encode(), status, Content_Type="text/html")
+
+
+def repeats_in_json(asked: Asked) -> None:
+    """An error of the API that says the same."""
+    said = b'{"error": {"message": "Not for %b or %b."}}'
+    asked.send(said % (asked.headers["authorization"].encode(), PASSWORD.encode()), 400)
+
+
+def redirects_to_itself(asked: Asked) -> None:
+    """Once around, and around again: the client gives up."""
+    asked.send(b"", 307, Location=f"http://{IN_URL}@{asked.server.address}{asked.path}")
+
+
+def redirects_to_nowhere(asked: Asked) -> None:
+    """To another server, which is not there."""
+    asked.send(b"", 307, Location=f"http://{IN_URL}@127.0.0.1:9/v1?{QUERY}")
+
+
+def redirects_to_no_address(asked: Asked) -> None:
+    """To what cannot be read as an address."""
+    asked.send(b"", 307, Location=f"http://{IN_URL}@[nowhere/v1?{QUERY}")
+
+
+def hangs_up(asked: Asked) -> None:
+    """No answer at all."""
+    asked.close_connection = True
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda asked: repeats(asked, 404),
+        lambda asked: repeats(asked, 400),
+        lambda asked: repeats(asked, 502),
+        lambda asked: repeats(asked, 200),
+        repeats_in_json,
+        redirects_to_itself,
+        redirects_to_nowhere,
+        redirects_to_no_address,
+        hangs_up,
+    ],
+    ids=[
+        "404",
+        "400",
+        "502",
+        "200",
+        "json",
+        "to itself",
+        "to nowhere",
+        "to no address",
+        "hangs up",
+    ],
+)
+def test_a_failure_repeats_none_of_it(
+    tmp_path: Path, answer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with answering(answer) as api:
+        outcomes = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}/v1")}))
+
+    assert isinstance(outcomes[0], Failure) and outcomes[0].detail
+    shown = all_that_is_shown(tmp_path, outcomes, caplog)
+    assert not [form for form in SHOWN if form in shown]
+
+
+def test_a_server_that_is_not_there_is_a_failure_that_repeats_none_of_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    outcomes = ask(gateway_of(tmp_path, {"it": entry_of("127.0.0.1:9/v1")}))
+
+    assert isinstance(outcomes[0], Failure) and outcomes[0].kind == "unreachable"
+    shown = all_that_is_shown(tmp_path, outcomes, caplog)
+    assert not [form for form in SHOWN if form in shown]
+
+
+def test_a_redirect_within_the_server_is_followed_with_the_credentials(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        if asked.path.startswith("/v1/"):
+            asked.send(b"", 308, Location=f"http://x:y@{asked.server.address}/v2?c=d")
+        else:
+            asked.says()
+
+    with answering(answer) as api:
+        (outcome,) = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}/v1")}))
+        first, second = api.received
+
+    assert isinstance(outcome, Completion) and second.path == "/v2?c=d"
+    assert second.headers["authorization"] == BASIC and second.body == first.body
+
+
+def test_no_other_server_is_sent_the_request(tmp_path: Path) -> None:
+    with (
+        answering(Asked.says) as other,
+        answering(lambda asked: asked.send(b"", 307, Location=other.url)) as api,
+    ):
+        (outcome,) = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}/v1")}))
+
+    assert isinstance(outcome, Failure) and outcome.kind == "bad_request"
+    assert other.received == []
+
+
+def test_a_short_password_is_masked_in_errors_as_a_word(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        asked.send(b'{"error": {"message": "No hunter2 here, hunters."}}', 400)
+
+    with answering(answer) as api:
+        (outcome,) = ask(
+            gateway_of(tmp_path, {"it": {"base_url": f"http://a:hunter2@{api.address}"}})
+        )
+
+    assert isinstance(outcome, Failure) and "No *** here, hunters." in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("http://u:p@h:80/v1/?k=v#f", "http://h/v1"),
+        ("https://h:8443", "https://h:8443"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ],
+)
+def test_what_is_public_of_an_address(address: str, public: str) -> None:
+    assert read_address(address).public == public
+
+
+def test_an_address_that_cannot_be_used_is_named_by_its_setting_alone() -> None:
+    spec = ModelSpec.model_validate(
+        {"name": "it", "provider": "openai", "model": "m", "base_url": "ftp://u:pass-word@h/v1"}
+    )
+    with pytest.raises(RegistryError, match=r"The address of it \(base_url\)") as caught:
+        spec.server()
+
+    assert "pass-word" not in str(caught.value)
+
+
+def test_the_version_of_a_protocol_is_no_secret() -> None:
+    address = read_address("https://h/v1?api-version=2026-01-01&sig=abcdefgh")
+
+    assert address.secrets == ("abcdefgh",)

@@ -1,0 +1,278 @@
+"""A damaged, deleted or later ledger: one sentence, before money is spent or before more is."""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger, check
+from resources.llm.ledger.check import check_all, require_sound
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest
+from resources.migrations import StoreError
+from resources.offline.process import OfflineServer
+from resources.stores import bring_home_up_to_date
+from tests.doubles.openai_api import Api, serving
+from tests.resources.llm.damaged_ledgers import (
+    HARMS,
+    PAGE,
+    call,
+    contents,
+    fill,
+    n_pages,
+    noise,
+    overwrite,
+)
+
+CONCURRENCY = 4
+MODELS = """
+profiles: {{paid: {{writer: it, judge: it, evaluate: [it]}}}}
+models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, concurrency: {limit}}}}}
+"""
+
+
+class WatchedApi(Api):
+    """Counts requests; `at(number, what)` does something when so many have come."""
+
+    def __init__(self) -> None:
+        super().__init__(heard=self._count)
+        self.n_heard = 0
+        self.url = ""
+        self._at: dict[int, Callable[[], object]] = {}
+
+    def at(self, number: int, what: Callable[[], object]) -> None:
+        self._at[number] = what
+
+    def _count(self, _key: str, _text: str) -> None:
+        self.n_heard += 1
+        self._at.get(self.n_heard, lambda: None)()
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedApi]:
+    monkeypatch.setenv("PAID_KEY", "sk-of-a-test")
+    watched = WatchedApi()
+    with serving(watched) as watched.url:
+        yield watched
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The ledger of a home."""
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    return tmp_path / "ledger.sqlite"
+
+
+def make_gateway(path: Path, api: WatchedApi) -> Gateway:
+    entries = path.with_name("models.yaml")
+    entries.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
+    images = ImageStore(path.with_name("images"))
+    return Gateway(load_registry(entries), "paid", Ledger(path), images, launcher=OfflineServer())
+
+
+def questions(n: int) -> list[ChatRequest]:
+    return [
+        ChatRequest("it", (Message.of("user", f"Question {number}"),), "test/it@12345678", {})
+        for number in range(n)
+    ]
+
+
+def refused(path: Path, ask: Callable[[], object]) -> str:
+    """The one sentence that names the file."""
+    with pytest.raises(StoreError) as caught:
+        ask()
+    said = str(caught.value)
+    assert said.startswith(f"{path} ") and said.endswith(".") and "\n" not in said
+    return said
+
+
+# --- Before money is spent -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_damaged_ledger_is_refused_before_a_request_is_sent_and_when_a_command_starts(
+    harm: str, path: Path, api: WatchedApi
+) -> None:
+    fill(path)
+    HARMS[harm](path)
+
+    for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
+        said = refused(path, begin)
+        assert "restore a backup (make restore)" in said and "make ledger-salvage" in said
+
+    assert api.n_heard == 0
+
+
+def test_a_ledger_of_a_later_version_is_refused_before_a_request_is_sent(
+    path: Path, api: WatchedApi
+) -> None:
+    fill(path, 3)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+    for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
+        assert "has version 99 and this version of vlm-loom knows" in refused(path, begin)
+
+    assert api.n_heard == 0
+
+
+def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path, api: WatchedApi) -> None:
+    fill(path, 20)
+    writer = Ledger(path)
+    writer.add([call(1000)])
+    killed = path.parent / "killed" / "ledger.sqlite"
+    killed.parent.mkdir()
+    for end in ("", "-wal"):
+        shutil.copyfile(f"{path}{end}", f"{killed}{end}")
+    writer.close()
+
+    outcomes, _ = make_gateway(killed, api).ask("s", questions(2))
+
+    assert len(outcomes) == 2 and len(contents(killed)) == 23
+
+
+# --- Large ledgers are not walked each time ------------------------------------------------------
+
+
+@pytest.fixture
+def large(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger that counts as large and whose pages were walked just now."""
+    fill(path)
+    monkeypatch.setattr(check, "WALKED_EACH_TIME", 0)
+    require_sound(path)
+    return path
+
+
+def test_a_large_ledger_is_walked_once_a_day_and_when_it_is_another_file(large: Path) -> None:
+    memory = large.with_name("ledger.sqlite.checked")
+    HARMS["a page of calls is overwritten"](large)
+    require_sound(large)  # It was walked just now.
+
+    content = memory.read_text()
+    memory.write_text(content.replace(" ", " 1", 1))
+    refused(large, lambda: require_sound(large))
+
+    memory.write_text(content)
+    yesterday = time.time() - 25 * 3600
+    os.utime(memory, (yesterday, yesterday))
+    refused(large, lambda: require_sound(large))
+
+
+@pytest.mark.parametrize(
+    "harm", ["the header is zeroed", "the top page of calls is overwritten", "the file is cut off"]
+)
+def test_of_a_large_ledger_header_tables_and_size_are_looked_at_each_time(
+    harm: str, large: Path
+) -> None:
+    HARMS[harm](large)
+
+    refused(large, lambda: require_sound(large))
+
+
+def test_a_ledger_that_cannot_be_walked_to_its_end_is_not_remembered_as_sound(large: Path) -> None:
+    large.with_name("ledger.sqlite.checked").unlink()
+    HARMS["a page of calls is overwritten"](large)
+
+    for _ in range(2):
+        refused(large, lambda: require_sound(large))
+
+
+# --- While a stage runs --------------------------------------------------------------------------
+
+
+def _replace(path: Path) -> None:
+    path.with_name("other.sqlite").replace(path)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [Path.unlink, lambda path: path.rename(path.with_name("moved.sqlite")), _replace],
+    ids=["deleted", "moved", "replaced"],
+)
+def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(
+    harm: Callable[[Path], object], path: Path, api: WatchedApi
+) -> None:
+    fill(path.with_name("other.sqlite"), 3)
+    other = path.with_name("other.sqlite").read_bytes()
+    gateway = make_gateway(path, api)
+    api.at(20, lambda: harm(path))
+
+    said = refused(path, lambda: gateway.ask("s", questions(400)))
+    gateway.close()
+
+    assert "was deleted or replaced while it was in use" in said
+    # What was being sent at that moment still arrives.
+    assert api.n_heard <= 20 + 2 * CONCURRENCY
+    assert path.read_bytes() == other if harm is _replace else not path.exists()
+
+
+def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path) -> None:
+    ledger = Ledger(path)
+    path.unlink()
+
+    refused(path, lambda: len(ledger))
+
+    assert not path.exists()
+
+
+def _overwrite_all(path: Path) -> None:
+    for page in range(2, n_pages(path) + 1):
+        overwrite(path, page, noise(page, PAGE))
+
+
+def test_a_ledger_damaged_while_a_stage_runs_ends_it_with_one_sentence(
+    path: Path, api: WatchedApi
+) -> None:
+    fill(path, 2000)
+    gateway = make_gateway(path, api)
+    api.at(20, lambda: _overwrite_all(path))
+
+    said = refused(path, lambda: gateway.ask("s", questions(2000)))
+
+    assert "is damaged (" in said and "make ledger-salvage" in said
+
+
+def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:
+    gateway = make_gateway(path, api)
+
+    def drop() -> None:
+        with closing(sqlite3.connect(path, timeout=60)) as connection:
+            connection.execute("ALTER TABLE charges RENAME TO other")
+            connection.execute("ALTER TABLE calls RENAME TO others")
+
+    api.at(20, drop)
+
+    said = refused(path, lambda: gateway.ask("s", questions(400)))
+
+    assert "is damaged (no such table" in said
+    assert api.n_heard <= 20 + 3 * CONCURRENCY
+
+
+# --- The whole check -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_the_whole_check_names_what_is_wrong(harm: str, path: Path) -> None:
+    fill(path)
+    assert check_all(path) == (102, 18, [])
+    HARMS[harm](path)
+
+    findings = check_all(path)
+
+    assert findings.wrong and all("\n" not in each for each in findings.wrong)
+
+
+def test_a_request_that_does_not_unpack_is_found(path: Path) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE calls SET request = x'00' WHERE seq = 3")
+
+    assert check_all(path).wrong == ["row 3 of calls has a request that cannot be read"]

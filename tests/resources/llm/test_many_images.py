@@ -1,0 +1,199 @@
+"""A request with more images than its model takes: what the entry's `many_images` makes of it."""
+
+import base64
+import io
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image as Picture
+
+from methods.prompts.many_images import evenly
+from methods.prompts.messages import Image, Message, Text
+from resources.images.store import ImageStore
+from resources.llm.estimate import highest_cost, prompt_tokens
+from resources.llm.model_spec import ModelSpec
+from resources.llm.request import ChatRequest, request_key
+from resources.llm.unsendable import unsendable
+from resources.llm.wire import wire_body
+
+COLOURS = [(20 + 11 * n, 255 - 11 * n, 40 + 5 * n) for n in range(20)]
+
+
+def entry(**fields: object) -> ModelSpec:
+    return ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m-1", **fields})
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def twenty(images: ImageStore) -> ChatRequest:
+    """Two messages with twenty pictures in all, each of one colour, a text before each."""
+    parts: list[Text | Image] = []
+    for number, colour in enumerate(COLOURS, 1):
+        buffer = io.BytesIO()
+        Picture.new("RGB", (300, 150), colour).save(buffer, "PNG")
+        parts += [Text(f"No. {number}: "), Image(images.put(buffer.getvalue()).image_id)]
+    messages = (
+        Message.of("system", "Look."),
+        Message("user", tuple(parts[:20])),
+        Message("user", tuple(parts[20:])),
+    )
+    return ChatRequest("m", messages, "p@1")
+
+
+def contents(request: ChatRequest, images: ImageStore, **fields: object) -> list[dict]:
+    """The parts of all messages as they are sent; a message of texts alone is one part."""
+    parts = []
+    for message in wire_body(request, entry(**fields), images)["messages"]:  # type: ignore[attr-defined]
+        content = message["content"]
+        parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return parts
+
+
+def pictures(parts: list[dict]) -> list[Picture.Image]:
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [Picture.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
+
+
+def text_of(parts: list[dict]) -> str:
+    return "".join(part.get("text", "*") for part in parts)
+
+
+# A grid
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_a_grid_of_all_images_stands_in_the_place_of_the_first(images, twenty, most):
+    parts = contents(twenty, images, many_images="grid", max_images=most)
+
+    assert len(pictures(parts)) == 1
+    assert text_of(parts).startswith(
+        "Look.No. 1: *<image 1 of the grid>No. 2: <image 2 of the grid>"
+    )
+    assert text_of(parts).endswith("No. 20: <image 20 of the grid>")
+
+
+def test_the_pictures_of_a_grid_stand_row_by_row_in_their_order(images, twenty):
+    (grid,) = pictures(contents(twenty, images, many_images="grid", max_images=1, max_side=512))
+
+    assert grid.format == "JPEG"
+    assert grid.size == (1020, 816), "five columns and four rows within twice max_side"
+    middles = [grid.getpixel((column * 204 + 102, row * 204 + 112)) for row in range(4) for column in range(5)]  # fmt: skip  # noqa: E501
+    for seen, colour in zip(middles, COLOURS, strict=True):
+        assert all(abs(a - b) <= 4 for a, b in zip(seen, colour, strict=True))
+
+
+def test_each_picture_of_a_grid_has_a_number_of_its_own_above_it(images, twenty):
+    (grid,) = pictures(contents(twenty, images, many_images="grid", max_images=1, max_side=512))
+
+    labels = [
+        grid.crop((column * 204, row * 204, column * 204 + 200, row * 204 + 20))
+        for row in range(4)
+        for column in range(5)
+    ]
+    assert len({label.tobytes() for label in labels}) == 20
+    assert all(label.getpixel((150, 10)) == (0, 0, 0) for label in labels)
+
+
+def test_what_is_sent_of_a_grid_is_the_same_each_time(images, twenty, tmp_path):
+    bodies = {
+        json.dumps(wire_body(twenty, entry(many_images="grid", max_images=5), store))
+        for store in (images, ImageStore(images.root), images)
+    }
+    assert len(bodies) == 1
+
+
+def test_a_grid_of_few_images_measures_max_side(images, twenty):
+    few = ChatRequest("m", (Message("user", twenty.messages[1].parts[:6]),), "p@1")
+
+    (grid,) = pictures(contents(few, images, many_images="grid", max_images=2, max_side=512))
+
+    assert max(grid.size) <= 512
+
+
+# A sample
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"), [(1, [1]), (2, [1, 20]), (5, [1, 6, 11, 15, 20]), (19, None)]
+)
+def test_a_sample_is_evenly_spread_with_the_first_and_the_last(images, twenty, most, kept):
+    parts = contents(twenty, images, many_images="sample", max_images=most)
+
+    assert len(pictures(parts)) == most
+    text = text_of(parts)
+    if kept:
+        assert [n for n in range(1, 21) if f"No. {n}: *" in text] == kept
+    assert text.count("is left out>") == 20 - most
+    assert ("<image 2 is left out>" in text) == (most < 19)
+
+
+@pytest.mark.parametrize("n", range(1, 40))
+def test_as_many_are_kept_as_may_be_each_once_in_their_order(n):
+    for most in range(1, 45):
+        places = evenly(n, most)
+        assert places == sorted(set(places)) and len(places) == min(n, most)
+        assert places[0] == 0
+        assert most == 1 or n == 1 or places[-1] == n - 1
+
+
+# Keys, limits, costs
+
+
+@pytest.mark.parametrize("policy", ["grid", "sample"])
+def test_a_request_that_fits_is_sent_and_known_as_it_is(images, twenty, policy):
+    plain, other = entry(max_images=20), entry(max_images=20, many_images=policy)
+
+    assert wire_body(twenty, plain, images) == wire_body(twenty, other, images)
+    assert twenty.canonical(plain) == twenty.canonical(other)
+
+
+def test_requests_of_which_something_else_is_sent_have_keys_of_their_own(twenty):
+    specs = [
+        entry(max_images=20),
+        entry(max_images=5, many_images="grid"),
+        entry(max_images=5, many_images="sample"),
+        entry(max_images=6, many_images="sample"),
+    ]
+    assert len({request_key(twenty.canonical(spec)) for spec in specs}) == 4
+    # A grid holds all of them, however many the model takes.
+    grids = [entry(max_images=most, many_images="grid") for most in (1, 5)]
+    assert len({request_key(twenty.canonical(spec)) for spec in grids}) == 1
+
+
+def test_only_where_the_entry_says_so_is_such_a_request_not_sent(twenty):
+    refused = unsendable(twenty, entry(max_images=5), "k")
+
+    assert refused and refused.kind == "too_long"
+    assert refused.detail == "20 images, m takes 5."
+    assert unsendable(twenty, entry(max_images=5, many_images="grid"), "k") is None
+    assert unsendable(twenty, entry(max_images=5, many_images="sample"), "k") is None
+
+
+def test_tokens_and_costs_are_estimated_for_what_is_sent(twenty):
+    price = {"price": {"prompt": 1, "completion": 1}}
+    whole = entry(max_images=20, **price)
+    grid = entry(max_images=1, many_images="grid", **price)
+    sample = entry(max_images=5, many_images="sample", **price)
+
+    assert prompt_tokens(twenty, whole) - prompt_tokens(twenty, sample) == 15 * 765
+    assert prompt_tokens(twenty, whole) - prompt_tokens(twenty, grid) == 16 * 765
+    assert highest_cost(twenty, grid) < highest_cost(twenty, sample) < highest_cost(twenty, whole)
+
+
+# The context
+
+
+def test_a_prompt_that_is_likely_above_the_context_is_not_sent(twenty):
+    request = ChatRequest("m", (Message.of("user", "x" * 4004),), "p@1")
+
+    assert unsendable(request, entry(context_tokens=1001), "k") is None
+    refused = unsendable(request, entry(context_tokens=1000), "k")
+    assert refused and refused.kind == "too_long"
+    assert refused.detail == (
+        "The prompt has about 1001 tokens, m takes 1000 (context_tokens in models.yaml)."
+    )

@@ -1,0 +1,116 @@
+"""Secrets that a server sends back in a reply with status 200, live and in a batch."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.llm.batch_results import read_results
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger.batch_state import Item, Lost
+from resources.llm.request import ChatRequest, Completion, Failure
+from tests.doubles.odd_api import Asked, answering
+from tests.doubles.openai_api import completion
+from tests.resources.llm.loopback import ask, gateway_of
+
+KEY, HEADER = "sk-key-of-the-environment", "secret of/the header"
+FORMS = [
+    KEY,
+    HEADER,
+    "secret%20of/the%20header",
+    "secret%20of%2Fthe%20header",
+    "secret+of%2Fthe+header",
+]
+SAID = "; ".join(FORMS)
+MESSAGES = {
+    "text": {"content": f"You sent {SAID}."},
+    "parts": {"content": [{"type": "text", "text": f"You sent {SAID}."}]},
+    "reasoning": {"content": "Fine.", "reasoning_content": f"I was sent {SAID}."},
+    "thinking": {"content": f"<think>I was sent {SAID}.</think>Fine."},
+    "reasoning only": {"content": None, "reasoning": f"I was sent {SAID}."},
+    "refusal": {"content": None, "refusal": f"I say nothing of {SAID}."},
+}
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_OF_IT", KEY)
+    monkeypatch.setenv("HEADER_OF_IT", HEADER)
+
+
+def gateway_with_secrets(folder: Path, url: str, **entry: object) -> Gateway:
+    model = {"api_key_env": "KEY_OF_IT", "extra_headers": {"X-Door": {"env": "HEADER_OF_IT"}}}
+    return gateway_of(folder, {"it": {"base_url": url, "attempts": 1, **model, **entry}})
+
+
+def rows(folder: Path) -> str:
+    ledger = Ledger(folder / "ledger.sqlite")
+    return repr([*ledger, *ledger.charges()])
+
+
+def leaked(*shown: object) -> list[str]:
+    return [form for form in FORMS for each in shown if form in str(each)]
+
+
+@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+def test_no_secret_is_in_an_outcome_or_the_ledger(tmp_path: Path, message: dict) -> None:
+    with answering(lambda asked: asked.send(completion(message, 10, 5))) as api:
+        (outcome,) = ask(gateway_with_secrets(tmp_path, api.url))
+        (asked,) = api.received
+
+    assert (asked.headers["authorization"], asked.headers["x-door"]) == (f"Bearer {KEY}", HEADER)
+    assert leaked(repr(outcome), rows(tmp_path)) == []
+    assert "***; ***; ***; ***; ***" in repr(outcome) and "***" in rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        completion({"content": "Fine."}, 10, 5, f"stopped by {SAID}"),
+        json.dumps(
+            {"choices": [], "said": SAID, "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+        ).encode(),
+        json.dumps({"choices": [], "said": SAID}).encode(),
+        SAID.encode(),
+    ],
+    ids=["finish reason", "billed and unreadable", "unreadable", "no JSON"],
+)
+def test_nor_is_one_that_stands_elsewhere_in_the_reply(tmp_path: Path, body: bytes) -> None:
+    with answering(lambda asked: asked.send(body)) as api:
+        (outcome,) = ask(gateway_with_secrets(tmp_path, api.url))
+
+    assert isinstance(outcome, Completion | Failure)
+    assert leaked(repr(outcome), rows(tmp_path)) == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_nor_is_one_in_an_error(tmp_path: Path, status: int) -> None:
+    def answer(asked: Asked) -> None:
+        asked.send(
+            json.dumps({"error": {"message": f"Not with {SAID}", "code": KEY}}).encode(), status
+        )
+
+    with answering(answer) as api:
+        try:
+            shown = repr(ask(gateway_with_secrets(tmp_path, api.url)))
+        except Exception as refused:  # 401 ends the stage
+            shown = str(refused)
+
+    assert leaked(shown, rows(tmp_path)) == [] and "***" in shown
+
+
+@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+def test_the_same_holds_for_a_batch(tmp_path: Path, message: dict) -> None:
+    gateway = gateway_with_secrets(tmp_path, "http://127.0.0.1:9/v1", mode="batch")
+    asked = ChatRequest("it", (Message.of("user", "Why?"),), "q@1")
+    spec = gateway.registry.model("it")
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "q@1", asked.canonical(spec))
+    response = {"status_code": 200, "body": json.loads(completion(message, 10, 5))}
+    (read,) = read_results(
+        [json.dumps({"custom_id": "k", "response": response}).encode()], {"k": item}, spec
+    )
+
+    assert isinstance(read, Call | Lost)
+    assert leaked(repr(read)) == [] and "***; ***; ***; ***; ***" in repr(read)

@@ -1,0 +1,295 @@
+"""What is an answer: each form of reply, its outcome, its row in the ledger, what is asked again."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resources.llm.batch_results import read_results
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Call
+from resources.llm.ledger.batch_state import Item, Lost
+from resources.llm.ledger.calls import KEPT_CHARACTERS
+from resources.llm.model_spec import ModelSpec, Price
+from resources.llm.request import Completion, Failure, Outcome
+from resources.llm.thinking import says_nothing, without_thinking
+from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.resources.llm.test_gateway import make_gateway, question
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedApi]:
+    with scripted() as api:
+        yield api
+
+
+@pytest.fixture
+def gateway(tmp_path: Path, server: ScriptedApi, monkeypatch: pytest.MonkeyPatch) -> Gateway:
+    monkeypatch.setenv("PAID_KEY", "a-key-of-nobody")
+    return make_gateway(tmp_path, server.url)
+
+
+def asked(gateway: Gateway) -> Outcome:
+    (outcome,), _ = gateway.ask("s", [question()])
+    return outcome
+
+
+def body(message: object, finish_reason: str = "stop", **fields: Any) -> bytes:
+    usage = {"prompt_tokens": 30, "completion_tokens": 20}
+    choice = {"message": message, "finish_reason": finish_reason}
+    return json.dumps({"choices": [choice], "usage": usage, **fields}).encode()
+
+
+THOUGHT = "First I look at the needle."
+ANSWERS = {
+    "a text": ({"content": "North."}, None),
+    "reasoning in its own field": ({"content": "North.", "reasoning_content": THOUGHT}, THOUGHT),
+    "reasoning in vLLM's and Ollama's field": (
+        {"content": "North.", "reasoning": THOUGHT},
+        THOUGHT,
+    ),
+    "reasoning in front": ({"content": f"<think>\n{THOUGHT}\n</think>\n\nNorth."}, THOUGHT),
+    "reasoning that the template opened": ({"content": f"{THOUGHT}\n</think>\n\nNorth."}, THOUGHT),
+    "two blocks of reasoning": (
+        {"content": f"<think>{THOUGHT}</think>\n<think></think>\nNorth."},
+        THOUGHT,
+    ),
+    "reasoning in reasoning": (
+        {"content": f"<think>{THOUGHT}<think>no</think></think>North."},
+        f"{THOUGHT}<think>no</think>",
+    ),
+    "capital letters": ({"content": f"<THINK>{THOUGHT}</THINK>North."}, THOUGHT),
+    "marks of Magistral": ({"content": f"[THINK]{THOUGHT}[/THINK]North."}, THOUGHT),
+    "marks of Kimi": ({"content": f"◁think▷{THOUGHT}◁/think▷North."}, THOUGHT),
+    "channels of gpt-oss": (
+        {
+            "content": f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant"
+            "<|channel|>final<|message|>North.<|return|>"
+        },
+        THOUGHT,
+    ),
+    "parts": (
+        {"content": [{"type": "text", "text": "Nor"}, {"type": "text", "text": "th."}]},
+        None,
+    ),
+    "parts with reasoning": (
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
+                {"type": "text", "text": "North."},
+            ]
+        },
+        THOUGHT,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ANSWERS)
+def test_an_answer_is_the_text_without_the_reasoning(
+    gateway: Gateway, server: ScriptedApi, form: str
+) -> None:
+    message, thought = ANSWERS[form]
+    server.replies(body(message))
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Completion)
+    assert (outcome.text, outcome.reasoning) == ("North.", thought)
+    (call,) = gateway.ledger
+    assert (call.outcome, call.response, call.reasoning) == ("answered", "North.", thought)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The model writes <think> and then </think> around it.",
+        "The closing tag </think> marks the end of it.",
+        "Like so:\n```\nthought\n</think>\nanswer\n```\nand no other way.",
+    ],
+)
+def test_a_text_that_speaks_of_the_mark_is_left_as_it_is(
+    gateway: Gateway, server: ScriptedApi, text: str
+) -> None:
+    server.replies(body({"content": text}))
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Completion) and outcome.text == text
+
+
+KEPT = {
+    "cut off": ({"content": "North, or"}, "length", "truncated", None),
+    "cut off, in Anthropic's word": ({"content": "North, or"}, "max_tokens", "truncated", None),
+    "cut off before the first word": ({"content": ""}, "length", "truncated", None),
+    "reasoning cut off": (
+        {"content": f"<think>{THOUGHT}"},
+        "length",
+        "reasoning_only",
+        THOUGHT,
+    ),
+    "cut off, in Mistral's word": ({"content": "North, or"}, "model_length", "truncated", None),
+    "a second block cut off": (
+        {"content": f"<think>{THOUGHT}</think><think>And"},
+        "length",
+        "reasoning_only",
+        f"{THOUGHT}\nAnd",
+    ),
+    "reasoning field alone": (
+        {"content": None, "reasoning_content": THOUGHT},
+        "length",
+        "reasoning_only",
+        THOUGHT,
+    ),
+    "reasoning and blanks": (
+        {"content": "\n \t", "reasoning": THOUGHT},
+        "stop",
+        "reasoning_only",
+        THOUGHT,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", KEPT)
+def test_what_would_come_again_is_kept_and_is_not_asked_again(
+    gateway: Gateway, server: ScriptedApi, form: str
+) -> None:
+    message, finish_reason, kind, thought = KEPT[form]
+    server.replies(body(message, finish_reason))
+
+    first, again = asked(gateway), asked(gateway)
+
+    assert isinstance(first, Failure) and isinstance(again, Failure)
+    assert (first.kind, first.finish_reason, first.reasoning) == (kind, finish_reason, thought)
+    assert (first.completion_tokens, first.cached) == (20, False)
+    assert (again.kind, again.detail, again.cached) == (first.kind, first.detail, True)
+    assert "token_limit.tokens" in first.detail
+    assert len(server.received) == 1
+    (call,) = gateway.ledger
+    assert (call.outcome, call.finish_reason, call.reasoning) == (kind, finish_reason, thought)
+
+
+def test_a_larger_limit_is_another_request(gateway: Gateway, server: ScriptedApi) -> None:
+    server.replies(body({"content": "North, or"}, "length"))
+    assert isinstance(asked(gateway), Failure)
+
+    spec = gateway.registry.models["careful"]
+    limit = spec.token_limit.model_copy(update={"tokens": 9000})
+    gateway.registry.models["careful"] = spec.model_copy(update={"token_limit": limit})
+    server.replies(body({"content": "North."}))
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Completion) and outcome.text == "North."
+    assert server.received[-1]["max_tokens"] == 9000
+
+
+CHARGED = {
+    "nothing": (body({"content": None}), "empty"),
+    "blanks": (body({"content": " \n"}), "empty"),
+    "no parts": (body({"content": []}), "empty"),
+    "a tool call": (
+        body({"content": None, "tool_calls": [{"function": {"name": "look"}}]}, "tool_calls"),
+        "empty",
+    ),
+    "nothing to be seen": (body({"content": "\u200b\x00\ufeff\x1b[31m<|im_end|>"}), "empty"),
+    "a tool call after a word": (
+        body({"content": "I look it up.", "tool_calls": [{"function": {}}]}, "tool_calls"),
+        "empty",
+    ),
+    "a tool call in the text": (body({"content": '<tool_call>{"name": "look"}'}), "empty"),
+    "an error amid the answer": (body({"content": "Nor"}, "error"), "bad_response"),
+    "vLLM's abort": (body({"content": "Nor"}, "abort"), "bad_response"),
+    "withheld, with a hyphen": (body({"content": "Nor"}, "content-filter"), "refused"),
+    "withheld": (body({"content": "Nor"}, "content_filter"), "refused"),
+    "withheld, in Gemini's word": (body({"content": None}, "SAFETY"), "refused"),
+    "a refusal": (body({"content": None, "refusal": "I will not."}), "refused"),
+    "a refusal among parts": (
+        body({"content": [{"type": "refusal", "refusal": "I will not."}]}),
+        "refused",
+    ),
+    "no choices": (body(None, choices=[]), "bad_response"),
+    "a number": (body({"content": 7}), "bad_response"),
+    "no message": (body(None), "bad_response"),
+}
+
+
+@pytest.mark.parametrize("form", CHARGED)
+def test_every_other_reply_that_cost_something_is_a_row_and_is_asked_again_next_time(
+    gateway: Gateway, server: ScriptedApi, form: str
+) -> None:
+    reply, kind = CHARGED[form]
+    server.replies(reply)
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Failure) and (outcome.kind, bool(outcome.detail)) == (kind, True)
+    assert len(server.received) == 1, "it was billed, and would be billed again"
+    assert list(gateway.ledger) == []
+    (charge,) = gateway.ledger.charges()
+    assert (charge.outcome, charge.prompt_tokens, charge.completion_tokens) == (kind, 30, 20)
+    assert charge.detail == outcome.detail and charge.request["messages"]
+
+    server.answers(content="North.")
+    assert isinstance(asked(gateway), Completion)
+
+
+def batched(reply: bytes) -> Call | Lost:
+    """What is made of a reply in a batch's file."""
+    item = Item("key", "batch", 1, "waiting", None, None, "s", "r", "p@1", {"asked": "?"})
+    row = {"custom_id": "key", "response": {"status_code": 200, "body": json.loads(reply)}}
+    spec = ModelSpec(name="m", provider="openai", model="m", price=Price(prompt=1, completion=1))
+    (read,) = read_results([json.dumps(row).encode()], {"key": item}, spec)
+    return read
+
+
+@pytest.mark.parametrize("form", KEPT)
+def test_in_a_batch_it_is_kept_alike(form: str) -> None:
+    message, finish_reason, kind, thought = KEPT[form]
+
+    read = batched(body(message, finish_reason))
+
+    assert isinstance(read, Call)
+    assert (read.outcome, read.reasoning, read.via) == (kind, thought, "batch")
+
+
+@pytest.mark.parametrize("form", CHARGED)
+def test_in_a_batch_it_is_charged_alike(form: str) -> None:
+    reply, kind = CHARGED[form]
+
+    read = batched(reply)
+
+    assert isinstance(read, Lost) and read.charge is not None
+    assert (read.kind, read.charge.outcome, read.again) == (kind, kind, False)
+    # A batch costs half: 50 tokens at a millionth of a dollar.
+    assert read.charge.cost_usd == pytest.approx(25e-6)
+
+
+def test_what_came_in_a_reply_that_cannot_be_read_is_kept_cut(
+    gateway: Gateway, server: ScriptedApi
+) -> None:
+    server.replies(body({"content": {"text": "x" * 3 * KEPT_CHARACTERS}}))
+
+    asked(gateway)
+
+    (charge,) = gateway.ledger.charges()
+    assert charge.outcome == "bad_response"
+    assert len(charge.response) == KEPT_CHARACTERS and "xxx" in charge.response
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("<think></think>", "</think> ", "<think>", "<|channel|>final<|a|>", "<|", "\u200b"),
+        "[/THINK]\n```",
+    ],
+)
+def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit: str) -> None:
+    # Were it to grow with its square, the test's own time would end it.
+    text = unit * 1_000_000
+
+    answer, thought = without_thinking(text)
+
+    assert len(answer) + len(thought) <= len(text)
+    assert says_nothing(text) == (unit == "\u200b")

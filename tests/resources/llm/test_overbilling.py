@@ -1,0 +1,95 @@
+"""A provider that bills more than was estimated: a budget is passed by what is in flight."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from resources.llm.budget import Budget, BudgetReached
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.loopback import ask, gateway_of
+
+# A dollar a token: 11 bytes asked, 8 for the message and 31 answered are $50 at most.
+MOST = 50
+PRICE = {"prompt": 1_000_000, "completion": 1_000_000}
+
+
+def bills(dollars: int):
+    """An answer that was billed as so many tokens of a dollar each."""
+    return lambda asked: asked.says(tokens=(dollars - 1, 1))
+
+
+def priced(folder: Path, url: str, budget: float, concurrency: int, **entry: object) -> Gateway:
+    model = {"base_url": url, "price": PRICE, "concurrency": concurrency, **entry}
+    return gateway_of(folder, {"it": model}, budget)
+
+
+def spent(folder: Path) -> float:
+    ledger = Ledger(folder / "ledger.sqlite")
+    return sum(call.cost_usd for call in ledger) + sum(each.cost_usd for each in ledger.charges())
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_provider_that_bills_fifty_times_the_estimate_gets_no_more_than_what_is_in_flight(
+    tmp_path: Path, concurrency: int
+) -> None:
+    # Reserved at $50 each, twenty calls fit into $1,000; each is billed $2,500.
+    with answering(bills(50 * MOST)) as api:
+        gateway = priced(tmp_path, api.url, 20 * MOST, concurrency)
+        with pytest.raises(BudgetReached, match=r"may cost \$2500\.0000"):
+            ask(gateway, 10, max_tokens=31)
+        n_received = len(api.received)
+
+    assert 1 <= n_received <= concurrency
+    assert spent(tmp_path) == n_received * 50 * MOST
+
+
+def test_what_was_billed_once_is_reserved_for_the_next_call(tmp_path: Path) -> None:
+    # The first is billed $150, and so $150 is set aside for each of the others, one at a time: of $700
+    # it is 150, 300, 450, 600, and 600 + 150 does not fit. At $50 each a fifth would have been sent.
+    with answering(bills(3 * MOST)) as api:
+        gateway = priced(tmp_path, api.url, 14 * MOST, 1)
+        with pytest.raises(BudgetReached, match=r"has spent \$600\.0000 .* may cost \$150\.0000"):
+            ask(gateway, 10, max_tokens=31)
+        n_received = len(api.received)
+
+    assert (n_received, spent(tmp_path)) == (4, 600)
+
+
+def test_replies_that_cannot_be_read_and_are_billed_count_as_billed(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        usage = {"prompt_tokens": 50 * MOST, "completion_tokens": 0}
+        asked.send(json.dumps({"choices": [], "usage": usage}).encode())
+
+    with answering(answer) as api:
+        with pytest.raises(BudgetReached):
+            ask(priced(tmp_path, api.url, 20 * MOST, 1), 10, max_tokens=31)
+        n_received = len(api.received)
+
+    assert n_received == 1
+
+
+def test_one_model_that_bills_more_does_not_make_another_one_dearer() -> None:
+    budget = Budget(100.0)
+    budget.billed("dear", 2.0, 10.0)
+    budget.billed("dear", 2.0, 6.0)
+    budget.billed("cheap", 2.0, 1.0)
+
+    assert (budget.highest("dear", 3.0), budget.highest("cheap", 3.0)) == (15.0, 3.0)
+
+
+def test_calls_that_cost_what_was_estimated_use_the_budget_to_the_full(tmp_path: Path) -> None:
+    with answering(bills(MOST)) as api, pytest.raises(BudgetReached):
+        ask(priced(tmp_path, api.url, 9 * MOST, 4), 12, max_tokens=31)
+
+    assert spent(tmp_path) == 9 * MOST
+
+
+def test_without_a_budget_nothing_is_held_back(tmp_path: Path) -> None:
+    with answering(bills(50 * MOST)) as api:
+        model = {"base_url": api.url, "price": PRICE, "concurrency": 4}
+        ask(gateway_of(tmp_path, {"it": model}), 12, max_tokens=31)
+
+    assert spent(tmp_path) == 12 * 50 * MOST

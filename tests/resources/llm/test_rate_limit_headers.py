@@ -1,0 +1,171 @@
+"""Rate limits that a provider's headers tell of: nothing is sent before the limit is full again."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from httpx2 import Headers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources.llm import errors
+from resources.llm.rate_headers import pause_until_reset, refusal_pause, seconds_until_reset
+from resources.llm.request import Completion
+from tests.doubles.odd_api import Asked, answering
+from tests.resources.llm.loopback import ask, gateway_of
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1s", 1.0),
+        ("6m0s", 360.0),
+        ("20ms", 0.02),
+        ("1h2m3s", 3723.0),
+        ("2m59.56s", 179.56),
+        ("7.66s", 7.66),
+        ("1d", 86_400.0),
+        ("0s", 0.0),
+        ("12", 12.0),
+        ("", 0.0),
+        ("soon", 0.0),
+        ("-5s", 0.0),
+        ("1s soon", 0.0),
+        ("2026-13-45T00:00:00Z", 0.0),
+        ("2026-01-01T00:00:00", 0.0),  # of no time zone
+        ("2020-01-01T00:00:00Z", 0.0),  # past
+    ],
+)
+def test_the_time_until_a_limit_is_full_again(text: str, seconds: float) -> None:
+    assert seconds_until_reset(text) == pytest.approx(seconds)
+
+
+def test_a_date_is_the_time_until_then() -> None:
+    then = datetime.now(UTC) + timedelta(seconds=30)
+
+    assert seconds_until_reset(then.isoformat()) == pytest.approx(30, abs=5)
+    assert seconds_until_reset(f"{then:%Y-%m-%dT%H:%M:%S}Z") == pytest.approx(30, abs=5)
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_more_than_a_number_of_seconds(text: str) -> None:
+    assert seconds_until_reset(text) >= 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "3s"}, 3),
+        ({"X-RateLimit-Remaining-Tokens": "0", "X-RateLimit-Reset-Tokens": "4s"}, 4),
+        ({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "3s"}, 0),
+        ({"x-ratelimit-remaining-requests": "0"}, 0),
+        ({"x-ratelimit-reset-requests": "3s"}, 0),
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-requests": "3s",
+                "x-ratelimit-remaining-tokens": "0",
+                "x-ratelimit-reset-tokens": "9s",
+            },
+            9,
+        ),
+        (
+            {
+                "anthropic-ratelimit-input-tokens-remaining": "0",
+                "anthropic-ratelimit-input-tokens-reset": "2100-01-01T00:00:00Z",
+            },
+            datetime(2100, 1, 1, tzinfo=UTC),
+        ),
+    ],
+)
+def test_only_a_limit_of_which_nothing_is_left_is_waited_for(
+    headers: dict[str, str], seconds: float | datetime
+) -> None:
+    pause = pause_until_reset(Headers(headers))
+    if isinstance(seconds, datetime):
+        left = (seconds - datetime.now(UTC)).total_seconds()
+        assert pause == pytest.approx(left, abs=3600)
+    else:
+        assert pause == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7),
+        ({"retry-after-ms": "250"}, 0.25),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after-ms": "soon", "retry-after": "1"}, 1),
+    ],
+)
+def test_a_refusal_may_say_milliseconds(headers, seconds: float | None) -> None:
+    assert refusal_pause(Headers(headers)) == seconds
+
+
+def asked_with(folder: Path, first: dict[str, str], status: int = 200) -> tuple[float, list]:
+    """Seconds between the first request, which is answered with these headers, and the second."""
+    at: list[float] = []
+
+    def answer(asked: Asked) -> None:
+        at.append(time.monotonic())
+        if len(at) > 1:
+            asked.says()
+        elif status == 200:
+            asked.says(**first)
+        else:
+            asked.send(b'{"error": {"message": "Too many."}}', status, **first)
+
+    with answering(answer) as api:
+        outcomes = ask(gateway_of(folder, {"it": {"base_url": api.url, "concurrency": 1}}), 2)
+    return at[1] - at[0], outcomes
+
+
+@pytest.mark.parametrize("status", [200, 429, 503])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x_ratelimit_remaining_requests": "0", "x_ratelimit_reset_requests": "700ms"},
+        {"X_RateLimit_Remaining_Tokens": "0", "X_RateLimit_Reset_Tokens": "0.7s"},
+    ],
+    ids=["requests", "tokens"],
+)
+def test_nothing_is_sent_before_the_reset_and_everything_after_it(
+    tmp_path: Path, headers: dict[str, str], status: int
+) -> None:
+    waited, outcomes = asked_with(tmp_path, headers, status)
+
+    assert waited >= 0.69
+    assert all(isinstance(each, Completion) for each in outcomes)
+
+
+def test_a_date_of_anthropic_is_waited_for(tmp_path: Path) -> None:
+    then = datetime.now(UTC) + timedelta(seconds=1.5)
+    headers = {
+        "anthropic_ratelimit_tokens_remaining": "0",
+        "anthropic_ratelimit_tokens_reset": then.isoformat(),
+    }
+    asked_with(tmp_path, headers)
+
+    assert datetime.now(UTC) >= then
+
+
+def test_a_reset_in_a_year_is_waited_for_no_longer_than_any_server_may_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "MAX_WAIT", 0.3)
+    headers = {
+        "x_ratelimit_remaining_requests": "0",
+        "x_ratelimit_reset_requests": "8760h0m0s",
+    }
+    waited, outcomes = asked_with(tmp_path, headers)
+
+    assert waited >= 0.29 and all(isinstance(each, Completion) for each in outcomes)
+
+
+def test_milliseconds_of_a_refusal_are_waited_for(tmp_path: Path) -> None:
+    waited, _ = asked_with(tmp_path, {"retry_after_ms": "400", "retry_after": "60"}, 429)
+
+    assert waited >= 0.39

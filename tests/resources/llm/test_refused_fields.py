@@ -1,0 +1,122 @@
+"""A field that a server refuses gives its model up at once, live and in batches, with the setting."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm.batch_results import read_results
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.ledger.batch_state import BatchState, Item, Lost
+from resources.llm.model_calls import ModelCalls
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Failure, request_key
+from resources.llm.trial import ModelGivenUp
+from resources.offline.process import OfflineServer
+from tests.doubles.openai_api import ScriptedApi, scripted
+
+MODELS = """
+profiles: {{p: {{writer: it, judge: it, evaluate: [it, other]}}}}
+models:
+  it: {{provider: openai, base_url: "{url}"}}
+  other: {{provider: openai, base_url: "{url}", model: it}}
+"""
+
+
+def spec_of(**fields: object) -> ModelSpec:
+    return ModelSpec.model_validate({"name": "it", "provider": "openai", "model": "it-1", **fields})
+
+
+def error(message: str, code: str, param: str) -> dict:
+    return {"error": {"message": message, "type": "error", "param": param, "code": code}}
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedApi]:
+    with scripted() as running:
+        yield running
+
+
+def gateway(folder: Path, url: str) -> Gateway:
+    path = folder / "models.yaml"
+    path.write_text(MODELS.format(url=url))
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
+
+
+def questions(model: str = "it") -> list[ChatRequest]:
+    return [
+        ChatRequest(
+            model, (Message.of("user", f"Question {number}?"),), "q@1", {"temperature": 0.0}
+        )
+        for number in range(50)
+    ]
+
+
+def test_a_refused_field_gives_the_model_up_at_its_first_result(tmp_path, api):
+    said = "Unsupported value: 'temperature' does not support 0 with this model."
+    api.refuses(said, 400, param="temperature", code="unsupported_value")
+
+    with pytest.raises(ModelGivenUp) as caught:
+        gateway(tmp_path, api.url).ask("s", questions())
+
+    assert str(caught.value) == (
+        "s stopped asking it: The server does not take temperature as it is sent: set `temperature: "
+        f"none` in the entry it of models.yaml (it says: {said.rstrip('.')})."
+    )
+    # Those that were in flight, and none of the others.
+    assert len(api.received) <= 20
+
+
+def test_where_models_are_asked_apart_it_ends_its_own_requests_only(tmp_path, api):
+    api.refuses("max_tokens: Field required", 400)
+
+    outcomes, _ = gateway(tmp_path, api.url).map(
+        "s", [*questions(), *questions("other")], ModelCalls.complete, apart=lambda each: each.model
+    )
+
+    kinds = [each.kind for each in outcomes if isinstance(each, Failure)]
+    assert set(kinds) == {"bad_parameter", "given_up"} and len(kinds) == 100
+
+
+def test_a_field_refused_in_a_batch_is_told_once_and_the_requests_may_be_sent_anew(tmp_path):
+    opened = gateway(tmp_path, "http://127.0.0.1:9/v1")
+    opened.registry.models["it"] = spec_of(base_url="http://127.0.0.1:9/v1", mode="batch")
+    spec = opened.registry.models["it"]
+    canonical = [request.canonical(spec) for request in questions()]
+    items = {
+        request_key(form): Item(
+            request_key(form), "b", 1, "waiting", None, None, "s", "r", "q@1", form
+        )
+        for form in canonical
+    }
+    said = "Unsupported value: 'temperature' does not support 0 with this model."
+    answer = {"status_code": 400, "body": error(said, "unsupported_value", "temperature")}
+    lines = [json.dumps({"custom_id": key, "response": answer}).encode() for key in items]
+    state = BatchState(opened.ledger)
+    state.hand_over("b", "it", list(items.values()))
+    state.take_in("b", read_results(lines, items, spec))
+
+    with pytest.raises(
+        ModelGivenUp, match="set `temperature: none` in the entry it of models.yaml"
+    ):
+        opened.ask("s", questions())
+
+    assert [state.item(key) for key in items] == [None] * 50
+
+
+def test_an_error_in_a_batch_is_typed_and_advised_alike():
+    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "p@1", {"messages": []})
+    refused = error("temperature is out", "unsupported_value", "temperature")
+    line = {"custom_id": "k", "response": {"status_code": 400, "body": refused}}
+
+    (lost,) = read_results([json.dumps(line).encode()], {"k": item}, spec_of())
+
+    assert isinstance(lost, Lost)
+    assert (lost.kind, lost.again) == ("bad_parameter", False)
+    assert "set `temperature: none` in the entry it" in lost.detail

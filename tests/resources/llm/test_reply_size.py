@@ -1,0 +1,173 @@
+"""The size of a reply is limited while it arrives, and that of a request before it is sent."""
+
+import gzip
+import json
+import resource
+import zlib
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+from tests.doubles.odd_api import PIECE, Asked, answering
+from tests.doubles.openai_api import completion
+from tests.resources.llm.loopback import ask, gateway_of
+
+MB = 1_000_000
+GIGABYTE = 1_000 * MB
+COMPLETION = completion({"role": "assistant", "content": "Fine."}, 10, 5)
+
+
+@cache
+def squeezed(wbits: int) -> bytes:
+    """A quarter of a gigabyte of zeros in the format of zlib's `wbits`."""
+    squeeze = zlib.compressobj(9, wbits=wbits)
+    return b"".join(squeeze.compress(bytes(MB)) for _ in range(256)) + squeeze.flush()
+
+
+def announced(asked: Asked, status: int = 200) -> None:
+    """A gigabyte, and the header that says so."""
+    asked.begin(status, Content_Length=str(GIGABYTE))
+    while asked.server.n_sent < GIGABYTE:
+        asked.write(PIECE)
+
+
+def endless(asked: Asked, status: int = 200) -> None:
+    """Chunks without an end."""
+    asked.begin(status, Transfer_Encoding="chunked")
+    while asked.server.n_sent < GIGABYTE:
+        asked.write_chunk(PIECE)
+
+
+def until_closed(asked: Asked) -> None:
+    """A body that ends with the connection, and it never ends."""
+    asked.close_connection = True
+    asked.begin(200)
+    while asked.server.n_sent < GIGABYTE:
+        asked.write(PIECE)
+
+
+def bomb(asked: Asked, status: int = 200, layers: int = 1) -> None:
+    """A quarter of a megabyte that is a quarter of a gigabyte once decoded; less in two layers."""
+    body = squeezed(31)
+    for _ in range(layers - 1):
+        body = gzip.compress(body)
+    asked.send(body, status, Content_Encoding=", ".join(["gzip"] * layers))
+
+
+def deflated(asked: Asked) -> None:
+    """As `bomb`, in the other encoding that clients say they take."""
+    asked.send(squeezed(15), Content_Encoding="deflate")
+
+
+def behind_its_end(asked: Asked) -> None:
+    """A small compressed body, and after its end what no decoder passes on but keeps."""
+    asked.begin(200, Transfer_Encoding="chunked", Content_Encoding="gzip")
+    asked.write_chunk(gzip.compress(COMPLETION))
+    while asked.server.n_sent < GIGABYTE:
+        asked.write_chunk(PIECE)
+
+
+def peak_mb() -> float:
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> None:
+        if "1" in json.loads(asked.body)["messages"][0]["content"]:
+            asked.send(gzip.compress(COMPLETION), Content_Encoding="gzip")
+        else:
+            asked.send(COMPLETION)
+
+    with answering(answer) as api:
+        limited = {"base_url": api.url, "max_reply_bytes": len(COMPLETION)}
+        outcomes = ask(gateway_of(tmp_path, {"it": limited}), 2)
+
+    assert [isinstance(each, Completion) and each.text for each in outcomes] == ["Fine.", "Fine."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        announced,
+        partial(announced, status=500),
+        endless,
+        partial(endless, status=429),
+        partial(endless, status=401),
+        until_closed,
+        bomb,
+        partial(bomb, status=503),
+        partial(bomb, layers=2),
+        deflated,
+        behind_its_end,
+    ],
+    ids=lambda answer: (
+        getattr(answer, "__name__", "") or f"{answer.func.__name__} {[*answer.keywords.values()]}"
+    ),
+)
+def test_a_reply_without_an_end_is_a_failure_after_one_attempt_and_takes_little_memory(
+    tmp_path: Path, answer: Callable[[Asked], None]
+) -> None:
+    with answering(answer) as api:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "max_reply_bytes": MB}})
+        ask(gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "attempts": 1}}))
+        assert len(squeezed(31)) + len(squeezed(15)) < MB
+        before = peak_mb()
+        (outcome,) = ask(gateway)
+        grown = peak_mb() - before
+        sent, n_received = api.n_sent, len(api.received)
+
+    assert isinstance(outcome, Failure) and outcome.kind == "bad_response"
+    assert "larger than the 1000000 bytes that max_reply_bytes of it allows" in outcome.detail
+    assert n_received == 1
+    # A megabyte is kept, and a few are on their way.
+    assert sent < 20 * MB
+    assert grown < 20
+
+
+def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path: Path) -> None:
+    sizes = iter([16 * MB, 16 * MB + 1])
+
+    def answer(asked: Asked) -> None:
+        asked.send(COMPLETION + b" " * (next(sizes) - len(COMPLETION)))
+
+    with answering(answer) as api:
+        kinds: list[type[Outcome]] = []
+        for number in (1, 2):
+            (tmp_path / str(number)).mkdir()
+            kinds += map(
+                type, ask(gateway_of(tmp_path / str(number), {"it": {"base_url": api.url}}))
+            )
+
+    assert kinds == [Completion, Failure]
+
+
+def test_a_request_that_is_too_large_is_not_sent_and_stops_no_other(tmp_path: Path) -> None:
+    long = ChatRequest("it", (Message.of("user", "Why? " * 400),), "q@1")
+    short = ChatRequest("it", (Message.of("user", "Why?"),), "q@1")
+    with answering(Asked.says) as api:
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "max_request_bytes": 2000}})
+        outcomes, _ = gateway.ask("stage", [long, short])
+        bodies = [asked.body for asked in api.received]
+
+    failure, completion = outcomes
+    assert isinstance(failure, Failure) and failure.kind == "too_long"
+    assert "max_request_bytes of it allows 2000" in failure.detail
+    assert isinstance(completion, Completion) and len(bodies) == 1
+
+
+def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path: Path) -> None:
+    asked_for = ChatRequest("it", (Message.of("user", "Où 字?"),), "q@1")
+    with answering(Asked.says) as api:
+        gateway_of(tmp_path, {"it": {"base_url": api.url}}).ask("stage", [asked_for])
+        size = len(api.received[0].body)
+        assert json.loads(api.received[0].body)["messages"][0]["content"] == "Où 字?"
+        for most, kind in ((size, Completion), (size - 1, Failure)):
+            (tmp_path / str(most)).mkdir()
+            entry = {"base_url": api.url, "max_request_bytes": most}
+            (outcome,), _ = gateway_of(tmp_path / str(most), {"it": entry}).ask("s", [asked_for])
+            assert isinstance(outcome, kind)

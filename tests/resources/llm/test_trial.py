@@ -1,0 +1,272 @@
+"""A model whose first results all fail for one reason is asked no more, and the others go on."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from methods.prompts.messages import Message
+from methods.prompts.parsing import ParseError
+from resources.images.store import ImageStore
+from resources.llm import errors
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Ledger
+from resources.llm.model_calls import AuthError, ModelCalls
+from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Completion, Outcome
+from resources.llm.trial import ModelGivenUp
+from resources.offline.process import OfflineServer
+from tests.doubles.openai_api import Api, ScriptedApi, http_reply, scripted, serving
+from tests.resources.llm.entries import change_entries, no_backoff
+
+CONCURRENCY = 16
+MODELS = """
+profiles: {{p: {{writer: judge, judge: judge, evaluate: [judge, other]}}}}
+models:
+  judge:
+    provider: openai
+    identity: judge
+    base_url: "{url}"
+    concurrency: {concurrency}
+    api_key_env: JUDGE_KEY
+  other: {{provider: openai, identity: other, base_url: "{url}", api_key_env: OTHER_KEY}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for each model, and no waiting between attempts."""
+    monkeypatch.setenv("JUDGE_KEY", "key-of-judge")
+    monkeypatch.setenv("OTHER_KEY", "key-of-other")
+    monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
+
+
+def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gateway:
+    path = folder / "models.yaml"
+    path.write_text(MODELS.format(url=url, concurrency=concurrency))
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(load_registry(path), "p", ledger, images, launcher=OfflineServer())
+
+
+def question(number: int, model: str = "judge") -> ChatRequest:
+    return ChatRequest(model, (Message.of("user", f"Question {number} to {model}?"),), "q@1")
+
+
+def questions(n: int, model: str = "judge") -> list[ChatRequest]:
+    return [question(number, model) for number in range(n)]
+
+
+def in_turn(n: int) -> list[ChatRequest]:
+    """`n` questions to each of the two models, one after another."""
+    return [question(number, model) for number in range(n) for model in ("judge", "other")]
+
+
+def read_score(reply: str) -> int:
+    if reply == "Fine.":
+        return 1
+    raise ParseError("no_json", "The reply holds no JSON.")
+
+
+async def judge(calls: ModelCalls, request: ChatRequest) -> ParsedReply[int]:
+    return await complete_and_parse(calls, request, read_score)
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedApi]:
+    with scripted() as running:
+        yield running
+
+
+# One model
+
+
+@pytest.mark.parametrize("concurrency", [1, CONCURRENCY, 40])
+def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concurrency):
+    api.says("I am a teapot.")
+    gateway = make_gateway(tmp_path, api.url, concurrency)
+
+    with pytest.raises(ModelGivenUp) as caught:
+        gateway.map("evaluate.judgments", questions(81), judge)
+
+    assert str(caught.value) == (
+        "evaluate.judgments stopped asking judge, as its first 20 results all failed with no_json "
+        "(The reply holds no JSON): correct what this names (the model's server, its entry in "
+        "models.yaml or the prompt) and run again; what was answered is kept and costs nothing."
+    )
+    # Until it is decided no more are begun than decide it, or than may be in flight.
+    assert len(api.received) <= max(20, concurrency) * (1 + MAX_REPAIRS) < 3 * 81
+
+
+def test_what_the_ledger_knows_to_be_rubbish_counts_too(tmp_path, api):
+    api.says("I am a teapot.")
+    for _ in range(2):
+        sent = len(api.received)
+        with pytest.raises(ModelGivenUp):
+            make_gateway(tmp_path, api.url).map("s", questions(81), judge)
+
+    assert sent == 20 * (1 + MAX_REPAIRS) and len(api.received) == sent, "nothing was sent again"
+
+
+def test_one_readable_reply_among_the_first_keeps_the_model(tmp_path, api):
+    api.says(*["I am a teapot."] * 19, "Fine.", "I am a teapot.")
+
+    replies, _ = make_gateway(tmp_path, api.url).map("s", questions(30), judge)
+
+    assert Counter(reply.value for reply in replies) == {1: 1, None: 29}
+    assert {reply.loss[0] for reply in replies if reply.loss} == {"no_json"}
+
+
+def test_a_model_that_refuses_answers(tmp_path, api):
+    api.answers(content=None, refusal="I would rather not.")
+
+    outcomes, usage = make_gateway(tmp_path, api.url).ask("s", questions(30))
+
+    assert usage.failures == {"refused": 30} and len(outcomes) == 30
+
+
+def test_requests_that_fail_for_several_reasons_are_all_made(tmp_path):
+    class Moody(Api):
+        def reply(self, headers: dict[str, str], body: bytes, transport) -> None:
+            number = int(json.loads(body)["messages"][-1]["content"].split()[1])
+            code = "context_length_exceeded" if number == 3 else "invalid"
+            transport.write(http_reply(400, json.dumps({"error": {"code": code}}).encode()))
+
+    with serving(Moody()) as url:
+        _, usage = make_gateway(tmp_path, url).ask("s", questions(30))
+
+    assert usage.failures == {"bad_request": 29, "too_long": 1}
+
+
+def test_nineteen_failures_are_nineteen_failures(tmp_path, api):
+    api.refuses("No.", 400)
+
+    _, usage = make_gateway(tmp_path, api.url).ask("s", questions(19))
+
+    assert usage.failures == {"bad_request": 19}
+
+
+def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
+    async def stumble(calls: ModelCalls, request: ChatRequest) -> str:
+        with pytest.raises(ZeroDivisionError):
+            async with calls.trial("judge"):
+                raise ZeroDivisionError
+        return (await calls.outcome_of(request)).key
+
+    keys, _ = make_gateway(tmp_path, api.url).map("s", questions(50), stumble)
+
+    assert len(set(keys)) == 50
+
+
+# Several models, apart
+
+
+class ByModel(Api):
+    """Refuses the key or the requests of the model `judge`, answers the other."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__((1, 3))
+        self.status = status
+        self.heard_of: Counter[str] = Counter()
+
+    def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
+        model = json.loads(body)["model"]
+        self.heard_of[model] += 1
+        if model == "other":
+            super().reply(headers, body, transport)
+        else:
+            error = {"error": {"message": "No.", "code": None}}
+            transport.write(http_reply(self.status, json.dumps(error).encode()))
+
+
+def model_of(request: ChatRequest) -> str:
+    return request.model
+
+
+def kinds(outcomes: list[Outcome], model: str) -> Counter[str]:
+    """How the requests of `in_turn` to a model ended."""
+    mine = outcomes[("judge", "other").index(model) :: 2]
+    return Counter("answered" if isinstance(each, Completion) else each.kind for each in mine)
+
+
+def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
+    api = ByModel(401)
+    with serving(api) as url:
+        outcomes, usage = make_gateway(tmp_path, url).map(
+            "s", in_turn(81), ModelCalls.complete, apart=model_of
+        )
+
+    assert kinds(outcomes, "other") == {"answered": 81}
+    ended = kinds(outcomes, "judge")
+    assert ended.total() == 81 and ended.keys() == {"auth", "given_up"}
+    assert api.heard_of["judge"] == ended["auth"] <= 20
+    assert usage.failures == ended
+    given_up = next(each for each in outcomes if getattr(each, "kind", "") == "given_up")
+    assert "judge" in given_up.detail and "No." in given_up.detail
+
+
+def test_a_refused_key_ends_a_stage_that_asks_one_model(tmp_path):
+    with serving(ByModel(401)) as url, pytest.raises(AuthError):
+        make_gateway(tmp_path, url).ask("s", in_turn(81))
+
+
+def test_a_model_that_fails_is_given_up_and_the_other_goes_on(tmp_path):
+    api = ByModel(400)
+    with serving(api) as url:
+        outcomes, _ = make_gateway(tmp_path, url).map(
+            "s", in_turn(81), ModelCalls.complete, apart=model_of
+        )
+
+    assert kinds(outcomes, "other") == {"answered": 81}
+    assert kinds(outcomes, "judge") == {"bad_request": 20, "given_up": 61}
+    assert api.heard_of["judge"] == 20
+
+
+def test_what_a_model_answered_earlier_is_there_although_it_is_given_up(tmp_path):
+    with serving(Api()) as url:
+        make_gateway(tmp_path, url).ask("s", questions(81)[60:])
+    with serving(ByModel(400)) as url:
+        outcomes, _ = make_gateway(tmp_path, url).map(
+            "s", in_turn(81), ModelCalls.complete, apart=model_of
+        )
+
+    assert kinds(outcomes, "judge") == {"bad_request": 20, "given_up": 40, "answered": 21}
+
+
+class Sleepy(Api):
+    """Does not answer a first attempt of `judge`; notes what was answered when its second one comes."""
+
+    def __init__(self, ledger: Path) -> None:
+        super().__init__((1, 3))
+        self.ledger = ledger
+        self.at_first_retry: int | None = None
+        self._seen: set[str] = set()
+
+    def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
+        asked = json.loads(body)
+        text = asked["messages"][-1]["content"]
+        if asked["model"] == "judge" and text not in self._seen:
+            self._seen.add(text)
+            return
+        if asked["model"] == "judge" and self.at_first_retry is None:
+            with closing(Ledger(self.ledger)) as ledger:
+                self.at_first_retry = len(ledger)
+        super().reply(headers, body, transport)
+
+
+@pytest.mark.slow
+def test_a_model_that_never_answers_in_time_does_not_hold_up_the_others(tmp_path):
+    api = Sleepy(tmp_path / "ledger.sqlite")
+    with serving(api) as url:
+        # More than all workers of one model, so that they would all wait for the one that sleeps.
+        gateway = change_entries(
+            make_gateway(tmp_path, url, concurrency=200), timeouts={"whole": 5.0}
+        )
+        outcomes, _ = gateway.map("s", in_turn(450), ModelCalls.complete, apart=model_of)
+
+    assert api.at_first_retry == 450, "all answers of the fast one were there"
+    assert kinds(outcomes, "judge") == kinds(outcomes, "other") == {"answered": 450}

@@ -1,0 +1,283 @@
+"""Whose answer it is: two servers never share answers, and what is asked anew is asked once more."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from methods.errors import UserError
+from methods.prompts.messages import Message
+from resources.images.store import ImageStore
+from resources.llm.earlier_calls import decide_earlier_endpoints
+from resources.llm.gateway import Gateway
+from resources.llm.ledger import Call, Ledger, Renewal
+from resources.llm.registry import Registry, load_registry
+from resources.llm.renewals import ask_anew
+from resources.llm.request import ChatRequest, Completion, request_key
+from resources.offline.process import OfflineServer
+from tests.doubles.openai_api import ScriptedApi, scripted
+
+ENTRIES = """
+profiles: {{p: {{writer: one, judge: one, evaluate: [one]}}}}
+models:
+  one: {{provider: openai, model: shared, base_url: "{one}"}}
+  two: {{provider: openai, model: shared, base_url: "{two}"}}
+"""
+
+
+@pytest.fixture
+def one() -> Iterator[ScriptedApi]:
+    with scripted() as api:
+        api.answers(content="Of one.")
+        yield api
+
+
+@pytest.fixture
+def two() -> Iterator[ScriptedApi]:
+    with scripted() as api:
+        api.answers(content="Of two.")
+        yield api
+
+
+def registry(folder: Path, text: str) -> Registry:
+    (folder / "models.yaml").write_text(text)
+    return load_registry(folder / "models.yaml")
+
+
+def gateway(folder: Path, text: str) -> Gateway:
+    return Gateway(
+        registry(folder, text),
+        "p",
+        Ledger(folder / "ledger.sqlite"),
+        ImageStore(folder / "images"),
+        launcher=OfflineServer(),
+    )
+
+
+def question(model: str = "one", **fields: object) -> ChatRequest:
+    message = Message.of("user", "Which way is north?")
+    return ChatRequest(model, (message,), "test/question@1", {"temperature": 0.0}, **fields)  # type: ignore[arg-type]
+
+
+def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[str]:
+    outcomes, _ = gateway.ask(stage, requests)
+    assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
+    return [outcome.text for outcome in outcomes if isinstance(outcome, Completion)]
+
+
+# Servers
+
+
+def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
+) -> None:
+    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
+
+    assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
+    assert {call.endpoint: call.response for call in asked.ledger} == {
+        one.url: "Of one.",
+        two.url: "Of two.",
+    }
+
+
+def test_an_address_that_points_elsewhere_is_another_server(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = ENTRIES.format(one="X", two=two.url).replace('base_url: "X"', "api_key_env: KEY")
+    monkeypatch.setenv("KEY", "a-key-of-nobody")
+    monkeypatch.setenv("OPENAI_BASE_URL", one.url)
+    assert texts(gateway(tmp_path, entry), question()) == ["Of one."]
+
+    monkeypatch.setenv("OPENAI_BASE_URL", two.url)
+    assert texts(gateway(tmp_path, entry), question()) == ["Of two."]
+
+
+def test_entries_with_one_identity_share_their_answers(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
+) -> None:
+    entries = ENTRIES.format(one=one.url, two=two.url).replace(
+        "model: shared,", "model: shared, identity: int4,"
+    )
+
+    asked = gateway(tmp_path, entries)
+
+    assert texts(asked, question("one")) == texts(asked, question("two")) == ["Of one."]
+    assert len(two.received) == 0
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"temperature": 0.7},
+        {"temperature": "none"},
+        {"top_p": 0.5},
+        {"seed": 1},
+        {"stop": ["END"]},
+        {"reasoning": "low"},
+        {"extra_body": {"top_k": 5}},
+        {"token_limit": {"tokens": 100}},
+        {"identity": "another"},
+    ],
+    ids=str,
+)
+def test_whatever_makes_the_answer_is_part_of_the_key(
+    tmp_path: Path, one: ScriptedApi, setting: dict[str, object]
+) -> None:
+    models = registry(tmp_path, ENTRIES.format(one=one.url, two=one.url)).models
+    plain = models["one"]
+    changed = type(plain).model_validate({**plain.model_dump(), **setting})
+
+    keys = {request_key(question().canonical(spec)) for spec in (plain, changed)}
+
+    assert len(keys) == 2
+
+
+def test_a_replicate_is_a_request_of_its_own(tmp_path: Path, one: ScriptedApi) -> None:
+    one.says("First.", "Second.")
+    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+
+    assert texts(asked, question()) == ["First."]
+    assert texts(asked, question(replicate=1), question()) == ["Second.", "First."]
+
+
+# Calls from before the ledger knew
+
+
+def earlier_call(gateway: Gateway) -> Call:
+    """The answer to the question as an earlier version kept it: its key does not say who answered."""
+    canonical = question().canonical(gateway.registry.model("one"))
+    del canonical["endpoint"]
+    return Call(
+        key=request_key(canonical), provider="openai", endpoint=None, model="shared",
+        prompt_version="test/question@1", stage="s", run="r", via="live", outcome="answered",
+        finish_reason="stop", prompt_tokens=1, completion_tokens=1, cost_usd=0.0, seconds=0.1,
+        attempts=1, created_at="2026-01-01T00:00:00.000+00:00", response="Of then.", reasoning=None,
+        request=canonical,
+    )  # fmt: skip
+
+
+def test_an_earlier_answer_stays_that_of_the_one_server_it_can_be_of(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
+) -> None:
+    entries = ENTRIES.format(one=one.url, two=one.url)
+    before = gateway(tmp_path, entries)
+    before.ledger.add([earlier_call(before)])
+
+    (told,) = decide_earlier_endpoints(before.ledger, before.registry)
+
+    assert told == f"1 earlier answer of shared count as answers of {one.url}."
+    assert decide_earlier_endpoints(before.ledger, before.registry) == []
+    asked = gateway(tmp_path, entries)
+    assert texts(asked, question()) == ["Of then."]
+    # Where the address leads later is another matter.
+    moved = gateway(tmp_path, ENTRIES.format(one=two.url, two=two.url))
+    assert texts(moved, question()) == ["Of two."]
+
+
+def test_an_earlier_answer_that_may_be_of_two_servers_is_given_to_nobody_and_kept(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
+) -> None:
+    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
+    asked.ledger.add([earlier_call(asked)])
+
+    (told,) = decide_earlier_endpoints(asked.ledger, asked.registry)
+
+    assert told.startswith("1 earlier answer of shared are not used: models.yaml has ")
+    assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
+    assert len(asked.ledger) == 3
+    # That one of the two is removed later does not make it known.
+    left = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+    assert texts(left, question(replicate=0)) == ["Of one."]
+
+
+# Asking anew
+
+
+def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
+    tmp_path: Path, one: ScriptedApi
+) -> None:
+    one.says("First.", "Second.")
+    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+    assert texts(asked, question(), stage="evaluate.answers") == ["First."]
+
+    told = ask_anew(asked.ledger, asked.registry, "one", "evaluate/answers", None)
+
+    assert told.startswith("1 answer is asked for anew")
+    for _ in range(2):
+        assert texts(asked, question(), stage="evaluate.answers") == ["Second."]
+    # Another stage is not covered, and an entry of another name for the same server and model is.
+    assert texts(asked, question(), stage="dialogue.answers") == ["First."]
+    assert texts(asked, question("two"), stage="evaluate.answers") == ["Second."]
+    assert sorted(call.response for call in asked.ledger) == ["First.", "Second."]
+
+
+@pytest.mark.parametrize(
+    ("renewal", "covered"),
+    [
+        (Renewal("m", None, None), True),
+        (Renewal("n", None, None), False),
+        (Renewal(None, "s", None), True),
+        (Renewal(None, "t", None), False),
+        (Renewal(None, None, "mmdu/judge"), True),
+        (Renewal(None, None, "mmdu/judge@1"), True),
+        (Renewal(None, None, "mmdu/judge@2"), False),
+        (Renewal("m", "s", "mmdu/judge"), True),
+        (Renewal("m", "t", "mmdu/judge"), False),
+    ],
+)
+def test_a_renewal_covers_what_fits_all_that_it_names(renewal: Renewal, covered: bool) -> None:
+    assert renewal.covers("m", "s", "mmdu/judge@1") is covered
+
+
+def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
+) -> None:
+    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
+    texts(asked, question("one"))
+
+    with pytest.raises(UserError, match="The ledger has no such answer"):
+        ask_anew(asked.ledger, asked.registry, "two", None, None)
+
+    texts(asked, question("two"))
+    assert ask_anew(asked.ledger, asked.registry, "two", None, None).startswith("1 answer is")
+
+
+def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: ScriptedApi) -> None:
+    one.says("Of A.", "Of B.")
+    entries = ENTRIES.format(
+        one=f"{one.url}?deployment=A&key=k1", two=f"{one.url}?deployment=B&key=k1"
+    )
+
+    asked = gateway(tmp_path, entries)
+
+    assert texts(asked, question("one")) == ["Of A."]
+    assert texts(asked, question("two")) == ["Of B."]
+    assert {call.endpoint for call in asked.ledger} == {
+        f"{one.url}?deployment=A",
+        f"{one.url}?deployment=B",
+    }
+
+
+THERE_IS = "it has the stages s, the models shared and the prompts test/question."
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((None, None, None), "Say what to ask anew: a model, a stage or a prompt."),
+        (("one", None, "mmdu/judge"), THERE_IS),
+        ((None, "t", None), THERE_IS),
+        (("three", None, None), "There is no model 'three' in models.yaml; it has one, two."),
+    ],
+)  # fmt: skip
+def test_what_would_ask_nothing_anew_is_refused_with_what_there_is(
+    tmp_path: Path, one: ScriptedApi, given: tuple[str | None, ...], said: str
+) -> None:
+    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+    texts(asked, question())
+
+    with pytest.raises(UserError) as refused:
+        ask_anew(asked.ledger, asked.registry, *given)  # type: ignore[arg-type]
+
+    assert said in str(refused.value)
+    assert asked.ledger.renewals() == []

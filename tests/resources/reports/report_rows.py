@@ -1,0 +1,283 @@
+"""Rows that a report is made of, written by hand: a benchmark of three metrics and two models."""
+
+import io
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+from PIL import Image
+
+from methods.release_statistics import Distribution, Share
+from resources.images.store import ImageStore
+
+KEY = "3fa2c9d04b1e" + "0" * 52
+JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
+OVERALL = "Overall Score"
+METRICS = (OVERALL, "Creativity", "Richness")
+AGGREGATIONS = ("micro", "macro")
+VOID = {"meta", "link", "input", "img", "br"}
+Row = dict[str, Any]
+
+
+class Page(HTMLParser):
+    """What a browser would find: elements with their attributes and the text that is shown."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element, whose attributes stand once."""
+        assert len(dict(attrs)) == len(attrs), f"<{tag}> has an attribute twice"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """The end of the element that was opened last."""
+        assert self._open and self._open.pop() == tag, f"</{tag}> closes what is not open"
+
+    def handle_data(self, data: str) -> None:
+        """Text; styles are none."""
+        if "style" not in self._open:
+            self.text += data
+
+    @property
+    def words(self) -> str:
+        """The text with single spaces."""
+        return " ".join(self.text.split())
+
+    def attributes(self, tag: str, name: str) -> list[str]:
+        """Values of an attribute of these elements."""
+        return [
+            attrs[name] or "" for found, attrs in self.elements if found == tag and name in attrs
+        ]
+
+    def classes(self) -> list[str]:
+        """Classes of all elements."""
+        return [name for _, attrs in self.elements for name in (attrs.get("class") or "").split()]
+
+
+def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:
+    """What the benchmark says of a metric."""
+    return {
+        "name": name,
+        "aggregation": aggregation,
+        "low": 10.0,
+        "high": 100.0,
+        "higher_is_better": True,
+        "inverse": False,
+        **changed,
+    }
+
+
+def scores(
+    model: str, value: float | None, metrics: Sequence[str] = METRICS, **changed: Any
+) -> list[Row]:
+    """One model's scores of everything by each metric, in all forms."""
+    return [
+        {
+            "model": model,
+            "judge": JUDGE,
+            "judge_version": VERSION,
+            "provider": "openai",
+            "metric": name,
+            "aggregation": aggregation,
+            "place": 2 * place + AGGREGATIONS.index(aggregation),
+            "form": form,
+            "subset_label": "",
+            "subset_value": "",
+            "value": value,
+            "ci_low": None if value is None else value - 4,
+            "ci_high": None if value is None else value + 3,
+            "n_units": 12,
+            "n_items": 3,
+            "n_turns": 12,
+            "n_judged": 11,
+            "n_failed": 1,
+            "n_refused": 0,
+            "n_truncated": 0,
+            "n_reasoning_only": 0,
+            "n_empty": 0,
+            **changed,
+        }
+        for place, name in enumerate(metrics)
+        for aggregation in AGGREGATIONS
+        for form in ("floor", "judged", "common")
+    ]
+
+
+def part(model: str, value: float, label: str, of: str, n_units: int = 3) -> Row:
+    """One model's score of a part of the release, by the metric that ranks."""
+    (whole,) = (
+        row
+        for row in scores(model, value, METRICS[:1])
+        if (row["form"], row["aggregation"]) == ("floor", "micro")
+    )
+    return {**whole, "subset_label": label, "subset_value": of, "n_units": n_units}
+
+
+def ranks(model: str, rank: int | None, low: int = 1, high: int = 2, **changed: Any) -> list[Row]:
+    """One model's rank by each metric."""
+    return [
+        {
+            "model": model,
+            "judge": JUDGE,
+            "judge_version": VERSION,
+            "metric": name,
+            "aggregation": aggregation,
+            "rank": rank,
+            "rank_low": low if rank else None,
+            "rank_high": high if rank else None,
+            "coverage": 11 / 12,
+            "why": None if rank else "91.7% of its turns were judged, and a rank needs 95%.",
+            **changed,
+        }
+        for name in METRICS
+        for aggregation in AGGREGATIONS
+    ]
+
+
+def compared(first: str, second: str, difference: float | None, **changed: Any) -> Row:
+    """Two models compared by the metric that ranks, over turns."""
+    return {
+        "judge": JUDGE,
+        "judge_version": VERSION,
+        "metric": OVERALL,
+        "aggregation": "micro",
+        "form": "floor",
+        "first": first,
+        "second": second,
+        "difference": difference,
+        "ci_low": None if difference is None else difference - 5,
+        "ci_high": None if difference is None else difference + 5,
+        "p": 0.01,
+        "p_holm": 0.02,
+        "detectable": 6.5,
+        "n_units": 12,
+        "n_clusters": 40,
+        **changed,
+    }
+
+
+def picture(store: ImageStore, colour: str, title: str) -> Row:
+    """A stored picture of one colour."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (400, 300), colour).save(buffer, "PNG")
+    return {
+        "image_id": store.put(buffer.getvalue()).image_id,
+        "title": title,
+        "page_url": f"https://example.org/wiki/{colour}",
+        "attribution": "Seen from the east",
+        "licence": "CC BY 4.0",
+        "artist": "Someone",
+    }
+
+
+def judgment(**changed: Any) -> Row:
+    """What a judge said of an answer."""
+    return {
+        "judge": JUDGE,
+        "version": VERSION,
+        "part": "turn",
+        "score": 7,
+        "scores": dict.fromkeys(METRICS, 7),
+        "explanation": "It says what the reference says.",
+        "call_key": KEY,
+        **changed,
+    }
+
+
+def answer(model: str, **changed: Any) -> Row:
+    """A model's answer to a turn, judged."""
+    return {
+        "model": model,
+        "trial": "plain",
+        "status": "answered",
+        "answer": "<image-1> is red, <image-7> is not there.",
+        "call_key": KEY,
+        "reading": None,
+        "reason": None,
+        "judgments": [judgment()],
+        **changed,
+    }
+
+
+def report_data(store: ImageStore) -> Row:
+    """A release with one example of two images, and two models of which one is better."""
+    return {
+        "release": {
+            "release_id": "mmdu-0123456789",
+            "name": "mmdu",
+            "kind": "benchmark",
+            "n_items": 3,
+            "n_turns": 12,
+            "n_images": 8,
+            "review_policy": "all",
+            "review_share": 1.0,
+            "provider": "openai",
+            "created_at": "2026-03-02T09:14:55+00:00",
+            "parent": "mmdu-9876543210",
+            "settings": '{"cluster.clusters":{"tau":0.75},"review.approved":{"require":"all"}}',
+            "prompt_versions": ["mmdu/answers@6ed86f0e", "mmdu/questions@1f6c02ab"],
+            "writers": ["gpt-4o"],
+            "corpus": [{"wit_shard": "wit-0", "fingerprint": "1-abc"}],
+            "project_version": "0.1.0",
+            "in_force": True,
+        },
+        "benchmark": {
+            "name": "mmdu",
+            "by_rule": False,
+            "grades": (1, 10),
+            "metrics": [metric(name, how) for name in METRICS for how in AGGREGATIONS],
+        },
+        "generated": "2026-03-03T10:02:11+00:00",
+        "judges": [JUDGE],
+        "families": {},
+        "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],
+        "ranks": [*ranks("strong", 1, 1, 1), *ranks("weak", 2, 2, 2)],
+        "comparisons": [compared("strong", "weak", 37.0)],
+        "missing": [],
+        "unscored": [],
+        "failures": [],
+        "distributions": [
+            Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
+            Distribution("Words per question", "words", "questions", (12, 60, 230)),
+        ],
+        "shares": [
+            Share("A question is about", "questions", (("one image", 3), ("several images", 9)))
+        ],
+        "categories": [{"category": "Boats", "n": 4}],
+        "examples": [
+            {
+                "item_id": "item-1",
+                "reviewers": ["ana", "policy:none"],
+                "revision": 2,
+                "labels": {"category": "transport"},
+                "choices": [],
+                "images": [picture(store, "red", "Red boat"), picture(store, "blue", "Blue boat")],
+                "turns": [
+                    {
+                        "turn": 1,
+                        "question": "Image1: <ImageHere>, Image2: <ImageHere>. Compare <image-1>.",
+                        "image_positions": [1, 2],
+                        "call_key": KEY,
+                        "prompt_version": "mmdu/questions@1f6c02ab",
+                        "references": [
+                            {
+                                "kind": "answer",
+                                "reference": "<image-2> is darker.",
+                                "call_key": None,
+                            }
+                        ],
+                        "answers": [answer("strong")],
+                    }
+                ],
+            }
+        ],
+    }

@@ -1,0 +1,362 @@
+"""The leaderboard of a report: order, ranks, forms, judges, comparisons and slices."""
+
+import math
+import re
+from typing import Any
+
+import pytest
+
+from resources.images.store import ImageStore
+from resources.reports.benchmark_report import render_report
+from resources.reports.report_board import panes_of, side_by_side
+from resources.reports.report_charts import Mark
+from tests.resources.reports.report_rows import (
+    JUDGE,
+    METRICS,
+    OVERALL,
+    Page,
+    compared,
+    metric,
+    part,
+    ranks,
+    scores,
+)
+
+
+def board(html: str, pane: str | None = None, table: str = "board") -> list[list[str]]:
+    """Texts of the cells of a table's first body, row by row."""
+    start = html.index(f'data-pane="{pane}"') if pane else 0
+    found = html[html.index(f'class="{table}"', start) :]
+    body = found[found.index("<tbody>") : found.index("</tbody>")]
+    return [
+        [
+            " ".join(re.sub("<[^>]+>", " ", cell).split())
+            for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    ]
+
+
+def change(data: dict[str, Any], model: str, form: str, value: float, how: str = "micro") -> None:
+    for row in data["scores"]:
+        if (row["model"], row["form"], row["aggregation"]) == (model, form, how):
+            row.update(value=value, ci_low=value - 4, ci_high=value + 3)
+
+
+# --- Leaderboard -----------------------------------------------------------------------------------
+
+
+def test_the_best_model_stands_first_with_its_three_forms_and_counts(data, store) -> None:
+    change(data, "strong", "judged", 80.0)
+    change(data, "strong", "common", 79.0)
+    first, second = board(render_report(data, store))
+    assert first[:3] == ["1 1–1", "strong", "78.0 74.0–81.0"]
+    assert first[3:] == ["80.0", "79.0", "78.0", "11/12 91.7 %", "0", "1", "0"]
+    assert second[:2] == ["2 2–2", "weak"]
+
+
+def test_every_metric_of_the_benchmark_is_a_column_in_its_order(data, store) -> None:
+    html = render_report(data, store)
+    heads = re.findall(r"<th scope[^>]*>(.*?)</th>", html[html.index('class="metrics"') :])[:4]
+    assert heads == ["Model", *METRICS]
+    assert board(html, table="metrics")[0] == ["strong", *["78.0 74.0–81.0"] * 3]
+
+
+def test_a_model_without_a_rank_stands_after_those_with_one_and_says_why(data, store) -> None:
+    data["scores"] += [*scores("half", 90.0), *scores("none", None, n_judged=0)]
+    data["ranks"] += [*ranks("half", None), *ranks("none", None)]
+    rows = board(render_report(data, store))
+    assert [row[0] for row in rows] == ["1 1–1", "2 2–2", "–", "–"]
+    assert rows[2][1] == "half No rank: 91.7% of its turns were judged, and a rank needs 95%."
+    assert rows[2][2] == "90.0 86.0–93.0"
+    assert rows[3][2] == "– not scored"
+
+
+def test_without_any_rank_the_scores_give_the_order(data, store) -> None:
+    data["ranks"] = []
+    data["scores"] += [*scores("aaa", None), *scores("zero", 0.0)]
+    rows = board(render_report(data, store))
+    assert [row[1] for row in rows] == ["strong", "weak", "zero", "aaa"]
+    assert {row[0] for row in rows} == {"–"}
+
+
+def test_equal_scores_share_the_rank_that_they_were_given(data, store) -> None:
+    data["scores"] = [*scores("b", 50.0), *scores("c", 40.0), *scores("a", 50.0)]
+    data["ranks"] = [*ranks("a", 1, 1, 3), *ranks("b", 1, 1, 3), *ranks("c", 3, 1, 3)]
+    rows = board(render_report(data, store))
+    assert [row[:2] for row in rows] == [["1 1–3", "a"], ["1 1–3", "b"], ["3 1–3", "c"]]
+
+
+def test_each_way_of_averaging_has_its_own_order(data, store) -> None:
+    change(data, "weak", "floor", 90.0, "macro")
+    for row in data["ranks"]:
+        if row["aggregation"] == "macro":
+            row["rank"] = {"weak": 1, "strong": 2}[row["model"]]
+            row |= {"rank_low": 1, "rank_high": 2}
+    html = render_report(data, store)
+    assert [row[1] for row in board(html)] == ["strong", "weak"]
+    assert [row[1] for row in board(html, "Macro mean")] == ["weak", "strong"]
+    assert board(html)[1][5] == "90.0", "the macro mean stands beside the micro mean"
+
+
+def test_a_missing_interval_is_said(data, store) -> None:
+    for row in data["scores"]:
+        row |= {"ci_low": None, "ci_high": None}
+    assert board(render_report(data, store))[0][2] == "78.0 no interval"
+    (chart, *_) = panes_of(data)[0].views[0].charts
+    assert [(mark.left, mark.width) for mark in chart.marks] == [(None, None)] * 2
+
+
+def test_baselines_stand_apart_from_models(data, store) -> None:
+    data["scores"] += scores("baseline:reference", 95.0, provider="baseline + openai")
+    html = render_report(data, store)
+    assert [row[1] for row in board(html)] == ["strong", "weak"]
+    page = Page(html)
+    assert "Baselines are no models" in page.text and "The ranks above count them" not in page.text
+    assert "Models2" in re.sub(r"\s", "", page.text)
+    data["ranks"] += ranks("baseline:reference", 1, 1, 1)
+    assert "The ranks above count them" in Page(render_report(data, store)).text
+    assert panes_of(data)[0].views[0].baselines[0].who.tags == ("baseline",)
+
+
+@pytest.mark.parametrize(
+    ("model", "tags"),
+    [
+        ("gpt-4o", ("is the judge",)),
+        ("gpt-4o-mini", ("judge's family",)),
+        ("claude-writer", ("is the writer",)),
+        ("claude", ("writer's family",)),
+        ("llava", ()),
+    ],
+)
+def test_relatives_of_judge_and_writer_are_marked(data, model, tags) -> None:
+    data["release"]["writers"] = ["claude-writer"]
+    data["families"] = {
+        "gpt-4o": "gpt",
+        "gpt-4o-mini": "gpt",
+        "claude": "claude",
+        "claude-writer": "claude",
+    }
+    data["scores"] = scores(model, 50.0)
+    (who,) = panes_of(data)[0].judged.contestants
+    assert who.tags == tags
+
+
+# --- Metrics of any kind ---------------------------------------------------------------------------
+
+
+def by_rule(data: dict[str, Any]) -> dict[str, Any]:
+    """A benchmark by rule: one metric of 0 to 100, and one that may be infinite."""
+    data["benchmark"] = {
+        "name": "choices",
+        "by_rule": True,
+        "grades": (0, 1),
+        "metrics": [
+            metric("accuracy", low=0.0),
+            metric("alignment", low=2.0, high=None, inverse=True),
+        ],
+    }
+    changed = {"judge": "rule", "judge_version": "choices@1"}
+    data["scores"] = [
+        row
+        for model, value in (("good", 75.0), ("bad", 25.0))
+        for row in scores(model, value, ["accuracy"], **changed)
+        if row["aggregation"] == "micro"
+    ]
+    data["ranks"], data["comparisons"] = [], []
+    return data
+
+
+def test_a_benchmark_by_rule_with_one_metric_has_no_switches(data, store) -> None:
+    html = render_report(by_rule(data), store)
+    page = Page(html)
+    assert not page.attributes("input", "type")
+    assert "Scored by rule, choices@1" in page.words
+    assert "accuracy, micro mean, from 0 to 100, higher is better" in page.words
+    assert 'class="metrics"' not in html and "Every two models compared" not in page.text
+    assert [row[1:3] for row in board(html)] == [
+        ["good", "75.0 71.0–78.0"],
+        ["bad", "25.0 21.0–28.0"],
+    ]
+
+
+def test_an_infinite_score_is_shown_and_drawn_at_the_end(data, store) -> None:
+    by_rule(data)
+    for model, value in (("good", math.inf), ("bad", 4.0)):
+        (row,) = (
+            each
+            for each in scores(model, 4.0, ["alignment"], judge="rule", judge_version="choices@1")
+            if (each["aggregation"], each["form"]) == ("micro", "floor")
+        )
+        data["scores"].append({**row, "place": 1, "value": value, "ci_low": 3.0, "ci_high": value})
+    html = render_report(data, store)
+    assert [row[2] for row in board(html, table="metrics")] == ["∞ 3.00–∞", "4.00 3.00–4.00"]
+    chart = panes_of(data)[0].views[0].charts[1]
+    assert (chart.low, chart.high) == ("2.00", "4.00")
+    assert [mark.dot for mark in chart.marks] == [100.0, 100.0]
+
+
+def test_a_metric_where_less_is_better_is_sorted_upwards(data) -> None:
+    data["benchmark"]["metrics"][0]["higher_is_better"] = False
+    data["ranks"] = []
+    assert [entry.who.name for entry in panes_of(data)[0].views[0].models] == ["weak", "strong"]
+
+
+def test_dots_and_bars_stand_on_the_scale_of_the_metric(data) -> None:
+    chart = panes_of(data)[0].views[0].charts[0]
+    assert (chart.low, chart.high) == ("10", "100")
+    strong: Mark = chart.marks[0]
+    # 78 of 10 to 100, from 74 to 81.
+    assert (strong.dot, strong.left, strong.width) == (75.56, 71.11, 7.78)
+
+
+def test_a_metric_that_the_benchmark_has_no_more_is_drawn_on_a_scale_of_its_scores(data) -> None:
+    data["benchmark"] = None
+    chart = panes_of(data)[0].views[0].charts[0]
+    assert (chart.low, chart.high) == ("37.00", "81.00")
+
+
+# --- Judges ----------------------------------------------------------------------------------------
+
+
+def test_judges_stand_side_by_side_the_profiles_first_one_in_front_the_panel_last(
+    data, store
+) -> None:
+    data["judges"] = ["second", JUDGE]
+    for judge, value in (("panel", 60.0), ("aaa", 50.0), ("second", 70.0)):
+        data["scores"] += scores("strong", value, judge=judge, judge_version="v1")
+    panes = panes_of(data)
+    assert [pane.title for pane in panes] == ["second", JUDGE, "aaa", "Panel"]
+    sides = side_by_side(panes)
+    assert sides is not None and sides.metric.name == OVERALL
+    (who, cells), (other, _) = sides.lines
+    assert (who.name, other.name) == ("strong", "weak")
+    assert [estimate.shown for estimate, _ in cells] == ["70.0", "78.0", "50.0", "60.0"]
+    assert [rank for _, rank in cells] == ["", "1–1", "", ""]
+    page = Page(render_report(data, store))
+    judges = [i for i in page.attributes("input", "name") if i == "judge"]
+    assert len(judges) == 4
+    assert sum("checked" in attrs for tag, attrs in page.elements if tag == "input") == 5
+
+
+def test_two_versions_of_a_judges_prompt_are_two_judges(data, store) -> None:
+    data["scores"] += scores("strong", 60.0, judge_version="mmdu/judge@00000000", n_judged=3)
+    panes = panes_of(data)
+    # The version that has judged most first, as the panel takes it.
+    assert [pane.title for pane in panes] == [
+        "gpt-4o · mmdu/judge@4bf65a46",
+        "gpt-4o · mmdu/judge@00000000",
+    ]
+    assert "Models2" in re.sub(r"\s", "", Page(render_report(data, store)).text)
+
+
+# --- Comparisons -----------------------------------------------------------------------------------
+
+
+def pairs_of(data: dict[str, Any]) -> Any:
+    pairs = panes_of(data)[0].views[0].pairs
+    assert pairs is not None
+    return pairs
+
+
+def test_a_pair_stands_in_the_matrix_from_both_sides(data) -> None:
+    pairs = pairs_of(data)
+    assert [who.name for who in pairs.models] == ["strong", "weak"]
+    (none, one), (other, _) = pairs.lines
+    assert none is None
+    assert one == ("+37.0", "+32.0 to +42.0", "p = 0.020", "better")
+    assert other == ("−37.0", "−42.0 to −32.0", "p = 0.020", "worse")
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "p"),
+    [
+        ({"p_holm": 0.049}, "better", "p = 0.049"),
+        ({"p_holm": 0.05}, "", "p = 0.050"),
+        ({"p_holm": 0.7}, "", "p = 0.70"),
+        ({"p_holm": 0.0004}, "better", "p < 0.001"),
+        ({"p_holm": None}, "", "no test"),
+    ],
+)
+def test_a_difference_is_marked_where_p_after_holm_is_below_005(data, changed, verdict, p) -> None:
+    data["comparisons"] = [compared("strong", "weak", 37.0, **changed)]
+    cell = pairs_of(data).lines[0][1]
+    assert (cell.verdict, cell.p) == (verdict, p)
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({"higher_is_better": False}, "worse"),
+        ({"inverse": True}, "worse"),
+        ({"higher_is_better": False, "inverse": True}, "better"),
+    ],
+)
+def test_better_is_what_the_metric_says(data, changed, verdict) -> None:
+    data["benchmark"]["metrics"][0] |= changed
+    strong = [who.name for who in pairs_of(data).models].index("strong")
+    assert pairs_of(data).lines[strong][1 - strong].verdict == verdict
+
+
+def test_what_cannot_be_compared_is_left_blank(data, store) -> None:
+    data["comparisons"] = [compared("strong", "weak", None, p_holm=None, detectable=None)]
+    assert pairs_of(data).lines[0] == [None, None]
+    assert "cannot be worked out" in Page(render_report(data, store)).text
+    data["comparisons"] = []
+    assert panes_of(data)[0].views[0].pairs is None
+
+
+@pytest.mark.parametrize(
+    ("effects", "n_clusters", "says", "says_not"),
+    [
+        ([6.5], 40, "four times of five is 6.5 points, before Holm's adjustment.", "true figure"),
+        ([2.0, 3.0, 7.0], 40, "is 3.0 (2.0 to 7.0, by pair) points", "true figure"),
+        ([6.5], 12, "with only 12 independent dialogues the true figure is larger", "however"),
+        ([6.5], 5, "With 5 dialogues no difference can come below p = 0.05", "12 independent"),
+    ],
+)
+def test_the_detectable_difference_is_one_sentence(
+    data, store, effects, n_clusters, says, says_not
+) -> None:
+    data["comparisons"] = [
+        compared("strong", f"m{n}", 1.0, detectable=effect, n_clusters=n_clusters)
+        for n, effect in enumerate(effects)
+    ]
+    words = Page(render_report(data, store)).words
+    assert says in words and says_not not in words
+
+
+def test_the_reader_is_sent_to_the_matrix_and_not_to_overlaps(data, store) -> None:
+    words = Page(render_report(data, store)).words
+    assert "Look at the matrix, not at whether two intervals overlap" in words
+
+
+# --- Slices ----------------------------------------------------------------------------------------
+
+
+def test_slices_stand_by_label_in_the_order_of_numbers(data, store) -> None:
+    data["scores"] += [
+        part(model, value, "turn", turn, n)
+        for turn, n in (("10", 3), ("2", 3), ("1", 4))
+        for model, value in (("strong", 70.0), ("weak", 30.0))
+    ]
+    data["scores"] += [part("strong", 55.0, "images so far", of) for of in ("over 10", "6-10", "2")]
+    data["scores"].append(part("weak", 20.0, "turn", "2", 2) | {"model": "baseline:empty"})
+    slices = panes_of(data)[0].slices
+    assert slices is not None
+    labels = dict(slices.labels)
+    assert [who.name for who in slices.models] == ["strong", "weak"]
+    assert [(each.value, each.n) for each in labels["turn"]] == [
+        ("1", "4"),
+        ("2", "2–3"),
+        ("10", "3"),
+    ]
+    assert [score.shown for score in labels["turn"][0].scores] == ["70.0", "30.0"]
+    assert [each.value for each in labels["images so far"]] == ["2", "6-10", "over 10"]
+    assert labels["images so far"][0].scores[1].shown == "–"
+    assert "Slices" in Page(render_report(data, store)).text
+
+
+def test_without_parts_there_are_no_slices(data: dict[str, Any], store: ImageStore) -> None:
+    assert panes_of(data)[0].slices is None
+    assert "Slices" not in Page(render_report(data, store)).text

@@ -1,0 +1,93 @@
+"""Reports in a real browser: as wide as the screen, and their switches."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from resources.images.store import ImageStore
+from resources.reports.benchmark_report import render_report, write_report
+from resources.reports.report_index import line_of, render_index
+from tests.browser import FLAGS
+from tests.resources.reports.report_rows import compared, part, ranks, scores
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
+    """A report with all of its sections and long names, and its index."""
+    data["scores"] += [
+        *scores(LONG, 50.0),
+        *scores("baseline:empty", 10.0),
+        *scores("strong", 70.0, judge="panel", judge_version=f"mean of gpt-4o {LONG}"),
+        *(part("strong", 70.0, "turn", str(turn)) for turn in range(1, 5)),
+    ]
+    data["ranks"] += ranks(LONG, None)
+    data["comparisons"] += [compared("strong", LONG, 28.0), compared(LONG, "weak", 9.0)]
+    data["examples"][0]["turns"][0]["answers"][0]["answer"] = f"See https://{LONG * 3}."
+    write_report(tmp_path / "r.html", render_report(data, store))
+    index = render_index([line_of(data, "r.html")], "2026-03-03T10:02:11+00:00")
+    write_report(tmp_path / "index.html", index)
+    return tmp_path
+
+
+def opened(browser: Browser, path: Path, width: int) -> Page:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(path.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["r.html", "index.html"])
+def test_a_page_is_as_wide_as_the_screen(
+    browser: Browser, folder: Path, name: str, width: int
+) -> None:
+    page = opened(browser, folder / name, width)
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
+def test_a_judge_and_a_way_of_averaging_are_chosen_with_mouse_and_keyboard(
+    browser: Browser, folder: Path
+) -> None:
+    page = opened(browser, folder / "r.html", 1280)
+    board = page.locator(".board:visible")
+    expect(board).to_have_count(1)
+    expect(board).to_contain_text("weak")
+    page.locator("label", has_text="Panel").click()
+    expect(board).to_have_count(1)
+    expect(board).not_to_contain_text("weak")
+    expect(page.locator(".pane:visible > .note", has_text="micro mean").first).to_be_visible()
+    page.locator("label:visible", has_text="Macro mean").click()
+    expect(page.locator(".pane:visible > .note", has_text="macro mean").first).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".pane:visible > .note", has_text="micro mean").first).to_be_visible()
+    page.close()
+
+
+def test_paper_has_all_that_is_folded_on_the_screen_and_no_switches(
+    browser: Browser, folder: Path
+) -> None:
+    page = opened(browser, folder / "r.html", 720)
+    words = page.get_by_text("It says what the reference says.")
+    expect(words).not_to_be_visible()
+    page.emulate_media(media="print")
+    expect(words).to_be_visible()
+    expect(page.locator("nav")).not_to_be_visible()
+    # The label of what was chosen is a heading; those of the others are gone.
+    expect(page.locator("label:visible")).to_have_text(["gpt-4o", "Micro mean"])
+    page.close()

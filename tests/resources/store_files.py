@@ -1,0 +1,91 @@
+"""Every row and the form of stores' files, read without the project's code."""
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from resources.images.index import IndexFile
+from resources.llm.ledger.file import LedgerFile
+from resources.review.file import ReviewFile
+from resources.sqlite_file import SqliteFile
+from resources.warehouse import STAGES
+
+SQLITE: dict[str, type[SqliteFile]] = {
+    "ledger.sqlite": LedgerFile,
+    "review.sqlite": ReviewFile,
+    "image_index.sqlite": IndexFile,
+}
+Rows = dict[str, list[Any]]
+
+
+def rows_of_duckdb(path: Path) -> Rows:
+    """Every row of every table of the stages, read without the project's code."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        names = connection.execute(
+            "SELECT schema_name || '.' || table_name FROM duckdb_tables() "
+            "WHERE list_contains(?, schema_name)",
+            [list(STAGES)],
+        ).fetchall()
+        return {
+            name: [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+            for (name,) in names
+            for found in [connection.execute(f"SELECT * FROM {name} ORDER BY ALL")]
+            for columns in [[column[0] for column in found.description]]
+        }
+
+
+def rows_of_sqlite(path: Path) -> Rows:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        names = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ).fetchall()
+        return {
+            name: [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2")]
+            for (name,) in names
+        }
+
+
+def form_of_duckdb(path: Path) -> dict[str, list[Any]]:
+    """Columns in order, constraints and views, as DuckDB has them."""
+    queries = {
+        "columns": "SELECT schema_name, table_name, column_index, column_name, data_type, is_nullable, "
+        "column_default FROM duckdb_columns() WHERE list_contains($s, schema_name) ORDER BY ALL",
+        "constraints": "SELECT schema_name, table_name, constraint_type, constraint_text, "
+        "constraint_column_names FROM duckdb_constraints() WHERE list_contains($s, schema_name) "
+        "ORDER BY ALL",
+        "indexes": "SELECT schema_name, table_name, index_name FROM duckdb_indexes() ORDER BY ALL",
+        "views": "SELECT schema_name, view_name, sql FROM duckdb_views() "
+        "WHERE list_contains($s, schema_name) ORDER BY ALL",
+    }
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {
+            name: connection.execute(
+                query, {"s": list(STAGES)} if "$s" in query else None
+            ).fetchall()
+            for name, query in queries.items()
+        }
+
+
+def form_of_sqlite(path: Path) -> dict[tuple[str, str], str]:
+    """What declares each table, index, trigger and view, without comments and spacing."""
+    with closing(sqlite3.connect(path)) as connection:
+        declared = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return {
+        (kind, name): re.sub(r"\s+", "", re.sub("--[^\n]*", "", sql or "")).replace('"', "")
+        for kind, name, sql in declared
+    }
+
+
+def in_order(rows: list[Any]) -> list[str]:
+    return sorted(repr(sorted(row.items())) for row in rows)
+
+
+def assert_same_rows(found: Rows, wanted: Rows) -> None:
+    assert set(found) == set(wanted)
+    for name, rows in wanted.items():
+        assert in_order(found[name]) == in_order(rows), name

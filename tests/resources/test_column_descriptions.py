@@ -1,0 +1,81 @@
+"""Every column says what it means: in `sql/` and in Dagster's UI."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+
+from dagster_project.definitions import defs
+from resources import warehouse_schema
+from resources.warehouse import column_descriptions, declared_columns
+
+COLUMNS = [(table, column) for table, of in declared_columns().items() for column, *_ in of]
+
+
+def test_every_column_of_every_table_and_view_is_described_in_a_sentence() -> None:
+    undescribed = [
+        f"{table}.{column}"
+        for table, column in COLUMNS
+        if not re.fullmatch(r".{10,130}\.", column_descriptions(table)[column] or "")
+    ]
+    assert undescribed == [], "write them in sql/<stage>/comments.sql"
+
+
+def test_each_comment_stands_in_the_file_of_its_stage_and_once() -> None:
+    for stage in warehouse_schema.STAGES:
+        said = re.findall(
+            r'^COMMENT ON COLUMN (\w+)\."?(\w+)"?\.(\w+) IS ',
+            warehouse_schema.sql_text(f"{stage}/comments"),
+            re.MULTILINE,
+        )
+        assert {schema for schema, _, _ in said} == {stage}
+        assert len(said) == len(set(said))
+
+
+def test_a_comment_on_a_column_that_does_not_exist_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stray = "COMMENT ON COLUMN rewrite.rewrites.mood IS 'There is no such column.';"
+    monkeypatch.setattr(warehouse_schema, "comments_ddl", lambda: stray)
+    with pytest.raises(duckdb.Error, match="mood"):
+        warehouse_schema._declaration.__wrapped__()
+
+
+def opens_after_a_kill(path: Path, ddl: str) -> bool:
+    """Whether a new file opens whose writer was killed after its commit, before anything else."""
+    killed = (
+        "import duckdb, os, sys\n"
+        "connection = duckdb.connect(sys.argv[1])\n"
+        "connection.begin()\n"
+        "connection.execute(sys.stdin.read())\n"
+        "connection.commit()\n"
+        "os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", killed, str(path)], input=ddl, text=True)
+    assert done.returncode == 9
+    try:
+        duckdb.connect(str(path)).close()
+    except duckdb.Error:
+        return False
+    return True
+
+
+def test_they_are_not_in_the_file_because_it_would_not_open_after_a_kill(tmp_path: Path) -> None:
+    tables = warehouse_schema.schema_ddl() + warehouse_schema.views_ddl()
+    assert opens_after_a_kill(tmp_path / "as_it_is.duckdb", tables)
+    # When this fails DuckDB can do it, and its own prompt may show the descriptions, too.
+    described = tables + warehouse_schema.comments_ddl()
+    assert not opens_after_a_kill(tmp_path / "described.duckdb", described)
+
+
+def test_the_ui_shows_them_in_the_list_of_an_assets_columns() -> None:
+    for spec in defs.resolve_all_asset_specs():
+        schema: dg.TableSchema = spec.metadata["dagster/column_schema"]
+        table = spec.metadata["dagster/table_name"]
+        assert {column.name: column.description for column in schema.columns} == (
+            column_descriptions(table)
+        )

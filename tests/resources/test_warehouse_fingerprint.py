@@ -1,0 +1,155 @@
+"""The fingerprint of a table: equal for equal rows in any order, another one for any other value."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from resources.warehouse import Warehouse, WarehouseError, Write, arrow_schema, declared_columns
+
+DIALOGUES = "dialogue.dialogues"
+FAILED = "dialogue.failed"
+TURN = {"question_id": "q1", "question": "What is it?", "answer": "A kite."}
+DIALOGUE: dict[str, Any] = {
+    "set_id": "s",
+    "dialogue_id": "d1",
+    "kind": "benchmark",
+    "image_ids": ["i1", "i2"],
+    "n_images": 2,
+    "n_turns": 1,
+    "turns": [TURN],
+}
+FAILURE = {
+    "stage": "answers",
+    "set_id": "s",
+    "subject": "d1",
+    "reason": "refused",
+    "detail": "no",
+    "call_key": "k",
+}
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(tmp_path / "warehouse.duckdb")
+
+
+def of(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> str:
+    """The fingerprint of `table` with these rows alone."""
+    warehouse.replace(table, pa.Table.from_pylist(list(rows), schema=arrow_schema(table)))
+    return warehouse.fingerprint(table)
+
+
+def test_equal_rows_have_equal_fingerprints_in_any_order_and_in_any_file(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    rows = [DIALOGUE | {"dialogue_id": f"d{number}"} for number in range(5)]
+
+    first = of(warehouse, DIALOGUES, *rows)
+
+    assert of(warehouse, DIALOGUES, *rows[::-1]) == first
+    assert of(Warehouse(tmp_path / "other.duckdb"), DIALOGUES, *rows[2:], *rows[:2]) == first
+    assert of(warehouse, DIALOGUES, *rows[1:]) != first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"set_id": "t"},
+        {"kind": "instruction"},
+        {"image_ids": ["i2", "i1"]},
+        {"image_ids": ["i1", "i2", "i3"]},
+        {"n_images": 3},
+        {"turns": [TURN | {"answer": "A kite"}]},
+        {"turns": [TURN, TURN]},
+        # The same texts in other places.
+        {"turns": [TURN | {"question": TURN["answer"], "answer": TURN["question"]}]},
+        {"set_id": "d1", "dialogue_id": "s"},
+    ],
+    ids=lambda change: "-".join(change),
+)
+def test_any_other_value_is_another_fingerprint(
+    change: dict[str, Any], warehouse: Warehouse
+) -> None:
+    other = DIALOGUE | {"dialogue_id": "d2"}
+
+    assert of(warehouse, DIALOGUES, DIALOGUE | change, other) != of(
+        warehouse, DIALOGUES, DIALOGUE, other
+    )
+
+
+def test_no_text_and_an_empty_one_are_different(warehouse: Warehouse) -> None:
+    made = [of(warehouse, FAILED, FAILURE | {"call_key": key}) for key in (None, "", "None")]
+
+    assert len(set(made)) == 3
+
+
+def test_values_that_two_rows_exchange_are_another_fingerprint(warehouse: Warehouse) -> None:
+    """The columns have the same values, each as often: what belongs together is another."""
+    straight = [FAILURE, FAILURE | {"subject": "d2", "reason": "cut", "call_key": "l"}]
+    crossed = [FAILURE | {"subject": "d2"}, FAILURE | {"reason": "cut", "call_key": "l"}]
+
+    assert of(warehouse, FAILED, *straight) != of(warehouse, FAILED, *crossed)
+
+
+def test_equal_rows_count_each_time(warehouse: Warehouse) -> None:
+    """Also an even number of times, which an exclusive or would not see."""
+    made = [of(warehouse, FAILED, *[FAILURE] * times) for times in range(5)]
+
+    assert len(set(made)) == 5
+
+
+def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse: Warehouse) -> None:
+    def failures(set_id: str, *reasons: str) -> Write:
+        rows = [FAILURE | {"set_id": set_id, "reason": reason} for reason in reasons]
+        table = pa.Table.from_pylist(rows, schema=arrow_schema(FAILED))
+        return Write(FAILED, table, {"set_id": set_id})
+
+    warehouse.replace_all([failures("a", "refused"), failures("b", "refused", "cut")])
+    before = warehouse.fingerprint(FAILED, {"set_id": "b"})
+    whole = warehouse.fingerprint(FAILED)
+
+    warehouse.replace_all([failures("a", "cut")])
+
+    assert warehouse.fingerprint(FAILED, {"set_id": "b"}) == before
+    assert warehouse.fingerprint(FAILED, {"set_id": ["b"]}) == before
+    assert warehouse.fingerprint(FAILED) != whole
+    assert warehouse.fingerprint(FAILED, {"set_id": ["a", "b"]}) == warehouse.fingerprint(FAILED)
+    assert warehouse.fingerprint(FAILED, {"set_id": "c"}) == of(warehouse, FAILED)
+
+    warehouse.replace_all([failures("b", "cut", "refused")])
+    assert warehouse.fingerprint(FAILED, {"set_id": "b"}) == before, "only the order is another"
+
+
+def test_a_view_has_the_fingerprint_of_its_rows(warehouse: Warehouse) -> None:
+    score = (
+        "INSERT INTO evaluate.scores VALUES "
+        "('mmdu', 'r', ?, 'j', 'p@1', 'offline', 'Overall Score', 'micro', 0, 'floor', '', '', "
+        "50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0)"
+    )
+    empty = warehouse.fingerprint("evaluate.leaderboard")
+    made = []
+    for model in ("careful", "careless"):
+        with duckdb.connect(str(warehouse.path)) as connection:
+            connection.execute(score, [model])
+        made.append(warehouse.fingerprint("evaluate.leaderboard"))
+
+    assert len({empty, *made}) == 3
+    assert warehouse.fingerprint("evaluate.leaderboard") == made[-1]
+
+
+@pytest.mark.parametrize("table", declared_columns())
+def test_every_table_and_view_has_one_also_without_rows(table: str, empty: Warehouse) -> None:
+    assert empty.fingerprint(table) == empty.fingerprint(table) != ""
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    return Warehouse(tmp_path_factory.mktemp("empty") / "warehouse.duckdb")
+
+
+def test_a_table_that_sql_does_not_declare_has_none(warehouse: Warehouse) -> None:
+    with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
+        warehouse.fingerprint("cluster.nothing")

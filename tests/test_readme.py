@@ -1,0 +1,53 @@
+"""The README's table of variables is that of the code: each one that is read, and no other."""
+
+import re
+from pathlib import Path
+
+from resources.home import REPO_ROOT
+
+CODE = ("dagster_project", "assets", "resources", "methods", "review")
+FILES = (REPO_ROOT / "Makefile", REPO_ROOT / "tests" / "conftest.py")
+NOT_LOOMS = {"PORT", "DAGSTER_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL", "LABEL_STUDIO_TOKEN"}
+
+
+def rows() -> list[list[str]]:
+    """The rows of the table: name, default, meaning."""
+    section = (REPO_ROOT / "README.md").read_text().partition("\n## Variables\n")[2]
+    lines = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def named_in_code() -> set[str]:
+    files: list[Path] = [
+        *FILES,
+        *(path for top in CODE for path in (REPO_ROOT / top).rglob("*.py")),
+    ]
+    return {
+        name
+        for path in files
+        for name in re.findall(r"\bLOOM_[A-Z]+(?:_[A-Z]+)*\b", path.read_text())
+    }
+
+
+def test_the_table_has_every_variable_that_the_code_names_and_no_other() -> None:
+    names = [row[0].strip("`") for row in rows()]
+    assert len(names) == len(set(names))
+    assert {name for name in names if name.startswith("LOOM_")} == named_in_code()
+    assert {name for name in names if not name.startswith("LOOM_")} == NOT_LOOMS
+
+
+def test_each_row_says_default_and_meaning() -> None:
+    for row in rows():
+        assert len(row) == 3, row
+        assert all(row), row
+
+
+def test_every_link_and_picture_of_the_readme_and_the_guides_is_there() -> None:
+    pages = [REPO_ROOT / "README.md", *(REPO_ROOT / "docs").rglob("*.md")]
+    missing = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+        if not target.startswith("http") and not (page.parent / target).exists()
+    ]
+    assert missing == []

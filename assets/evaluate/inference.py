@@ -16,6 +16,7 @@ from methods.evaluation.asking import (
     Asking,
     Extract,
     Given,
+    Limits,
     Unasked,
 )
 from methods.evaluation.benchmark import Benchmark
@@ -58,7 +59,7 @@ async def answer_item(
     left out.
     """
     driver = _Driver(calls, benchmark, run, extractor)
-    await driver.drive(benchmark.ask(run.item))
+    await driver.drive(benchmark.ask(run.item, Limits()))
     return Answered(driver.answers, driver.extractions, driver.failed, driver.n_lost)
 
 

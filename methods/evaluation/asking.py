@@ -25,6 +25,18 @@ OWN_DOING = ("refused", *NO_ANSWER)
 """What a model may do instead of answering: it counts in its scores, and is no loss."""
 
 
+ContextPolicy = Literal["fail", "truncate", "tile"]
+"""What is done about a dialogue that is too long for a model: its turn fails; the oldest turns are left
+out, with their images; the images shown so far are sent as one numbered picture."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What asking one contestant keeps to."""
+
+    context_policy: ContextPolicy = "fail"
+
+
 @dataclass(frozen=True)
 class Ask:
     """The model is asked; the generator is sent its `Answer`."""

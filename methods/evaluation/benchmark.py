@@ -9,7 +9,7 @@ folder of its own.
 from collections.abc import Generator, Sequence
 from typing import Any, Protocol
 
-from methods.evaluation.asking import Asking, Transcript
+from methods.evaluation.asking import Asking, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
@@ -36,7 +36,7 @@ class Benchmark(Protocol):
     metrics: Sequence[Metric]
     """What stands on the leaderboard, the one that ranks first."""
 
-    def ask(self, item: Item) -> Generator[Asking, Any, None]:
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """Yields what to ask; is sent what came (`asking.py`)."""
         ...
 

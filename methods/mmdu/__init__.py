@@ -6,7 +6,7 @@ judge's dictionary and the published JSON format are modules beside this one.
 
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import PLAIN, Answer, Ask, Asking, Given, Transcript, Unasked
+from methods.evaluation.asking import PLAIN, Answer, Ask, Asking, Given, Limits, Transcript, Unasked
 from methods.evaluation.items import Item
 from methods.evaluation.judging import (
     AskJudge,
@@ -59,7 +59,7 @@ class Mmdu:
     """A dimension's score is its mean x 10: over turns as the released code has it, and over dialogues
     as the text has it."""
 
-    def ask(self, item: Item) -> Generator[Asking, Answer, None]:
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Answer, None]:
         """Every turn after the earlier ones, each followed by the model's own answer.
 
         A turn without an answer ends the dialogue: later turns would need it in their history, and

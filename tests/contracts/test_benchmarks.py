@@ -5,7 +5,7 @@ import re
 import pytest
 
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.asking import Answer, Ask, Given, Transcript
+from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
@@ -42,7 +42,7 @@ def benchmark(request: pytest.FixtureRequest) -> Benchmark:
 
 
 def asked(benchmark: Benchmark, answer: Answer) -> Transcript:
-    steps = drive(benchmark.ask(ITEM), lambda _: answer)
+    steps = drive(benchmark.ask(ITEM, Limits()), lambda _: answer)
     answers = {(s.trial, s.turn): answer for s in steps if isinstance(s, Ask)}
     given = {(s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, Given)}
     assert answers, "something is asked"
@@ -69,7 +69,7 @@ YES = Answer("answered", "The answer is A.", "call")
 
 
 def test_asking_is_the_same_each_time(benchmark: Benchmark) -> None:
-    steps = [drive(benchmark.ask(ITEM), lambda _: YES) for _ in range(2)]
+    steps = [drive(benchmark.ask(ITEM, Limits()), lambda _: YES) for _ in range(2)]
     assert [str(step) for step in steps[0]] == [str(step) for step in steps[1]]
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import Ask, Asking, Extract, Transcript
+from methods.evaluation.asking import Ask, Asking, Extract, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging, Observation, unjudged
 from methods.evaluation.metrics import Metric
@@ -42,7 +42,7 @@ class Toy:
         GroupSpread(name="Alignment", observation=RIGHT, trial="shift-0", lowest=0.5),
     )
 
-    def ask(self, item: Item) -> Generator[Asking, object, None]:
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, object, None]:
         """Every pass until the first one that is not right."""
         right = item.choices["ABC".index(item.turns[0].references["key"])]
         for shift in range(len(item.choices)):

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from methods.evaluation.asking import Answer, Ask, Given, Transcript, Unasked
+from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript, Unasked
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import AskJudge, Judgment, Place, replay
 from methods.mmdu import Mmdu, read_judgment
@@ -45,7 +45,7 @@ def asked_with(*texts: str | None, item: Item = ITEM) -> list:
         text = next(given)
         return Answer("truncated") if text is None else Answer("answered", text)
 
-    return drive(MMDU.ask(item), answer)
+    return drive(MMDU.ask(item, Limits()), answer)
 
 
 def judging_of(transcript: Transcript, item: Item = ITEM) -> list[AskJudge]:

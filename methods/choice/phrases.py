@@ -120,7 +120,8 @@ _SUBJECT = (
 """What stands before the letter of a choice, and not before "Vitamin C"."""
 PREDICATE = re.compile(
     rf"{_SUBJECT}{_OPEN}{_UPPER}{_CLOSE}(?:\s{{1,3}}(?i:is|was|seems|appears|looks|would be|must be"
-    r"|should be|fits|matches|describes)(?:\s{1,3}(?i:to be|the|a|clearly|definitely|therefore|most|only|my|likely)){0,4}"
+    r"|should be|fits|matches|describes)"
+    r"(?:\s{1,3}(?i:to be|the|a|clearly|definitely|therefore|most|only|my|likely)){0,4}"
     rf"\s{{1,3}}{_RIGHT}|\s{{1,3}}(?i:best|correctly|accurately)\s{{1,3}}(?i:describes?|matches|fits)\b"
     r"|\s{0,3}(?:选项|项)?\s{0,3}(?:是|为)?\s{0,3}最?(?:正确|对的?|合适|符合|合理|准确|佳))"
 )

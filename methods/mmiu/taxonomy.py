@@ -103,3 +103,11 @@ def task_of(released: str) -> Task | None:
         folded = folded.replace(other, spelling)
     begun = [name for name in _FOLDED if folded.startswith(name)]
     return _FOLDED[max(begun, key=len)] if begun else None
+
+
+def image_level(n_images: int) -> str:
+    """How many images a question has, in the levels of Table 2."""
+    if n_images > 32:
+        return "over 32"
+    named = ((16, "many (16-32)"), (6, "medium (6-15)"), (2, "few (2-5)"), (1, "one"), (0, "none"))
+    return next(level for fewest, level in named if n_images >= fewest)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.evaluation.items import Item
 
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
-MOST_VALUES = 60
-"""A label with more values, such as an id, is none to split scores by; 52 tasks are (MMIU, A.2)."""
+MOST_VALUES = 100
+"""A label with more values, such as an id, is none to split scores by. ConvBench has 79 task types."""
 CHOICES = "choices"
 """The label of how many choices a multiple-choice item has."""
 

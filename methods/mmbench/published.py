@@ -10,7 +10,7 @@ group has to be whole: released scorers never look whether it is. Ids that are n
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from methods.choice.lettered import LETTERS, in_order, letter_in, question_and_hint, shifted
 from methods.choice.published import (
@@ -45,7 +45,8 @@ _FORM = (
 )
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """A row of the file with what is the same in no two passes: its choices and its key."""
 
     where: str

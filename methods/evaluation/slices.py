@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from methods.evaluation.items import Item
 
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
-MOST_VALUES = 30
-"""A label with more values, such as an id, is none to split scores by."""
+MOST_VALUES = 100
+"""A label with more values, such as an id, is none to split scores by. ConvBench has 79 task types."""
 
 
 def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:

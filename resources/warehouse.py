@@ -1,21 +1,23 @@
-"""The DuckDB warehouse: tables in, tables out, and nobody holds the door.
+"""The DuckDB warehouse: reads and replaces tables of one file.
 
-DuckDB lets one process open a file for writing and fails every other open meanwhile. So no
-connection is ever held while anything else happens: each call takes an inter-process lock, opens,
-runs one transaction and closes. What belongs here: that discipline. What does not: SQL text (it stands
-in `sql/`), what any table means, and the version of a file (`warehouse_schema.py`).
+DuckDB lets one process open a file for writing and fails every other open meanwhile. So no file is
+ever held open while anything else happens: each call takes an inter-process lock, attaches the file
+(`duckdb_file.py`), runs one transaction and detaches it. What belongs here: that discipline. What does
+not: SQL text (it stands in `sql/`), what any table means, and the version of a file
+(`warehouse_schema.py`).
 """
 
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
 
 from methods.ids import content_id
+from resources.duckdb_file import attached
 from resources.warehouse_schema import (
     SQL_ROOT,
     STAGES,
@@ -98,7 +100,7 @@ class Warehouse:
 
     def require_upgradable(self) -> None:
         """Raise WarehouseError unless the file can be brought to this version; it is not changed."""
-        with self._locked(), closing(self._connect()) as connection, self._explained():
+        with self._locked(), self._attached() as connection, self._explained():
             upgrade_steps(connection, self.path)
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
@@ -187,7 +189,9 @@ class Warehouse:
         """Several replacements as one transaction: all are seen, or none."""
         import duckdb
 
-        with self._connection() as connection:
+        # What bounds the memory of taking in files holds for a whole instance.
+        bulk = any(isinstance(write.rows, Parquet) for write in writes)
+        with self._connection(own_instance=bulk) as connection:
             connection.begin()
             try:
                 for write in writes:
@@ -207,21 +211,22 @@ class Warehouse:
     def copy_to(self, target: Path) -> None:
         """Copy the file as it is between two transactions, whatever its version; it has to be there."""
         with self._locked():
-            connection = self._connect()
-            try:
+            with self._attached() as connection:
                 # What a killed process left in the log beside the file belongs to it.
                 connection.execute("CHECKPOINT")
-            finally:
-                connection.close()
             shutil.copyfile(self.path, target)
 
     @contextmanager
-    def _connection(self) -> Iterator["duckdb.DuckDBPyConnection"]:
+    def _connection(self, *, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._locked():
-            connection = self._open()
+        with self._locked(), self._attached(own_instance) as connection:
+            # Once a process: no other version of the code writes the file while this one runs.
+            if not self._ready:
+                with self._explained():
+                    bring_up_to_date(connection, self.path)
+                self._ready = True
             try:
                 yield connection
             except duckdb.Error as error:
@@ -230,8 +235,6 @@ class Warehouse:
                 if self._names_damage(reason):
                     raise WarehouseError(f"{self.path} {_advice(reason)}") from error
                 raise
-            finally:
-                connection.close()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -244,38 +247,26 @@ class Warehouse:
                 "end it and run again."
             ) from None
 
-    def _connect(self) -> "duckdb.DuckDBPyConnection":
+    @contextmanager
+    def _attached(self, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
         deadline = time.monotonic() + OPEN_TIMEOUT
-        while True:
-            try:
-                connection = duckdb.connect(str(self.path))
-                # It would be drawn into the run's log.
-                connection.execute("SET enable_progress_bar = false")
-                return connection
-            except duckdb.Error as error:
-                reason = str(error).splitlines()[0]
-                if _LOCKED not in reason:
-                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
-                if time.monotonic() > deadline:
-                    raise WarehouseError(
-                        f"{self.path} cannot be opened; close what else has it open ({reason})."
-                    ) from error
-                time.sleep(0.2)
-
-    def _open(self) -> "duckdb.DuckDBPyConnection":
-        connection = self._connect()
-        try:
-            # Once a process: no other version of the code writes the file while this one runs.
-            if not self._ready:
-                with self._explained():
-                    bring_up_to_date(connection, self.path)
-                self._ready = True
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        with ExitStack() as stack:
+            while True:
+                try:
+                    connection = stack.enter_context(attached(self.path, own_instance=own_instance))
+                    break
+                except duckdb.Error as error:
+                    reason = str(error).splitlines()[0]
+                    if _LOCKED not in reason:
+                        raise WarehouseError(f"{self.path} {_advice(reason)}") from error
+                    if time.monotonic() > deadline:
+                        raise WarehouseError(
+                            f"{self.path} cannot be opened; close what else has it open ({reason})."
+                        ) from error
+                    time.sleep(0.2)
+            yield connection
 
     def _names_damage(self, reason: str) -> bool:
         return f'from file "{self.path}"' in reason or _CORRUPT in reason

@@ -82,7 +82,8 @@ def column_descriptions(table: str) -> dict[str, str | None]:
 
 
 @cache
-def _declaration() -> tuple[Columns, dict[str, dict[str, str | None]]]:
+def _declaration() -> "tuple[Columns, dict[str, dict[str, str | None]], dict[str, pa.Schema]]":
+    """Columns, descriptions and Arrow schemas of every table and view."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -90,20 +91,25 @@ def _declaration() -> tuple[Columns, dict[str, dict[str, str | None]]]:
         descriptions: dict[str, dict[str, str | None]] = {}
         for table, column, *_, comment in _column_rows(connection):
             descriptions.setdefault(table, {})[column] = comment
-        return columns_of(connection), descriptions
+        columns = columns_of(connection)
+        return (
+            columns,
+            descriptions,
+            {table: _arrow_schema(connection, of) for table, of in columns.items()},
+        )
 
 
 def arrow_schema(table: str) -> "pa.Schema":
     """The columns and types of `table` in Arrow."""
-    import duckdb
+    return _declaration()[2][table]
 
-    declared = declared_columns()[table]
-    with duckdb.connect() as connection:
-        # JSON travels as its text.
-        casts = ", ".join(
-            f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in declared
-        )
-        return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
+
+def _arrow_schema(connection: "duckdb.DuckDBPyConnection", columns: list[Column]) -> "pa.Schema":
+    # JSON travels as its text.
+    casts = ", ".join(
+        f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in columns
+    )
+    return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
 
 
 def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:

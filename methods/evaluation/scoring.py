@@ -59,7 +59,8 @@ def score_rows(
     means and shares are split by them, in the forms `floor` and `judged`. `unranked` contestants,
     baselines, do not decide what is common.
     """
-    parts = {model: {ALL: scored, **by_subset(scored)} for model, scored in observed.items()}
+    split = set(subsets([each.labels for scored in observed.values() for each in scored]))
+    parts = {model: {ALL: scored, **by_subset(scored, split)} for model, scored in observed.items()}
     cells = [(cell, units) for cell, units in _cells(metrics, parts, unranked) if units]
     estimates = estimate([units for _, units in cells], seed=seed, n_resamples=n_resamples)
     counts = {
@@ -160,15 +161,16 @@ def _cells(
                 yield Cell(metric, place, form, subset, model), units_of(metric, of_part, form)
 
 
-def by_subset(scored: Sequence[Scored]) -> dict[tuple[str, str], list[Scored]]:
-    """A model's observations by the subsets (label, value) that they are in."""
-    wanted = set(subsets([each.labels for each in scored]))
-    parts: dict[tuple[str, str], list[Scored]] = {subset: [] for subset in sorted(wanted)}
+def by_subset(
+    scored: Sequence[Scored], split: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], list[Scored]]:
+    """A model's observations by those subsets (label, value) of `split` that it has any of."""
+    parts: dict[tuple[str, str], list[Scored]] = {}
     for each in scored:
         for subset in each.labels.items():
-            if subset in wanted:
-                parts[subset].append(each)
-    return parts
+            if subset in split:
+                parts.setdefault(subset, []).append(each)
+    return dict(sorted(parts.items()))
 
 
 def estimate(columns: Sequence[Column], *, seed: int, n_resamples: int) -> list[Estimate]:

@@ -3,14 +3,15 @@
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from resources.duckdb_file import attached
 from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
 from resources.migrations import StoreError, current_version, migrations
@@ -463,7 +464,6 @@ def test_opening_a_current_warehouse_asks_for_its_version_alone(
 ) -> None:
     Warehouse(home / "warehouse.duckdb").check()
     asked = []
-    opened = duckdb.connect
 
     class Watched:
         def __init__(self, connection: Any):
@@ -476,11 +476,15 @@ def test_opening_a_current_warehouse_asks_for_its_version_alone(
             asked.append(arguments[0])
             return self._connection.execute(*arguments)
 
-    monkeypatch.setattr(duckdb, "connect", lambda *a, **o: Watched(opened(*a, **o)))
+    @contextmanager
+    def watched(path: Path, **options: Any) -> Iterator[Any]:
+        with attached(path, **options) as connection:
+            yield Watched(connection)
+
+    monkeypatch.setattr("resources.warehouse.attached", watched)
     warehouse = Warehouse(home / "warehouse.duckdb")
     warehouse.check()
     warehouse.check()
 
-    settings = "SET enable_progress_bar = false"
-    assert asked == [settings, sql_text("version_columns"), sql_text("version_read"), settings]
+    assert asked == [sql_text("version_columns"), sql_text("version_read")]
     assert SQL_ROOT.is_dir()

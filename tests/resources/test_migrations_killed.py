@@ -6,13 +6,15 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
+from resources import warehouse
+from resources.duckdb_file import attached
 from resources.migrations import migrations
 from resources.sqlite_file import SqliteFile
 from resources.warehouse import Warehouse
@@ -61,14 +63,14 @@ class DyingConnection:
 
 
 def _open_and_die(path: Path, n: int) -> None:
-    opened, done = duckdb.connect, list[str]()
+    done = list[str]()
 
-    def connect(*arguments: Any, **options: Any) -> Any:
-        connection = opened(*arguments, **options)
-        # The declarations are read off a database in memory.
-        return DyingConnection(connection, n, done) if arguments else connection
+    @contextmanager
+    def dying(*arguments: Any, **options: Any) -> Iterator[Any]:
+        with attached(*arguments, **options) as connection:
+            yield DyingConnection(connection, n, done)
 
-    duckdb.connect = connect
+    warehouse.attached = dying  # type: ignore[assignment]
     Warehouse(path).check()
 
 

@@ -26,6 +26,7 @@ OWNERS = {
     ),
     "duckdb": (
         BACKUP,
+        "resources/duckdb_file.py",
         "resources/warehouse.py",
         "resources/warehouse_schema.py",
         "resources/corpus/tsv.py",  # a text file read by a database in memory

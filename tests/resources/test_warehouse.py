@@ -625,11 +625,11 @@ def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
 
 
 def test_a_file_that_may_not_be_opened_is_not_called_damaged(tmp_path):
-    def denied(*_):
+    def denied(*_, **__):
         raise duckdb.IOException('Cannot open file "x": Permission denied')
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duckdb, "connect", denied)
+        patch.setattr(module, "attached", denied)
         with pytest.raises(WarehouseError, match="Permission denied.*you may read and write"):
             Warehouse(tmp_path / "warehouse.duckdb").count(TABLE)
 

@@ -29,7 +29,7 @@ class GroupSpread(Metric):
     inverse: bool = True
 
     def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
-        """A unit a group of two observations or more."""
+        """A unit a group of two items or more: the turns of one item are no rewrites of each other."""
         groups = by_key(
             ((each.cluster,), each)
             for each in observed
@@ -38,7 +38,7 @@ class GroupSpread(Metric):
         return [
             Unit(key, group[0].cluster, self._value(group, floor), self.stratum(group[0]))
             for key, group in groups.items()
-            if len(group) > 1
+            if len({each.item_id for each in group}) > 1
         ]
 
     def _value(self, group: Sequence[Scored], floor: bool) -> float | None:

@@ -32,3 +32,8 @@ def test_a_group_with_a_failed_item_has_the_largest_deviation_at_the_floor() -> 
     observed = group("a", 5, 5, None)
     assert values(SPREAD, observed) == {("a",): 0}
     assert values(SPREAD, observed, floor=True) == {("a",): 4.5}
+
+
+def test_turns_of_one_item_are_no_group() -> None:
+    turns = [scored("a", 4, cluster="a", turn=1), scored("a", 6, cluster="a", turn=2)]
+    assert values(SPREAD, turns) == {}

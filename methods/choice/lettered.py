@@ -79,7 +79,7 @@ def question_and_hint(text: str, name: str, n_images: int) -> tuple[str, str]:
     text = text.removeprefix(_images(n_images))
     if text.startswith(f"{name}: ") and _QUESTION in text:
         hint, _, question = text.removeprefix(f"{name}: ").partition(_QUESTION)
-        if hint:
+        if hint and question.strip():
             return question, hint
     return text, ""
 

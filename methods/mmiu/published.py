@@ -225,4 +225,5 @@ def _choices(where: str, options: str) -> tuple[str, ...]:
 
 def _without_choices(context: str, options: str) -> str:
     """The context without the choices at its end: they are asked in other orders, too."""
-    return context.rstrip().removesuffix(options.strip()).rstrip()
+    above = context.rstrip().removesuffix(options.strip())
+    return above.removesuffix("\n") if above != context.rstrip() else context

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 from methods.mmbench.published import read_published
+from resources.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
@@ -200,6 +202,23 @@ def test_every_passes_number_can_be_followed_to_its_answer_and_its_reading(chose
     assert all(
         row["answer"].startswith("The answer is") and row["reference"] == "B" for row in rows
     )
+
+
+def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(
+    chosen: World,
+) -> None:
+    guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
+    differ, by_rule = re.findall(r"```sql\n(.*?);\n```", guide, re.DOTALL)
+    # No answer here is one that only VLMEvalKit's rules read.
+    assert chosen.rows(differ) == []
+    assert {row["model"]: row["by_rule"] for row in chosen.rows(by_rule)} == {
+        "always-a": 1,
+        "baseline:reference": 1,
+        "careful": pytest.approx(11 / 12),
+        "careless": 1,
+        "rambler": 0,
+        "refuser": 1,
+    }
 
 
 def test_each_benchmark_has_its_report(chosen: World) -> None:

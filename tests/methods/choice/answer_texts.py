@@ -227,6 +227,15 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "The answer is A. No, wait. The answer is C.", None, "A"),
     ("animals", "A. cat\nB. horse\nC. bird\nD. dog", None, None),
     ("animals", "A. cat B. horse C. bird D. dog", None, None),
+    ("animals", "A. cat - incorrect\nB. horse - correct", None, None),
+    ("animals", "Looking at this, A, C and D can be ruled out. That leaves B.", None, None),
+    ("animals", "A horse is shown in the picture.", None, None),
+    (
+        "animals",
+        "The answer is B.\n\nOption A is a cat, which it is not. Option C flies.",
+        "B",
+        "B",
+    ),
     ("animals", "A. cat\nB. horse\nC. bird\nD. dog\nAnswer: B", "B", None),
     # --- The last word
     ("animals", "\\boxed{B}", "B", "B"),

@@ -76,6 +76,11 @@ def test_a_question_says_itself_where_its_images_are() -> None:
     assert question_and_hint(text, "Hint", 2) == (text, "")
 
 
+def test_a_text_that_only_looks_like_a_hint_is_the_question() -> None:
+    for text in ("Hint: look.\nQuestion: ", "Hint: \nQuestion: Why?", "Hint: none"):
+        assert question_and_hint(text, "Hint", 0) == (text, "")
+
+
 PARTS = st.lists(st.sampled_from(["Hint: ", "\nQuestion: ", "x", "\n", " "]), max_size=5).map(
     "".join
 )

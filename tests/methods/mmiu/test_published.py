@@ -154,7 +154,7 @@ def items(draw: st.DrawFn) -> PublishedItem:
     task = draw(st.sampled_from(["mevis", "spot_the_diff_x", "sheep"]))
     choices = tuple(draw(st.lists(ONE_LINE, min_size=2, max_size=8)))
     key = draw(st.sampled_from(["", *"ABCDEFGH"[: len(choices)]]))
-    context = draw(st.one_of(st.just(""), STRIPPED))
+    context = draw(st.one_of(st.just(""), TEXTS))
     found = task_of(task)
     labels = {
         "task": found.name if found else task,

@@ -195,6 +195,8 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": models}))
 
 
+READ_AND_JUDGED = {"evaluate/answers", "evaluate/judgments"}
+"""A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewrite/rewrites"}
 
 
@@ -203,12 +205,12 @@ WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewr
     [
         ({"w": {"model": "model-w-2"}}, WRITTEN),
         ({"profile": {"writer": "c"}}, WRITTEN),
-        ({"j": {"model": "model-j-2"}}, {"evaluate/judgments"}),
+        ({"j": {"model": "model-j-2"}}, READ_AND_JUDGED),
         ({"profile": {"evaluate": ["a", "b", "c"]}}, {"evaluate/answers"}),
         ({"b": {"model": "model-b-2"}}, {"evaluate/answers"}),
         # Another server is another model, whatever its name, and so are other parameters.
         ({"w": {"base_url": "http://127.0.0.1:10/v1"}}, WRITTEN),
-        ({"j": {"temperature": 0.5}}, {"evaluate/judgments"}),
+        ({"j": {"temperature": 0.5}}, READ_AND_JUDGED),
         # A model that no role of the profile has, and how fast a model is asked.
         ({"c": {"model": "model-c-2"}}, set()),
         ({"w": {"concurrency": 2}}, set()),

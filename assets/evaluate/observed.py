@@ -19,6 +19,7 @@ from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import PANEL
 from methods.evaluation.metrics import Scored
 from methods.evaluation.slices import labels_by_turn
+from methods.words import n_words
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -76,11 +77,12 @@ def slices(warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel) -> Iterat
 
 def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:
     """Words of every answer on a release that has any."""
-    found = warehouse.read("evaluate/answer_lengths_of", {"release_id": release_id}).to_pylist()
-    return {
-        AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): row["n_words"]
+    found = warehouse.read("evaluate/answer_texts_of", {"release_id": release_id}).to_pylist()
+    lengths = {
+        AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): n_words(row["answer"])
         for row in found
     }
+    return {key: length for key, length in lengths.items() if length}
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:

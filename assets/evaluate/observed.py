@@ -67,12 +67,20 @@ def slices(warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel) -> Iterat
     for release in warehouse.read("evaluate/observed_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             continue
-        of_release = _slices(warehouse, benchmarks[release["benchmark"]], release["release_id"])
-        yield from of_release
-        # A judge whose prompt has changed counts with the version that has seen most.
-        newest = {each.judge: each for each in sorted(of_release, key=_n_observed)}
-        if len(newest) > 1:
-            yield _panel([newest[judge] for judge in sorted(newest)], panel)
+        benchmark = benchmarks[release["benchmark"]]
+        yield from slices_of(warehouse, benchmark, release["release_id"], panel)
+
+
+def slices_of(
+    warehouse: Warehouse, benchmark: Benchmark, release_id: str, panel: Panel
+) -> list[Slice]:
+    """Every slice of one release, the panel of its judges last."""
+    of_release = _slices(warehouse, benchmark, release_id)
+    # A judge whose prompt has changed counts with the version that has seen most.
+    newest = {each.judge: each for each in sorted(of_release, key=_n_observed)}
+    if len(newest) > 1:
+        of_release.append(_panel([newest[judge] for judge in sorted(newest)], panel))
+    return of_release
 
 
 def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:

@@ -19,6 +19,7 @@ SELECT
     s.n_truncated,
     s.n_reasoning_only,
     s.n_empty,
+    r.related,
     s.judge,
     s.judge_version,
     s.provider

@@ -28,9 +28,14 @@ class Repeated(NamedTuple):
     n_judgments: int
 
     @property
+    def is_all(self) -> bool:
+        """Whether all turns rest on the same answers and judgments, so that nothing can differ."""
+        return 0 < self.n_turns == self.n_judgments
+
+    @property
     def in_words(self) -> str:
         """How much of it is the very same."""
-        if self.n_turns and self.n_judgments == self.n_turns:
+        if self.is_all:
             return "all the same calls"
         return f"{self.n_answers} of {self.n_turns} answers the same"
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from methods.evaluation.common_items import CommonScore
 from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.metrics import Metric
 from methods.release_card import Card
 from methods.release_diff import Change, Contents, Difference, ItemChange
 from methods.release_diff_text import (
@@ -48,12 +49,17 @@ class Side(NamedTuple):
 
 
 class Board(NamedTuple):
-    """The models before one version of one judge, each with a side for every metric."""
+    """The models before one version of one judge, each with a side for every metric that is shown.
+
+    `metrics` are those averaged like the first one, which ranks, then the first one averaged otherwise.
+    `repeats` says that everything rests on the same calls.
+    """
 
     title: str
     version: str
     metrics: list[str]
-    lines: list[tuple[OnCommon, list[Side]]]
+    lines: list[tuple[OnCommon, list[Side | None]]]
+    repeats: bool
 
 
 def page_of(first_id: str, second_id: str) -> Path:
@@ -110,18 +116,35 @@ def _head(card: Card) -> dict[str, Any]:
 def _boards(common: Sequence[OnCommon]) -> list[Board]:
     boards = []
     for (judge, version), of in groupby(common, key=lambda each: (each.judge, each.judge_version)):
-        lines = [(each, [_side(one) for one in each.scores]) for each in of]
+        models = list(of)
         title = "Scored by rule" if judge == RULE else f"Judge {judge}"
-        metrics = max((each.scores for each, _ in lines), key=len)
+        leading = models[0].scores[0].metric
+        metrics = list(
+            dict.fromkeys(
+                one.metric
+                for each in models
+                for one in each.scores
+                if leading.aggregation == one.metric.aggregation or leading.name == one.metric.name
+            )
+        )
+        # The sort keeps the benchmark's order among those averaged alike.
+        metrics.sort(key=lambda metric: metric.aggregation != leading.aggregation)
         boards.append(
             Board(
                 "Panel of judges" if judge == PANEL else title,
                 version,
-                [f"{one.metric.name}, {one.metric.aggregation} mean" for one in metrics],
-                lines,
+                [f"{metric.name}, {metric.aggregation} mean" for metric in metrics],
+                [(each, _sides(each, metrics)) for each in models],
+                all(each.repeated.is_all for each in models),
             )
         )
     return boards
+
+
+def _sides(of: OnCommon, metrics: Sequence[Metric]) -> list[Side | None]:
+    """One for each metric; None where the model has no score."""
+    found = {one.metric: one for one in of.scores}
+    return [_side(found[metric]) if metric in found else None for metric in metrics]
 
 
 def _side(of: CommonScore) -> Side:

@@ -95,7 +95,7 @@ COMMENT ON COLUMN evaluate.leaderboard.n_refused IS 'Turns that the model declin
 COMMENT ON COLUMN evaluate.leaderboard.n_truncated IS 'Turns whose answer the token limit cut off: not judged.';
 COMMENT ON COLUMN evaluate.leaderboard.n_reasoning_only IS 'Turns with reasoning and no answer: not judged.';
 COMMENT ON COLUMN evaluate.leaderboard.n_empty IS 'Turns with an empty answer: not judged.';
-COMMENT ON COLUMN evaluate.leaderboard.related IS 'Whether it judged or wrote the release, or is of the family of who did; NULL if not or unknown.';
+COMMENT ON COLUMN evaluate.leaderboard.related IS 'self: it judged or wrote the release; family: one of its family did; NULL: neither, or unknown.';
 COMMENT ON COLUMN evaluate.leaderboard.judge IS 'Model that judged.';
 COMMENT ON COLUMN evaluate.leaderboard.judge_version IS 'Prompt of the judge and its hash, or the rule; what they judged are different scores.';
 COMMENT ON COLUMN evaluate.leaderboard.provider IS 'Who answered and judged; offline is the stand-in.';

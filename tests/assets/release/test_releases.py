@@ -363,5 +363,29 @@ def test_the_job_shows_a_comparison(twice: Made) -> None:
     run = twice.world.run("compare_releases", {"compare": {"config": ids}})
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
-    page = output.step_output_data.metadata["difference"].value
-    assert page.startswith(f"# From {ids['a']} to {ids['b']}")
+    told = output.step_output_data.metadata
+    page = f"reports/diff/{ids['a']}/{ids['b']}.html"
+    assert told["page"].value == f"/loom/{page}"
+    assert (twice.world.home / page).is_file()
+    assert told["difference"].value.startswith(f"# From {ids['a']} to {ids['b']}")
+    counts = {name: told[name].value for name in ("added", "removed", "changed", "the same")}
+    listed_in = difference_of(twice)
+    assert counts == {
+        "added": len(listed_in.added),
+        "removed": len(listed_in.removed),
+        "changed": len(listed_in.changed),
+        "the same": listed_in.n_same,
+    }
+    assert sum(counts.values()) > 0
+
+
+def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:
+    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "mmdu"}}})
+    assert run.success
+    ids = [twice.first["mmdu"], twice.second["mmdu"]]
+    assert twice.world.home.joinpath("reports", "diff", ids[0], f"{ids[1]}.html").is_file()
+
+
+def test_a_comparison_with_what_there_is_not_is_one_sentence(twice: Made) -> None:
+    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "x", "b": "mmdu"}}})
+    assert not run.success and sentence(run).startswith("There is no release x; there are ")

@@ -73,6 +73,11 @@ class Registry(BaseModel):
             )
         return self.models[name]
 
+    @property
+    def families(self) -> dict[str, str]:
+        """The family of each model that has one."""
+        return {name: spec.family for name, spec in self.models.items() if spec.family is not None}
+
     def profile(self, name: str) -> Profile:
         """The profile called `name`, all its models known. Raises RegistryError."""
         if name not in self.profiles:

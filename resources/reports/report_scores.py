@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.related import related
 from resources.reports.estimate import Estimate, Scale
 
 Row = Mapping[str, Any]
@@ -152,15 +153,5 @@ def _metrics(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricSho
 def _who(model: str, judges: Sequence[str], data: Row) -> Who:
     if model.startswith(BASELINE):
         return Who(model, True, ("baseline",))
-    tags = []
-    for role, names in (("judge", judges), ("writer", data["release"]["writers"] or ())):
-        if model in names:
-            tags.append(f"is the {role}" if len(names) == 1 else f"is a {role}")
-        elif _family(model, data) in {_family(name, data) for name in names} - {None}:
-            tags.append(f"{role}'s family")
-    return Who(model, False, tuple(tags))
-
-
-def _family(model: str, data: Row) -> str | None:
-    family: str | None = data["families"].get(model)
-    return family
+    writers = data["release"]["writers"] or ()
+    return Who(model, False, related(model, judges, writers, data["families"]))

@@ -95,6 +95,7 @@ COMMENT ON COLUMN evaluate.leaderboard.n_refused IS 'Turns that the model declin
 COMMENT ON COLUMN evaluate.leaderboard.n_truncated IS 'Turns whose answer the token limit cut off: not judged.';
 COMMENT ON COLUMN evaluate.leaderboard.n_reasoning_only IS 'Turns with reasoning and no answer: not judged.';
 COMMENT ON COLUMN evaluate.leaderboard.n_empty IS 'Turns with an empty answer: not judged.';
+COMMENT ON COLUMN evaluate.leaderboard.related IS 'self: it judged or wrote the release; family: one of its family did; NULL: neither, or unknown.';
 COMMENT ON COLUMN evaluate.leaderboard.judge IS 'Model that judged.';
 COMMENT ON COLUMN evaluate.leaderboard.judge_version IS 'Prompt of the judge and its hash, or the rule; what they judged are different scores.';
 COMMENT ON COLUMN evaluate.leaderboard.provider IS 'Who answered and judged; offline is the stand-in.';
@@ -194,6 +195,7 @@ COMMENT ON COLUMN evaluate.ranks.rank IS 'Rank, 1 the best; NULL where too littl
 COMMENT ON COLUMN evaluate.ranks.rank_low IS 'Best rank that the model may as well have: 1 more than the models that are surely better.';
 COMMENT ON COLUMN evaluate.ranks.rank_high IS 'Worst rank that the model may as well have.';
 COMMENT ON COLUMN evaluate.ranks.coverage IS 'Share of the turns that were judged, 0 to 1.';
+COMMENT ON COLUMN evaluate.ranks.related IS 'Whether it judged or wrote the release, or is of the family of who did; NULL if not or unknown.';
 COMMENT ON COLUMN evaluate.ranks.why IS 'Why there is no rank; NULL where there is one.';
 
 COMMENT ON COLUMN evaluate.judge_quality.benchmark IS 'Name of the benchmark, such as mmdu.';

@@ -184,7 +184,8 @@ CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
 
--- The rank of each model by its 'floor' scores; NULL, with the reason, where too little was judged.
+-- The rank of each model by its 'floor' scores; NULL, with the reason, where too little was judged. `related`
+-- says where the model, or one of its family, judged or wrote the release.
 CREATE TABLE IF NOT EXISTS evaluate.ranks (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -198,6 +199,7 @@ CREATE TABLE IF NOT EXISTS evaluate.ranks (
     rank_high INTEGER,
     coverage DOUBLE NOT NULL CHECK (coverage BETWEEN 0 AND 1),
     why VARCHAR,
+    related VARCHAR,
     PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, model),
     CHECK ((rank IS NULL) = (why IS NOT NULL)),
     CHECK (rank IS NULL OR (rank_low <= rank AND rank <= rank_high))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from methods.prompts.template import TemplateError
 from resources import prompts
 from resources.home import REPO_ROOT
 from resources.prompts import PromptError, prompt
@@ -193,6 +194,21 @@ def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
     assert str(caught.value) == (
         f"The prompt {path} has no line '=== user ===' between its two parts."
     )
+
+
+def test_a_prompt_may_have_a_users_part_alone(override):
+    override("mmdu/judge", "---\ntask: judge\n---\n=== user ===\nGrade {{ answer | data }}.\n")
+
+    (user,) = prompt("mmdu/judge").render(answer="it")
+
+    assert (user.role, user.parts[0].text) == ("user", "Grade it.")
+
+
+def test_a_prompt_that_is_no_template_is_refused_when_it_is_read(override):
+    override("mmdu/judge", MINE + "{% if %}")
+
+    with pytest.raises(TemplateError, match="of the prompt mmdu/judge is no template"):
+        prompt("mmdu/judge")
 
 
 def test_a_prompt_put_right_is_found_without_a_restart(override):

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 import methods
 from methods.mmdu.judging import DIMENSIONS, parse_grades
 from methods.prompts.messages import Image, Text
-from methods.prompts.template import PromptTemplate, as_data
+from methods.prompts.template import PromptTemplate, TemplateError, as_data
 from resources.llm.request import ChatRequest
 
 ROOT = Path(methods.__file__).parent
@@ -55,13 +54,31 @@ def test_pictures_stand_where_the_template_puts_them():
 @pytest.mark.parametrize("position", [0, -1, 3])
 def test_a_picture_that_was_not_given_is_an_error_never_another_picture(position):
     template = PromptTemplate("t", "S\n=== user ===\n{{ picture(position) }}\n")
-    with pytest.raises(IndexError, match=rf"t asks for picture {position} of 2"):
+    with pytest.raises(TemplateError, match=rf"t asks for picture {position} of 2"):
         template.render(images=["x", "y"], position=position)
 
 
 def test_a_template_that_names_what_was_not_given_is_an_error_never_an_empty_place():
-    with pytest.raises(jinja2.UndefinedError, match="page"):
-        PAGE.render(images=["x"])
+    with pytest.raises(TemplateError) as caught:
+        PAGE.render(images=["x"], title="Mills")
+    assert str(caught.value) == (
+        "The prompt page cannot be filled in: 'page' is undefined; it is given n_images, picture(i), "
+        "title."
+    )
+
+
+@pytest.mark.parametrize("system", ["", "\n", "{% if n_images > 5 %}Be brief.{% endif %}\n"])
+def test_without_a_system_part_there_is_a_users_message_alone(system):
+    (user,) = PromptTemplate("t", f"{system}=== user ===\nHello.\n").render()
+    assert (user.role, text_of(user)) == ("user", "Hello.")
+
+
+def test_a_text_that_is_no_template_names_its_line_in_the_file():
+    template = PromptTemplate("t", "---\ntask: judge\n---\nS\n=== user ===\n{% for x %}\n")
+    with pytest.raises(TemplateError, match=r"^Line 6 of the prompt t is no template: expected"):
+        template.check()
+    sent = PromptTemplate("t", "S\n=== user ===\n{% raw %}{{ x }} {% for y %}{% endraw %}\n")
+    assert text_of(sent.render()[1]) == "{{ x }} {% for y %}"
 
 
 def test_the_version_names_the_exact_text():

@@ -25,10 +25,10 @@ class Benchmark(Protocol):
     extractor_prompts: Sequence[str]
     """The prompt files that read answers where no rule can; empty where nothing is read."""
     judge_prompts: Sequence[str]
-    """The prompt files that its judge reads, `<method>/<task>`, the first one for every judgment; empty
-    where it is scored by rule."""
+    """The prompt files that its judge reads, `<method>/<task>`; empty where it is scored by rule."""
     judge_version: str
-    """Version of how it judges beside its prompts; changes when `judge` does."""
+    """Version of how it judges beside its prompts; changes when `judge` does. Judgments under different
+    versions, of it or of any prompt of the judge, are different scores."""
     dimensions: Sequence[str]
     """What an answer is scored for, the overall dimension last: the metrics of its observations."""
     score_range: tuple[int, int]

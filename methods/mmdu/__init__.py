@@ -7,7 +7,7 @@ judge's dictionary and the published JSON format are modules beside this one.
 from collections.abc import Generator, Sequence
 
 from methods.evaluation.asking import PLAIN, Answer, Ask, Asking, Given, Limits, Transcript, Unasked
-from methods.evaluation.items import Item
+from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import (
     AskJudge,
     Judging,
@@ -27,7 +27,7 @@ from methods.mmdu.judging import (
     OVERALL,
     parse_grades,
 )
-from methods.prompts.messages import Message, interleave
+from methods.prompts.messages import Message, interleave, with_image_numbers
 
 JUDGE_PROMPT = "mmdu/judge"
 SCALE = 10.0
@@ -42,7 +42,7 @@ class Mmdu:
     answer_version = "dialogue@1"
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
-    judge_version = "turns@1"
+    judge_version = "turns@2"
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
     metrics: Sequence[Metric] = tuple(
@@ -86,9 +86,11 @@ class Mmdu:
                 history.append(Message.of("assistant", answer.text))
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Question, reference, answer and the images shown up to the turn; all seven scores.
+        """The dialogue up to the turn, its reference, the images shown up to it; all seven scores.
 
-        The released scorer sends all images of the dialogue, those of later turns too.
+        The dialogue is the one that the model had: its own earlier answers, and given turns. The
+        released scorer sends question, reference and answer alone, and all images of the dialogue,
+        those of later turns too.
         """
         asked: list[AskJudge] = []
         observations: list[Observation] = []
@@ -110,9 +112,10 @@ class Mmdu:
                         Place(PLAIN, turn.turn, TURN),
                         JUDGE_PROMPT,
                         {
-                            "question": turn.question,
-                            "reference": turn.reference,
-                            "answer": answer.text,
+                            "earlier": _before(item, transcript, turn.turn),
+                            "question": _question(turn),
+                            "reference": with_image_numbers(turn.reference),
+                            "answer": with_image_numbers(answer.text),
                         },
                         item.image_ids[:n_shown],
                         read_judgment,
@@ -123,6 +126,24 @@ class Mmdu:
         for request, judgment in zip(asked, judgments, strict=True):
             observations += observed(DIMENSIONS, request.place, judgment)
         return observations
+
+
+def _question(turn: Turn) -> str:
+    return with_image_numbers(turn.question, turn.image_positions)
+
+
+def _before(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
+    """The turns before one, as the model had them: its own answers, and given ones."""
+    return [
+        {
+            "question": _question(each),
+            "answer": with_image_numbers(
+                each.given or transcript.answer(PLAIN, each.turn).text or ""
+            ),
+        }
+        for each in item.turns
+        if each.turn < turn
+    ]
 
 
 def read_judgment(reply: str) -> Judgment:

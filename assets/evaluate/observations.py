@@ -1,8 +1,9 @@
 """Observations: one scored fact a row, of what was answered and judged.
 
 What belongs here: which judgments are observed together: those of one judge, one replicate and one
-version of its prompts. What is observed is the benchmark's (`methods/evaluation/judging.py`). No model
-is asked: the benchmark's `judge` is run on the judgments that there are.
+version of the judging, of answers under one context policy. What is observed is the benchmark's
+(`methods/evaluation/judging.py`). No model is asked: the benchmark's `judge` is run on the judgments
+that there are.
 """
 
 from collections import Counter
@@ -18,7 +19,7 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
-from methods.evaluation.asking import Transcript
+from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
@@ -113,7 +114,7 @@ def _observe(
         yield {
             "model": model,
             "judge": each.judge,
-            "judge_version": each.version,
+            "judge_version": with_policy(each.version, transcript.context_policy),
             "replicate": each.replicate,
             "item_id": item.item_id,
             "metric": one.metric,

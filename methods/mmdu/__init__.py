@@ -6,7 +6,17 @@ judge's dictionary and the published JSON format are modules beside this one.
 
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import PLAIN, Answer, Ask, Asking, Given, Limits, Transcript, Unasked
+from methods.evaluation.asking import (
+    PLAIN,
+    Answer,
+    Asking,
+    ContextPolicy,
+    Given,
+    Limits,
+    Transcript,
+    Unasked,
+)
+from methods.evaluation.dialogue import Dialogue
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import (
     AskJudge,
@@ -27,7 +37,7 @@ from methods.mmdu.judging import (
     OVERALL,
     parse_grades,
 )
-from methods.prompts.messages import Message, interleave, with_image_numbers
+from methods.prompts.messages import with_image_numbers
 
 JUDGE_PROMPT = "mmdu/judge"
 SCALE = 10.0
@@ -40,6 +50,7 @@ class Mmdu:
 
     name = "mmdu"
     answer_version = "dialogue@1"
+    context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
     judge_version = "turns@2"
@@ -63,9 +74,10 @@ class Mmdu:
         """Every turn after the earlier ones, each followed by the model's own answer.
 
         A turn without an answer ends the dialogue: later turns would need it in their history, and
-        neither the text of an error nor an answer that was cut off is one.
+        neither the text of an error nor an answer that was cut off is one. The paper says nothing of
+        dialogues that are too long: what is done about them is the limits' (`dialogue.py`).
         """
-        history: list[Message] = []
+        dialogue = Dialogue(PLAIN, limits.context_policy)
         ended_by = None
         for turn in item.turns:
             if turn.given is not None:
@@ -75,15 +87,15 @@ class Mmdu:
             if ended_by is not None:
                 continue
             images = [item.image_ids[position - 1] for position in turn.image_positions]
-            history.append(Message("user", interleave(turn.question, images)))
+            dialogue.put(turn.question, images)
             if turn.given is not None:
-                history.append(Message.of("assistant", turn.given))
+                dialogue.reply(turn.given)
                 continue
-            answer = yield Ask(PLAIN, turn.turn, tuple(history))
+            answer = yield from dialogue.ask(turn.turn)
             if answer.text is None:
                 ended_by = turn.turn
             else:
-                history.append(Message.of("assistant", answer.text))
+                dialogue.reply(answer.text)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The dialogue up to the turn, its reference, the images shown up to it; all seven scores.

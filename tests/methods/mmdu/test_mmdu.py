@@ -183,7 +183,7 @@ def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
     assert names == {
         *("item_id", "turns", "image_ids", "choices", "group_id", "labels"),
         *("turn", "question", "image_positions", "references", "given"),
-        *("answers", "readings", "status", "text", "call_key"),
+        *("answers", "readings", "context_policy", "status", "text", "call_key", "too_long"),
     }
 
 

@@ -42,6 +42,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
         each.judge_version for each in benchmarks.values()
     ],
     "evaluate.judgments": lambda benchmarks: [
+        *(each.judge_version for each in benchmarks.values() if each.judge_prompts),
         *(_prompt_version(name) for each in benchmarks.values() for name in each.judge_prompts),
         *_models("judges"),
     ],

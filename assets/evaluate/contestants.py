@@ -58,7 +58,9 @@ class ModelContestant:
                 messages=ask.messages,
                 prompt_version=version,
                 params=self._params,
-            )
+                in_a_grid=ask.in_a_grid,
+            ),
+            can_be_shorter=ask.can_be_shorter,
         )
         row = {
             "call_key": outcome.key,

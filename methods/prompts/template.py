@@ -80,13 +80,6 @@ class PromptTemplate:
         unedited = _version(self.name, f"{earlier.opening}\n\n{self.text}") == earlier.version
         return earlier if unedited else None
 
-    def counts_as(self, version: str) -> str:
-        """The version that a reply's `version` counts as: without its repairs, and this one for the
-        superseded one, whose answers are valid for it."""
-        asked = version.partition("+")[0]
-        superseded = self.superseded is not None and asked == self.superseded.version
-        return self.version if superseded else asked
-
     @cached_property
     def _template(self) -> Template:
         try:

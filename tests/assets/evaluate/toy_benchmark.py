@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import Ask, Asking, Extract, Limits, Transcript
+from methods.evaluation.asking import Ask, Asking, ContextPolicy, Extract, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging, Observation, unjudged
 from methods.evaluation.metrics import Metric
@@ -30,6 +30,7 @@ class Toy:
 
     name = "toy"
     answer_version = "circular@1"
+    context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = ("toy/extract",)
     judge_prompts: Sequence[str] = ()
     judge_version = "right@1"

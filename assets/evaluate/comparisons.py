@@ -13,7 +13,6 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.ranking import compare
-from resources.llm.registry import BASELINES
 from resources.warehouse import Warehouse, Write
 
 
@@ -54,7 +53,6 @@ def comparisons(
             least_coverage=settings.least_coverage,
             seed=settings.seed,
             n_resamples=settings.n_resamples,
-            unranked=BASELINES,
         )
         pairs += [{**each.columns, **row} for row in compared]
         ranks += [{**each.columns, **row} for row in ranked]

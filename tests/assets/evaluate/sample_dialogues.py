@@ -8,17 +8,21 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from PIL import Image, UnidentifiedImageError
-
+from methods.ingest.image_check import ImageRejected
+from resources.images.store import ImageStore
 from resources.offline.careful_answers import careful_answer
-from resources.offline.image_facts import Facts, analyse
+from resources.offline.image_cache import picture_facts
+from resources.offline.image_facts import Facts
 from resources.offline.questions import SEVERAL, SINGLE
 from tests.assets.corpus import SAMPLE
+from tests.assets.world import MAX_SIDE
 
 NAME = "benchmark.json"
 
@@ -70,12 +74,15 @@ def _record(number: int, names: tuple[str, ...], n_turns: int) -> dict[str, Any]
 
 @cache
 def _pictures() -> dict[str, Facts]:
-    """What the offline server measures in each sound picture of the sample corpus, by file name."""
+    """What the offline server measures in each sound picture of the sample corpus, by file name.
+
+    It is measured in what is sent, which may be smaller than the file and on white.
+    """
     found = {}
-    for path in sorted((SAMPLE / "images").iterdir()):
-        try:
-            with Image.open(path) as image:
-                found[path.name] = analyse(image)
-        except (OSError, UnidentifiedImageError):
-            continue
+    with TemporaryDirectory() as folder:
+        store = ImageStore(Path(folder))
+        for path in sorted((SAMPLE / "images").iterdir()):
+            with suppress(ImageRejected, OSError):
+                image_id = store.put(path.read_bytes()).image_id
+                found[path.name] = picture_facts(store.jpeg_base64(image_id, MAX_SIDE))[1]
     return found

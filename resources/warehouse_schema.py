@@ -93,6 +93,7 @@ def _declaration() -> tuple[Columns, dict[str, dict[str, str | None]]]:
         return columns_of(connection), descriptions
 
 
+@cache
 def arrow_schema(table: str) -> "pa.Schema":
     """The columns and types of `table` in Arrow."""
     import duckdb

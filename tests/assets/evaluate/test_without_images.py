@@ -129,6 +129,11 @@ def test_people_are_not_asked_to_score_what_was_not_seen(blind: World) -> None:
     assert queued == [{"n": 5}]
 
 
+def test_they_say_nothing_of_the_judges_quality(blind: World) -> None:
+    rows = blind.rows("SELECT DISTINCT model FROM evaluate.judge_quality WHERE model <> ''")
+    assert rows == [{"model": "careful"}]
+
+
 def test_the_report_says_in_words_what_they_are(blind: World) -> None:
     (page,) = (blind.home / "reports").glob("mmdu-*.html")
     text = page.read_text()

@@ -91,13 +91,15 @@ def _pairs(
 ) -> list[tuple[Comparison, float | None]]:
     """Every pair compared, with the smallest difference that it would show."""
     resampling = {"seed": seed, "n_resamples": n_resamples}
-    if not any(unit.stratum for column in columns for unit in column):
-        values, clusters = matrix(columns)
-        pairs = compare_pairs(values, clusters, "micro", **resampling)
-        effects = minimum_detectable_effects(values, clusters, "micro")
-        return [(pair, of.effect) for pair, of in zip(pairs, effects, strict=True)]
-    every = list(combinations(range(len(columns)), 2))
-    return _chosen_pairs(columns, every, seed=seed, n_resamples=n_resamples)
+    if any(unit.stratum for column in columns for unit in column):
+        if len({frozenset(unit.key for unit in column) for column in columns}) > 1:
+            return _chosen_pairs(columns, list(combinations(range(len(columns)), 2)), **resampling)
+        # All have the same units: strata weigh the same in every pair, and one set of draws serves all.
+        columns = _by_stratum(*columns)
+    values, clusters = matrix(columns)
+    pairs = compare_pairs(values, clusters, "micro", **resampling)
+    effects = minimum_detectable_effects(values, clusters, "micro")
+    return [(pair, of.effect) for pair, of in zip(pairs, effects, strict=True)]
 
 
 def _chosen_pairs(
@@ -121,18 +123,18 @@ def _chosen_pairs(
     ]
 
 
-def _by_stratum(first: Sequence[Unit], second: Sequence[Unit]) -> list[list[Unit]]:
-    """The units that both have, weighted so that the mean of all is the mean of the strata's means."""
-    both = {unit.key for unit in first} & {unit.key for unit in second}
-    sizes = Counter(unit.stratum for unit in first if unit.key in both)
-    weights = {name: len(both) / (len(sizes) * size) for name, size in sizes.items()}
+def _by_stratum(*columns: Sequence[Unit]) -> list[list[Unit]]:
+    """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
+    shared = set.intersection(*({unit.key for unit in column} for column in columns))
+    sizes = Counter(unit.stratum for unit in columns[0] if unit.key in shared)
+    weights = {name: len(shared) / (len(sizes) * size) for name, size in sizes.items()}
     return [
         [
             replace(unit, value=(unit.value or 0.0) * weights[unit.stratum])
             for unit in column
-            if unit.key in both
+            if unit.key in shared
         ]
-        for column in (first, second)
+        for column in columns
     ]
 
 

@@ -83,6 +83,31 @@ def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
     assert pairs["floor", "a", "b"]["difference"] == pytest.approx(10)
 
 
+def test_a_macro_mean_of_the_same_units_is_compared_alike_in_company_and_alone() -> None:
+    macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
+
+    def model(seed: int) -> list[Scored]:
+        return [
+            Scored(
+                f"{n}", f"{n}", "plain", 1, "m", 1 + (seed * n * n + n) % 9,
+                labels={"category": "xxxy"[n % 4]},
+            )
+            for n in range(40)
+        ]  # fmt: skip
+
+    models = {"a": model(2), "b": model(3), "c": model(5)}
+    together, _ = compared(models, macro)
+    for first, second in (("a", "b"), ("a", "c"), ("b", "c")):
+        alone, _ = compared({name: models[name] for name in (first, second)}, macro)
+        # Only Holm's adjustment is of three pairs instead of one.
+        for key, pair in alone.items():
+            assert together[key] == pytest.approx({**pair, "p_holm": together[key]["p_holm"]})
+    # One unit less, and the strata weigh differently: each pair by itself, to the same end.
+    fewer, _ = compared({**models, "d": model(7)[1:]}, macro)
+    for key, pair in together.items():
+        assert fewer[key] == pytest.approx({**pair, "p_holm": fewer[key]["p_holm"]})
+
+
 def test_a_smaller_spread_ranks_first() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
 

@@ -17,8 +17,8 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
-	bench-cluster bench-review bench-upgrade bench-statistics lock backup restore ledger-check \
-	ledger-salvage import-release releases diff ask check-model ask-anew clean
+	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
+	ledger-check ledger-salvage import-release releases diff ask check-model ask-anew clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -102,6 +102,9 @@ bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs aga
 
 bench-statistics: setup ## What a leaderboard's intervals and comparisons cost against scipy (about 2 minutes)
 	@$(BIN)/python -m tests.bench.statistics
+
+bench-evaluate: setup ## What evaluation costs against the time that models take: choices and dialogues (about 7 minutes)
+	@$(BIN)/python -m tests.bench.evaluate
 
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock

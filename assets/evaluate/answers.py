@@ -32,7 +32,7 @@ class AnswersSettings(EvaluationSettings):
 
     models: list[str] | None = Field(
         None,
-        description="Names in models.yaml, or baselines; null: those that the profile evaluates.",
+        description="Names as in a profile's `evaluate`; null: those that the profile evaluates.",
     )
     context_policy: ContextPolicy = Field(
         "fail",
@@ -82,7 +82,7 @@ def answers(
         range(len(runs)),
         converse,
         show_progress(context),
-        apart=lambda place: runs[place][1].contestant.name,
+        apart=lambda place: runs[place][1].contestant.asks,
     )
     results = ResultSet("evaluate.answers", "evaluate.extractions")
     for (release, run), answered in zip(runs, conversations, strict=True):

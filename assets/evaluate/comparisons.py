@@ -14,7 +14,7 @@ from assets.evaluate.observed import ScoringSettings, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.ranking import compare
 from methods.evaluation.related import related
-from resources.llm.registry import BASELINES, load_registry
+from resources.llm.registry import load_registry
 from resources.warehouse import Warehouse, Write
 
 
@@ -61,7 +61,6 @@ def comparisons(
             least_coverage=settings.least_coverage,
             seed=settings.seed,
             n_resamples=settings.n_resamples,
-            unranked=BASELINES,
         )
         pairs += [{**each.columns, **row} for row in compared]
         for row in ranked:

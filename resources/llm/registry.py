@@ -12,16 +12,15 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from methods.evaluation.contestants import APART, is_model, model_of
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
-
-BASELINES = ("baseline:reference", "baseline:swapped-reference", "baseline:empty")
-"""Contestants that ask no model; a profile's `evaluate` may name them beside models."""
 
 
 class Profile(BaseModel):
     """The models of each role: the writer builds, each judge scores, `evaluate` are compared.
 
+    `evaluate` may name what calibrates them beside the models (`methods/evaluation/contestants.py`).
     The extractor reads answers that no rule can read; without one the first judge does. A profile with
     one judge may say `judge` in place of `judges`.
     """
@@ -55,8 +54,8 @@ class Profile(BaseModel):
     @property
     def models(self) -> list[str]:
         """Every model of the profile, each once."""
-        contestants = [name for name in self.evaluate if name not in BASELINES]
-        return list(dict.fromkeys([self.writer, *self.judges, self.extractor, *contestants]))
+        asked = [model for name in self.evaluate if (model := model_of(name)) is not None]
+        return list(dict.fromkeys([self.writer, *self.judges, self.extractor, *asked]))
 
 
 class Registry(BaseModel):
@@ -64,6 +63,15 @@ class Registry(BaseModel):
 
     profiles: dict[str, Profile]
     models: dict[str, ModelSpec]
+
+    @model_validator(mode="after")
+    def _names_of_models(self) -> "Registry":
+        if taken := [name for name in self.models if not is_model(name)]:
+            raise ValueError(
+                f"{taken[0]} is no name for a model: those that begin with {', '.join(APART)} are of "
+                "contestants beside the models"
+            )
+        return self
 
     def model(self, name: str) -> ModelSpec:
         """The entry called `name`. Raises RegistryError naming those there are."""

@@ -160,18 +160,19 @@ def _reference(item: Item, turn: int) -> str | None:
 
 
 def _swapped(items: Sequence[Item]) -> Text:
-    """The reference of the same turn, or its last one, of the next item.
+    """The reference of the same turn, or its last one, of the next item of another group.
 
-    Raises UserError where there is no other item.
+    Raises UserError where there is none.
     """
     places = {item.item_id: place for place, item in enumerate(items)}
 
     def text(item: Item, turn: int) -> str | None:
-        if len(items) < 2:
+        later = (items[(places[item.item_id] + step) % len(items)] for step in range(len(items)))
+        other = next((each for each in later if each.cluster != item.cluster), None)
+        if other is None:
             raise UserError(
-                "baseline:swapped-reference needs a release of two items or more: leave it out."
+                "baseline:swapped-reference needs a release of two items or groups of them: leave it out."
             )
-        other = items[(places[item.item_id] + 1) % len(items)]
         return _reference(other, min(turn, len(other.turns)))
 
     return text

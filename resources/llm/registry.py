@@ -13,8 +13,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from methods.evaluation.contestants import APART, is_model, model_of
+from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
+
+RESERVED = {RULE, PANEL, PEOPLE}
+"""What stands in the tables in the place of a judge that is no model."""
 
 
 class Profile(BaseModel):
@@ -70,6 +74,11 @@ class Registry(BaseModel):
             raise ValueError(
                 f"{taken[0]} is no name for a model: those that begin with {', '.join(APART)} are of "
                 "contestants beside the models"
+            )
+        if taken := sorted(RESERVED & self.models.keys()):
+            raise ValueError(
+                f"{taken[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand for others among "
+                "judges"
             )
         return self
 

@@ -108,7 +108,7 @@ def test_a_model_without_its_images_and_a_baseline_are_no_entries_but_the_model_
         unknown.profile("paid")
 
 
-@pytest.mark.parametrize("name", ["baseline:mine", "no-images:local", "other-images:x"])
+@pytest.mark.parametrize("name", ["baseline:mine", "no-images:local", "other-images:x", "panel"])
 def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, name):
     assert f"{name} is no name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
 

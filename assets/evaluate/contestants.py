@@ -171,7 +171,7 @@ def _swapped(items: Sequence[Item]) -> Text:
         other = next((each for each in later if each.cluster != item.cluster), None)
         if other is None:
             raise UserError(
-                "baseline:swapped-reference needs a release of two items or groups of them: leave it out."
+                "baseline:swapped-reference needs a release of two items or groups: leave it out."
             )
         return _reference(other, min(turn, len(other.turns)))
 

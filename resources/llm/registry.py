@@ -77,8 +77,8 @@ class Registry(BaseModel):
             )
         if taken := sorted(RESERVED & self.models.keys()):
             raise ValueError(
-                f"{taken[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand for others among "
-                "judges"
+                f"{taken[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand in the place "
+                "of judges"
             )
         return self
 

@@ -7,7 +7,9 @@ protocol stands in the folder of its name.
 from collections.abc import Mapping
 
 from methods.evaluation.benchmark import Benchmark
+from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
+from methods.mmiu import Mmiu
 
 Benchmarks = Mapping[str, Benchmark]
-BENCHMARKS: Benchmarks = {benchmark.name: benchmark for benchmark in (Mmdu(),)}
+BENCHMARKS: Benchmarks = {benchmark.name: benchmark for benchmark in (Mmdu(), Mmbench(), Mmiu())}

@@ -14,6 +14,8 @@ from methods.words import n_words
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
 MOST_VALUES = 100
 """A label with more values, such as an id, is none to split scores by. ConvBench has 79 task types."""
+CHOICES = "choices"
+"""The label of how many choices a multiple-choice item has."""
 
 
 def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
@@ -21,8 +23,9 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
 
     `turn`; `question` (about one image, several, or none: those that enter with the turn or that it
     names as `<image-i>`); `images so far`; `words so far` (of the questions, the model's own left out,
-    so that it is the same for every model).
+    so that it is the same for every model); `choices`, their number where there are any.
     """
+    offered = {CHOICES: str(len(item.choices))} if item.choices else {}
     labels = {}
     n_images = n_so_far = 0
     for turn in item.turns:
@@ -34,6 +37,7 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
             "question": _how_many(len(named | set(turn.image_positions))),
             "images so far": _range(n_images, (0, 1, 2, 5, 10)),
             "words so far": _range(n_so_far, (50, 200, 500, 1000)),
+            **offered,
             **item.labels,
         }
     return labels

@@ -41,5 +41,4 @@ def test_every_prompt_is_loaded_and_every_name_has_its_file() -> None:
 
 
 def test_every_prompt_names_a_task_of_the_offline_server_and_every_task_has_its_prompt() -> None:
-    # Prompts that read answers are those of benchmarks of choices.
-    assert {prompt(name).task for name in files()} == TASKS.keys() - {"extract"}
+    assert {prompt(name).task for name in files()} == TASKS.keys()

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.slices import MOST_VALUES
 from methods.release_statistics import (
     Distribution,
     Share,
@@ -65,7 +66,9 @@ def test_kinds_of_questions_choices_and_labels() -> None:
 
 
 def test_labels_that_are_ids_are_no_shares() -> None:
-    items = [Item(str(n), (Turn(1, "Who?"),), labels={"id": str(n)}) for n in range(31)]
+    items = [
+        Item(str(n), (Turn(1, "Who?"),), labels={"id": str(n)}) for n in range(MOST_VALUES + 1)
+    ]
     assert "Id" not in [share.name for share in shares(items)]
 
 

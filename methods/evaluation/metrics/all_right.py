@@ -4,6 +4,10 @@
 
 A pass that is missing is not a right one: an item is wrong as soon as one pass is, right once all
 passes are, and unknown otherwise. The released scorer never checks how many passes there are.
+
+The upper bound takes a declined pass for a right one (MMBench, 5.3, Table 4):
+
+    value of an item = 1 if it is declined before any pass is wrong, else as above
 """
 
 from collections.abc import Sequence
@@ -16,13 +20,13 @@ from methods.evaluation.metrics import Metric, Scored, Unit, by_key
 class AllRight(Metric):
     """Share of items, in percent, whose every observation `observation` is 1.
 
-    The passes are the trials whose names begin with `trials`; an item has as many as its label
-    `n_passes` says.
+    The passes are the trials whose names begin with `trials`, or with one of them; an item has as many
+    as `n_passes`, or as its label of that name says.
     """
 
     observation: str
-    trials: str
-    n_passes: str
+    trials: str | tuple[str, ...]
+    n_passes: str | int
     lowest: float = 0.0
     highest: float = 100.0
 
@@ -43,4 +47,19 @@ class AllRight(Metric):
         if 0 in values or (floor and None in values):
             return self.lowest
         right = {each.trial for each in passes if each.value == 1}
-        return self.highest if len(right) == int(passes[0].labels[self.n_passes]) else None
+        return self.highest if len(right) == self._n_passes(passes[0]) else None
+
+    def _n_passes(self, first: Scored) -> int:
+        return self.n_passes if isinstance(self.n_passes, int) else int(first.labels[self.n_passes])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllRightOrRefused(AllRight):
+    """The same with every declined pass as a right one, and every pass after it that was not asked."""
+
+    def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
+        answered = [each for each in passes if not each.refused]
+        if len(answered) == len(passes):
+            return super()._value(passes, floor)
+        values = [each.value for each in answered]
+        return self.lowest if 0 in values or (floor and None in values) else self.highest

@@ -6,6 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
@@ -346,7 +347,7 @@ def test_without_a_release_evaluation_says_what_to_do_first(
     run = make_world(tmp_path, clustered.corpus).evaluate("careful")
     assert not run.success
     assert sentence(run) == (
-        "There is no release of mmdu to evaluate on; run the job `build` first."
+        f"There is no release of {', '.join(BENCHMARKS)} to evaluate on; run the job `build` first."
     )
 
 

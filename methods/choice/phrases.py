@@ -1,0 +1,160 @@
+"""Phrases in which answers name a letter, in English and Chinese, as regular expressions.
+
+What belongs here: the expressions that `strict.py` reads with. Each repetition is bounded, so that no
+answer takes long. Letters are A to H; whether a choice has the letter is not asked here.
+"""
+
+import re
+
+UNSAID = "\x01"
+"""Stands for a letter that is negated or supposed."""
+
+_BEFORE = r"(?<![A-Za-z0-9°\-])(?<![A-Za-z]')"
+_AFTER = r"(?![A-Za-z0-9+#]|'[A-Za-z]|[-&][A-Za-z0-9])"
+_UPPER = rf"{_BEFORE}(?P<letter>[A-H]){_AFTER}"
+_ANY = rf"{_BEFORE}(?P<letter>[A-Ha-h]){_AFTER}"
+_OPEN, _CLOSE = r"[\"'“(\[{【「『<]{0,3}", r"[\"'”)\]}】」』>]{0,3}"
+_NO_WORD = (
+    r"(?=[\"'”)\]}】」』>]{0,3}\s{0,3}(?:$|[.,;:!?。、！？\n—–/&(-]|[\u4e00-\u9fff]"
+    r"|(?i:because|since|as|for|due|based|given|which|where|that|and|or|but|is|here)\b))"
+)
+"""What follows a letter that could be a word: the end, a mark, a connective."""
+_LETTER = (
+    rf"{_BEFORE}(?P<letter>[B-H]{_AFTER}|A(?:(?=[)\]】」』])|{_AFTER}{_NO_WORD})"
+    rf"|[a-h](?=[)\]\"']|\s{{0,3}}(?:$|[.,;!?\n])))"
+)
+_NAME = r"(?i:options?|choices?|answers?|letters?)"
+
+# --- Letters that are not named ---------------------------------------------------------------------
+
+_THE = rf"(?:(?i:the|that|it is|it's|it|be)\s+){{0,3}}(?:{_NAME}\s+){{0,1}}(?:(?i:is)\s+)?"
+_NOT_BEFORE = (
+    r"(?:(?i:\bnot|n't|\bnever|\bneither|\bnor|\bexcept|\brather than|\binstead of|\bunlike"
+    r"|\brul(?:e|es|ed|ing) out|\beliminat(?:e|es|ed|ing)|\bexclud(?:e|es|ed|ing)"
+    r"|\breject(?:s|ed|ing)?|\bcannot be|\bcan't be)\s+"
+    rf"{_THE}|(?:不(?:应该?|能|可能|会)?(?:选择?|是|为)|并非|而非|非|排除(?:了)?|除了)\s*(?:选项|答案)?\s*)"
+    rf"{_OPEN}{_UPPER}"
+)
+_NOT_AFTER = (
+    rf"{_UPPER}{_CLOSE}\s{{0,3}}(?:(?:(?i:is|was|are|does|do|would|could|can|seems?|looks)\s*"
+    r"(?i:n't|not|(?:clearly |also |definitely |obviously )?(?:incorrect|wrong|false|ruled out|excluded"
+    r"|irrelevant|unlikely))|(?i:cannot|can't|isn't|doesn't|wasn't|won't))\b"
+    r"|(?:选项|项)?\s*(?:是|为)?\s*(?:不|错))"
+)
+_SUPPOSED = (
+    r"(?:(?i:\bif|\bunless|\bwhether|\bsuppose|\bassuming|\bdon't (?:think|believe)"
+    r"|\bdo not (?:think|believe)|\bdoubt)\b|如果|假如|若|不认为)"
+    rf"[^.,;!?。,;\n]{{0,60}}?{_UPPER}"
+)
+_UNSAYING = tuple(map(re.compile, (_NOT_BEFORE, _NOT_AFTER, _SUPPOSED)))
+
+
+def unsaid(text: str) -> str:
+    """The text with UNSAID in place of letters that are negated or supposed."""
+    for expression in _UNSAYING:
+        # Several letters may follow one negation: "neither A nor B" has two.
+        text = expression.sub(_mark, text)
+    return text
+
+
+def _mark(found: re.Match[str]) -> str:
+    start, end = found.start("letter") - found.start(), found.end("letter") - found.start()
+    return found[0][:start] + UNSAID + found[0][end:]
+
+
+# --- Places where a letter or a text is named ------------------------------------------------------
+
+FINAL = re.compile(
+    r"<answer>(?P<tag>[^<]{0,400})</answer>"
+    r"|(?:(?i:\bfinal\s+(?:answer|choice|option)\b)|最终(?:的)?(?:答案|选择|选项))"
+    r"\s{0,3}(?:(?i:is|would be|should be)\b|是|为|选|[:=])?\s{0,3}:?\s{0,3}(?P<phrase>[^\n]{1,400})"
+)
+"""Where the last word is: the content of a tag, or the rest of the line."""
+
+_WORD = (
+    rf"(?:(?i:the\s+)?(?i:(?:correct|right|best|my)\s+)?{_NAME}\s{{0,3}}(?:(?i:is)\b)?\s{{0,3}}[:#]?\s{{0,3}}"
+    r"|(?:正确)?(?:答案|选项)(?:是|为)?\s*:?\s*|(?:我|应|故|应该|因此|所以)?选择?\s*(?:选项)?\s*:?\s*)?"
+)
+ALONE = re.compile(rf"\s*{_WORD}{_OPEN}{_ANY}{_CLOSE}[.。,;:!、]?{_CLOSE}\s*(?:选项|项)?[.。!]?\s*")
+"""A text that is a letter and nothing else."""
+
+_IS = (
+    r"(?:(?i:is|was|are|would be|should be|must be|will be|has to be|might be|could be|may be)\b"
+    r"|[:=]|->|→|\s[-–—]\s|\n)"
+)
+_SURELY = (
+    r"(?:(?i:most likely|probably|likely|clearly|definitely|therefore|thus|simply|actually|obviously"
+    rf"|indeed|the letter|(?:the )?{_NAME}(?: is)?)\s{{0,3}}:?\s{{0,3}}){{0,3}}"
+)
+_SAYS = (
+    r"(?i:\b(?:i(?:'d|'ll| would| will| should| must| can)?\s+(?:choose|chose|pick|picked|select"
+    r"|selected|say|go with|go for|opt for|answer|guess|vote for|think|believe|suggest)"
+    r"|(?:let's|let us|we|to)\s+(?:choose|pick|select|go with)|choose|pick|select|going with"
+    r"|probably|most likely|therefore|thus|hence|so))\b"
+    r"(?:\s{0,3},)?(?:\s{1,3}(?i:that|it|it's|it is|it would be|it must be|is)\b){0,3}"
+)
+HEAD = re.compile(
+    rf"(?:(?i:\b(?:answer|option|choice|selection|pick|response|guess)\b)"
+    r"(?:\s+(?i:to|for|of|among|that|here|from|which)\b[^.:\n]{0,60}?)?"
+    rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}{_SURELY}"
+    rf"|{_SAYS}\s{{1,3}}{_SURELY}"
+    rf"|(?i:\b(?:it|that|this)(?:'s|\s+(?:is|must be|would be|should be|has to be)))\s{{1,3}}{_SURELY}"
+    rf"|{UNSAID}{_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
+    rf"{_SURELY}"
+    r"|(?:答案|选项)(?:应该|应当|应|可能|大概|就|会)?(?:(?:是|为|选择?|[:=])\s{0,3}){1,3}(?:选项)?"
+    r"|(?:而是|(?:我(?:认为|觉得|想|猜)|应该?|可能|大概|因此|所以)(?:是|为))(?:选项|答案)?"
+    r"|(?<!不)(?<!不应)(?<!不能)选择?(?:的?是|了|:)?\s{0,3}(?:选项)?\s{0,3})"
+    rf"(?!{UNSAID})"
+)
+"""What stands before a letter, or the text of a choice, that is given as the answer."""
+
+_RIGHT = (
+    r"(?i:correct|right|true|accurate|appropriate|suitable|fitting|best|the answer|the one"
+    r"|most likely)\b"
+)
+_SUBJECT = (
+    r"(?:^|[.,;:!?()\n\"'。、\u4e00-\u9fff]\s{0,3}"
+    rf"|(?:\b{_NAME}|\b(?i:so|therefore|thus|hence|that|only|but|and|while|because|think|believe|is))"
+    r"\s{1,3})"
+)
+"""What stands before the letter of a choice, and not before "Vitamin C"."""
+PREDICATE = re.compile(
+    rf"{_SUBJECT}{_OPEN}{_UPPER}{_CLOSE}(?:\s{{1,3}}(?i:is|was|seems|appears|looks|would be|must be"
+    r"|should be|fits|matches|describes)"
+    r"(?:\s{1,3}(?i:to be|the|a|clearly|definitely|therefore|most|only|my|likely)){0,4}"
+    rf"\s{{1,3}}{_RIGHT}|\s{{1,3}}(?i:best|correctly|accurately)\s{{1,3}}(?i:describes?|matches|fits)\b"
+    r"|\s{0,3}(?:选项|项)?\s{0,3}(?:是|为)?\s{0,3}最?(?:正确|对的?|合适|符合|合理|准确|佳))"
+)
+"""A letter that is said to be right."""
+
+FIRST_LETTER = re.compile(rf"{_OPEN}{_LETTER}{_CLOSE}")
+NEXT_LETTER = re.compile(
+    rf"\s{{0,3}}(?:(?i:and/or|and|or)\b|[/&,、]|或者?|和|与|以及){{1,2}}\s{{0,3}}(?:(?i:and|or)\s{{1,3}})?"
+    rf"(?:{_NAME}\s{{1,3}})?{_OPEN}{_LETTER}{_CLOSE}"
+)
+"""A further letter of a list."""
+
+MARKED = re.compile(rf"{_BEFORE}\(?([A-H])(?:\)|[.:]\s|\.$)", re.MULTILINE)
+"""A letter with the mark of a choice."""
+LEADING_LETTER = re.compile(
+    rf"{_WORD}{_OPEN}{_ANY}{_CLOSE}(?:\s{{0,3}}[.:,、;)]|\s{{1,3}}[-–—]\s)?\s{{0,3}}"
+)
+LEADING = re.compile(
+    rf"{_WORD}(?:[(\[【]\s{{0,2}}(?P<letter>[A-Ha-h])\s{{0,2}}[)\]】]\s{{0,3}}[.:,、]?"
+    r"|(?:(?P<bare>[A-H])(?:[\"')\]]{0,2}\s{0,3}[.:,、;。)\n]|\s{1,3}[-–—]\s|\s{1,3}(?i:because|since)\b)"
+    r"|(?P<small>[a-h])[).]\s))\s{0,3}"
+)
+CLOSING = re.compile(r"[(\[【]\s{0,2}(?P<letter>[A-H])\s{0,2}[)\]】]\s{0,3}[.。!]?$")
+
+# --- Texts -------------------------------------------------------------------------------------------
+
+FOLLOWS = re.compile(
+    r"[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
+    r"|(?:because|since|as|due|which|given|based)\b|因为|由于)"
+)
+"""What may follow the text of a choice in a longer text: its next word would change it."""
+ONE_SENTENCE = re.compile(r"[^.!?。!?\n]{1,300}[.!?。]?")
+COPULA = re.compile(r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|called|named)\b|'s\b)|[:是为]")
+NEGATED = re.compile(
+    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or)\b|n't\b)|[不没非或]"
+)

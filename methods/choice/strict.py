@@ -1,0 +1,190 @@
+"""Reading a letter from an answer by rule, without guessing (MMBench, 4.1, step 1).
+
+What belongs here: the rules. Each names choices, or nothing. What the phrases are is `phrases.py`;
+full-width letters, markdown and LaTeX are made plain first (`plain_text.py`).
+
+1. `final`: `\\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
+   such a place. It decides alone: what was said before it was a thought.
+2. `alone`: the answer is nothing but a letter, in any case, with or without brackets, a full stop, a
+   word like "Option" or 选.
+3. `text`: the answer is nothing but the text of one choice; case, articles, quotes and the last full
+   stop do not count.
+4. `letter and text`: the answer begins with a letter and the text of its choice.
+5. `declared`: a phrase names a letter, or the text of a choice: "the answer is (B)", "Option B is
+   correct because ...", "I choose B", "it is B", "答案是B", "应选B", "B是正确的", "The correct answer
+   is dog."
+6. `leading`: the answer begins with a letter and a mark or "because": "B. Because ...", "(B) ...".
+7. `closing`: the last line is a letter, or ends with one in brackets.
+8. `sentence`: the answer is one sentence of at most 15 words that ends in the text of one choice after
+   a form of "be", of "show", or a colon.
+9. `refused`, `empty`: nothing is named and the answer declines in words, or there is no word: Z.
+
+What keeps the rules from misreading. A letter counts only if no letter, digit or hyphen touches it.
+"A" and small letters are words as well, and do not count where the sentence goes on with another
+word: "A dog" and "The answer is a dog" name no letter. A letter that is negated or supposed ("not A",
+"A is wrong", "rather than A", "不是A", "if it is A") is not named; in "not A but B" B is. Letters that
+no choice has are not named. "The answer is blue" never names B. Where several letters have marks, as
+in a copy of the choices, `letter and text`, `leading` and `closing` name nothing. Where the rules
+4 to 8 name several choices ("A or B", "The answer is A. So it is C.", "B, dog" where dog is C), nothing
+is read: the extractor is asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from methods.choice import phrases
+from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.choice.plain_text import folded, plain, without_article
+from methods.evaluation.refusals import is_refusal
+
+MOST_CHARACTERS = 20_000
+"""Of a longer answer its end is read."""
+MOST_WORDS = 15
+
+
+class Reading(NamedTuple):
+    """The letter that was read, `Z` for none of the choices, None where no rule reads it; the rule."""
+
+    letter: str | None
+    rule: str | None
+
+
+UNREAD = Reading(None, None)
+
+
+def strict(answer: str, choices: Sequence[str]) -> Reading:
+    """Read `answer` to a question with `choices`, in the order of their letters."""
+    text = plain(answer[-MOST_CHARACTERS:])
+    if not text:
+        return Reading(NO_CHOICE, "empty")
+    reader = _Reader(choices)
+    for rules in (reader.final, reader.whole, reader.parts):
+        found = list(rules(text))
+        if found:
+            return found[0] if len({each.letter for each in found}) == 1 else UNREAD
+    return Reading(NO_CHOICE, "refused") if is_refusal(answer) else UNREAD
+
+
+class _Reader:
+    """The rules for one question's choices; each yields what it names, several letters if several."""
+
+    def __init__(self, choices: Sequence[str]):
+        self._letters = LETTERS[: len(choices)]
+        self._texts = dict(zip(self._letters, map(folded, choices), strict=True))
+        # A choice's text is looked for in so many characters, its article and what follows included.
+        self._most = 2 * max(map(len, choices), default=0) + 40
+
+    def final(self, text: str) -> Iterator[Reading]:
+        """Rule 1."""
+        for place in phrases.FINAL.finditer(text):
+            said = (place["tag"] or place["phrase"] or "").strip()
+            for letter in self._alone(said) or self._start(phrases.unsaid(said)):
+                yield Reading(letter, "final")
+
+    def whole(self, text: str) -> Iterator[Reading]:
+        """Rules 2 and 3."""
+        yield from (Reading(letter, "alone") for letter in self._alone(text, texts=False))
+        yield from (Reading(letter, "text") for letter in self._with_text(text))
+
+    def parts(self, text: str) -> Iterator[Reading]:
+        """Rules 4 to 8."""
+        text = phrases.unsaid(text)
+        yield from self._declared(text)
+        if len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters)) <= 1:
+            yield from self._letter_and_text(text)
+            yield from self._leading(text)
+            yield from self._closing(text)
+        yield from self._sentence(text)
+
+    # --- Rules -------------------------------------------------------------------------------------
+
+    def _alone(self, text: str, *, texts: bool = True) -> list[str]:
+        """The letter that `text` is, and the choices whose text it is."""
+        said = phrases.ALONE.fullmatch(text)
+        found = self._known(said["letter"]) if said else []
+        return [*found, *(self._with_text(text) if texts else ())]
+
+    def _with_text(self, text: str) -> list[str]:
+        same = folded(text)
+        return [letter for letter, choice in self._texts.items() if choice and choice == same]
+
+    def _letter_and_text(self, text: str) -> Iterator[Reading]:
+        said = phrases.LEADING_LETTER.match(text)
+        if said and (known := self._known(said["letter"])):
+            own = self._texts[known[0]]
+            if own and any(_begins(start, own) for start in self._starts(text[said.end() :])):
+                yield Reading(known[0], "letter and text")
+
+    def _declared(self, text: str) -> Iterator[Reading]:
+        for head in phrases.HEAD.finditer(text):
+            rest = text[head.end() :]
+            yield from (Reading(letter, "declared") for letter in self._start(rest))
+        for said in phrases.PREDICATE.finditer(text):
+            yield from (Reading(letter, "declared") for letter in self._known(said["letter"]))
+
+    def _leading(self, text: str) -> Iterator[Reading]:
+        said = phrases.LEADING.match(text)
+        if said:
+            rest = text[said.end() :]
+            known = self._known(said["letter"] or said["bare"] or said["small"])
+            more = self._start(rest) if known else []
+            for letter in known if set(known) & set(more) else [*known, *more]:
+                yield Reading(letter, "leading")
+
+    def _closing(self, text: str) -> Iterator[Reading]:
+        last = text.splitlines()[-1].strip()
+        said = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
+        if said:
+            yield from (Reading(letter, "closing") for letter in self._known(said["letter"]))
+
+    def _sentence(self, text: str) -> Iterator[Reading]:
+        if not phrases.ONE_SENTENCE.fullmatch(text) or len(text.split()) > MOST_WORDS:
+            return
+        if phrases.NEGATED.search(text):
+            return
+        for said in phrases.COPULA.finditer(text):
+            for letter in self._with_text(text[said.end() :]):
+                yield Reading(letter, "sentence")
+
+    # --- What is named at the beginning of a text --------------------------------------------------
+
+    def _start(self, rest: str) -> list[str]:
+        """Letters named where `rest` begins, by letter, list of letters or text."""
+        found = []
+        said = phrases.FIRST_LETTER.match(rest)
+        if said:
+            found += self._known(said["letter"])
+            rest = rest[said.end() :]
+            while found and (more := phrases.NEXT_LETTER.match(rest)):
+                found += self._known(more["letter"])
+                rest = rest[more.end() :]
+            rest = rest.lstrip(" \t\"')].:,;-–—")
+        return found + self._texts_at(rest, found)
+
+    def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:
+        """Choices whose text `rest` begins with, the longest; none if a named one is of them."""
+        starts = self._starts(rest)
+        found = [
+            letter
+            for letter, choice in self._texts.items()
+            if choice and any(_begins(start, choice) for start in starts)
+        ]
+        if set(found) & set(named):
+            return []
+        longest = max((len(self._texts[letter]) for letter in found), default=0)
+        return [letter for letter in found if len(self._texts[letter]) == longest]
+
+    def _starts(self, rest: str) -> list[str]:
+        """How `rest` begins, folded: all and its first line, each with and without its article."""
+        rest = rest.lstrip()[: self._most]
+        lines = [folded(each, keep_end=True) for each in (rest, rest.partition("\n")[0])]
+        return [*lines, *map(without_article, lines)]
+
+    def _known(self, letter: str) -> list[str]:
+        """The letter in upper case, if a choice has it."""
+        return [letter.upper()] if letter.upper() in self._letters else []
+
+
+def _begins(start: str, choice: str) -> bool:
+    """Whether folded text begins with a choice's text, and the next word does not change it."""
+    return start.startswith(choice) and phrases.FOLLOWS.match(start, len(choice)) is not None

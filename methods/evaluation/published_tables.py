@@ -1,0 +1,121 @@
+"""Tables and lists of published files: rows of a TSV, records of JSON, lists and images in cells.
+
+What belongs here: what files of several benchmarks have in common, read and written. A cell that holds
+a Python list is parsed as a literal and never evaluated. Which columns mean what is the benchmark's.
+"""
+
+import ast
+import base64
+import binascii
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from methods.evaluation.published import PublishedError
+
+MOST_CELL = 100_000_000
+"""Characters of one cell: a list of images or paths is the longest."""
+IMAGES = ("image", "image_path")
+"""Columns of a TSV, at least one of which has a row's images."""
+
+# --- Writing ---------------------------------------------------------------------------------------
+
+
+def tsv_line(cells: Sequence[str]) -> str:
+    """One line of a TSV, every cell in quotes."""
+    line = io.StringIO()
+    csv.writer(line, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def encoded(image: bytes) -> str:
+    """An image as a cell has it."""
+    return base64.b64encode(image).decode()
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each row of a TSV, with the words that name it; a cell is its text, "None" and "NA" too.
+
+    Raises PublishedError for a file without one of `columns` or without images, and for a row that has
+    more or fewer cells than there are columns.
+    """
+    # The limit is the process's, so it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
+    rows = csv.reader(lines, delimiter="\t")
+    try:
+        header = next(rows, [])
+        missing = [name for name in columns if name not in header]
+        if not set(IMAGES) & set(header):
+            missing.append(IMAGES[0])
+        if missing:
+            raise PublishedError(f"it has no column {missing[0]}")
+        if len(set(header)) < len(header):
+            raise PublishedError("two of its columns have the same name")
+        for number, cells in enumerate(filter(None, rows), start=1):
+            if len(cells) != len(header):
+                raise PublishedError(
+                    f"record {number} has {len(cells)} columns instead of {len(header)}"
+                )
+            yield f"record {number}", dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise PublishedError(f"line {rows.line_num} is no line of a TSV ({error})") from None
+
+
+def json_records(text: str) -> list[Any]:
+    """The records of a JSON file. Raises PublishedError unless it is a list."""
+    try:
+        records = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise PublishedError(f"it is not valid JSON{where}") from None
+    if not isinstance(records, list):
+        raise PublishedError("it is not a list of records")
+    return records
+
+
+def listed(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:
+    """The texts of a cell that is a Python list, of at most `most` characters."""
+    if len(cell) > most:
+        raise PublishedError(f"{where} has more than {most:,} characters in its column {column}")
+    try:
+        value = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = None
+    return texts_of(where, column, value)
+
+
+def texts_of(where: str, column: str, value: Any) -> list[str]:
+    """`value`, if it is a list of texts."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise PublishedError(f"{where}: its {column} is no list of texts")
+    return value
+
+
+def decoded(where: str, images: Sequence[str]) -> list[bytes]:
+    """The bytes of images in base64."""
+    found = []
+    for number, each in enumerate(images, start=1):
+        try:
+            found.append(base64.b64decode(each, validate=True))
+        except (binascii.Error, ValueError):
+            raise PublishedError(f"{where}: image {number} is no base64") from None
+    return found
+
+
+def is_unicode(text: str) -> bool:
+    """Whether the text can be written at all: half a character, a lone surrogate, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(item_id: str) -> str:
+    """An id as a sentence names it."""
+    return ascii(item_id[:80])

@@ -1,0 +1,81 @@
+"""MMBench: multiple choice with one image, asked once for every place of the right choice (MMBench, 4).
+
+What belongs here: MMBench's implementation of the `Benchmark` protocol. Reading letters is
+`methods/choice`; abilities and published files are modules beside this one.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from methods.choice.extraction import EXTRACT_PROMPT
+from methods.choice.lettered import Order, in_order, key_of, letter_in, lettered, shifted
+from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
+from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.items import Item
+from methods.evaluation.judging import Judging
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
+from methods.evaluation.metrics.difference import difference
+from methods.evaluation.slices import CHOICES
+
+INSTRUCTION = "Answer with the letter of the choice that is right."
+SHIFT = "shift-"
+
+CIRCULAR, CIRCULAR_COMPAT = (
+    AllRight(name=name, observation=observation, trials=SHIFT, n_passes=CHOICES)
+    for name, observation in (("Circular", RIGHT), ("Circular (compat)", RIGHT_COMPAT))
+)
+VANILLA, VANILLA_COMPAT = (
+    AllRight(name=name, observation=observation, trials=f"{SHIFT}0", n_passes=1)
+    for name, observation in (("Vanilla", RIGHT), ("Vanilla (compat)", RIGHT_COMPAT))
+)
+
+
+class Mmbench:
+    """The choices are shifted circularly, a pass for each place; right is what is right in all.
+
+    Scores are the share of questions, in percent, by level of ability as the labels `l1-category`,
+    `l2-category` and `category`. `Vanilla` is the first pass alone, `Gap` what it has more than
+    `Circular`; `Upper bound` takes every declined pass for a right one (Table 4). `(compat)` reads
+    letters as VLMEvalKit does, where a lost pass is never a gain either.
+    """
+
+    name = "mmbench"
+    answer_version = "circular@1"
+    context_policies: Sequence[ContextPolicy] = ()
+    extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
+    judge_prompts: Sequence[str] = ()
+    judge_version = "letter@1"
+    dimensions: Sequence[str] = OBSERVED
+    score_range = (0, 1)
+    metrics: Sequence[Metric] = (
+        CIRCULAR,
+        VANILLA,
+        difference("Gap", VANILLA, CIRCULAR),
+        AllRightOrRefused(name="Upper bound", observation=RIGHT, trials=SHIFT, n_passes=CHOICES),
+        CIRCULAR_COMPAT,
+        VANILLA_COMPAT,
+    )
+
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+        """Every pass until the first one that is missed under both readings.
+
+        Without a key, as in a test split, every pass is asked.
+        """
+        key = key_of(item)
+        for shift in range(len(item.choices)):
+            order = shifted(len(item.choices), shift)
+            below = f"{lettered(in_order(item.choices, order))}\n{INSTRUCTION}"
+            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below)
+            if letters is None or (key and missed(letters, letter_in(order, key))):
+                return
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """1 for a pass whose letter is that of the right choice, by rule."""
+        yield from ()
+        return observe(item, transcript, order_of)
+
+
+def order_of(item: Item, trial: str) -> Order:
+    """The order that the choices have in a trial `shift-k`."""
+    return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

@@ -1,0 +1,223 @@
+"""MMBench as it is published: a TSV with one row a question, or one for every pass (circular).
+
+Columns: `index`, `question`, `hint`, `A` to `H`, `answer`, `image` (base64, or the index of the row
+that has it), `image_path`, `category`, `l2-category`, `split`; others are labels, too. The rows of the
+passes of a question have the index of its first row + k x 1,000,000, or name it in `g_index`. What
+belongs here: both forms, read and written. A circular file is read as one item a question, and every
+group has to be whole: released scorers never look whether it is. Ids that are no numbers below
+1,000,000 stand in a column `item_id`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from methods.choice.lettered import LETTERS, in_order, letter_in, question_and_hint, shifted
+from methods.choice.published import (
+    Question,
+    choices_of,
+    columns_of_choices,
+    images_as_cell,
+    images_of,
+    key_as_answer,
+    key_of_answer,
+    labels_of,
+    published_item,
+)
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published_tables import shown, tsv_line, tsv_rows
+from methods.mmbench.taxonomy import L1, abilities
+
+PUBLISHED_FILES = {
+    "mmbench.tsv": "the questions as VLMEvalKit reads them, images inside",
+    "mmbench-circular.tsv": "the same questions, a row for each place of the right choice",
+}
+STEP = 1_000_000
+"""Between the indexes of the passes of a question."""
+LONGEST_INDEX = 64
+"""Characters of an image's cell that is the index of another row; an image has more."""
+_PASS = re.compile("[1-9][0-9]{6,12}")
+"""The index of a pass after the first one, where no column names the first."""
+_HINT = "Hint"
+_FORM = (
+    *("index", "g_index", "item_id", "question", "hint", "answer", "image", "image_path"),
+    *LETTERS,
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the file with what is the same in no two passes: its choices and its key."""
+
+    where: str
+    cells: Mapping[str, str]
+    group: str
+    choices: tuple[str, ...]
+    key: str | None
+
+    @property
+    def index(self) -> str:
+        """Its number in the file."""
+        return self.cells["index"]
+
+
+def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+    """Questions of a `.tsv`, in order of their first rows. Raises PublishedError."""
+    if not name.lower().endswith(".tsv"):
+        raise PublishedError("it is no .tsv, as which MMBench is published")
+    rows: dict[str, Row] = {}
+    for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):
+        row = _row(where, cells)
+        if row.index in rows:
+            raise PublishedError(f"two records have the index {shown(row.index)}")
+        rows[row.index] = row
+    groups: dict[str, list[Row]] = {}
+    for row in rows.values():
+        if row.group not in rows:
+            raise PublishedError(
+                f"{row.where} is a pass of record {shown(row.group)}, which the file does not have"
+            )
+        groups.setdefault(row.group, []).append(row)
+    if not rows:
+        raise PublishedError("it has no records")
+    circular = any(len(passes) > 1 for passes in groups.values())
+    ids = set()
+    for index, passes in groups.items():
+        if circular:
+            _require_whole(rows[index], passes)
+        item = _item(rows[index], rows)
+        if item.item_id in ids:
+            raise PublishedError(f"two records have the id {shown(item.item_id)}")
+        ids.add(item.item_id)
+        yield item
+
+
+def write_published(
+    items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+) -> Mapping[str, Iterable[str]]:
+    """Both forms of `items`, by file name."""
+    return {
+        "mmbench.tsv": tsv_lines(items, picture),
+        "mmbench-circular.tsv": tsv_lines(items, picture, circular=True),
+    }
+
+
+def tsv_lines(
+    items: Sequence[PublishedItem], picture: Callable[[str], bytes], *, circular: bool = False
+) -> Iterator[str]:
+    """Lines of the TSV; a circular one has the image in the first row of a question alone."""
+    letters = columns_of_choices(items)
+    labels = sorted({name for item in items for name in _written(item)})
+    numbered = all(map(_is_index, (item.item_id for item in items)))
+    ids = () if numbered else ("item_id",)
+    yield tsv_line(
+        ["index", *ids, "question", "hint", *letters, "answer", *labels, "image"],
+    )
+    for number, item in enumerate(items, start=1):
+        index = int(item.item_id) if numbered else number
+        question, hint = question_and_hint(item.turns[0].question, _HINT, len(item.images))
+        written = _written(item)
+        key = key_as_answer(item)
+        for shift in range(len(item.choices) if circular else 1):
+            order = shifted(len(item.choices), shift)
+            choices = in_order(item.choices, order)
+            image = str(index) if shift else images_as_cell(item.images, picture, a_list=False)
+            yield tsv_line(
+                [
+                    str(index + shift * STEP),
+                    *(item.item_id for _ in ids),
+                    question,
+                    hint,
+                    *choices,
+                    *("" for _ in letters[len(choices) :]),
+                    letter_in(order, key) if key else "",
+                    *(written.get(name, "") for name in labels),
+                    image,
+                ]
+            )
+
+
+def _written(item: PublishedItem) -> dict[str, str]:
+    """The labels of an item but for the level that follows from the others."""
+    others = {name: text for name, text in item.labels.items() if name != L1}
+    same = abilities(others).get(L1) == item.labels.get(L1)
+    return others if same else dict(item.labels)
+
+
+def _is_index(item_id: str) -> bool:
+    """Whether an id is a number that can be the index of a question's first row."""
+    return re.fullmatch("[1-9][0-9]{0,5}|0", item_id) is not None
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+def _row(where: str, cells: Mapping[str, str]) -> Row:
+    index = cells["index"]
+    if not index:
+        raise PublishedError(f"{where} has no index")
+    where = f"{where} ({shown(index)})"
+    choices = choices_of(where, cells)
+    key = key_of_answer(where, cells.get("answer", ""), len(choices))
+    group = cells.get("g_index") or index
+    if group == index and _PASS.fullmatch(index):
+        group = str(int(index) % STEP)
+    return Row(where, cells, group, choices, key)
+
+
+def _require_whole(first: Row, passes: Sequence[Row]) -> None:
+    """Raise PublishedError unless the passes are all shifts of the first row's choices and key."""
+    n_choices = len(first.choices)
+    if len(passes) != n_choices:
+        raise PublishedError(
+            f"{first.where} has {len(passes)} passes for {n_choices} choices: in a circular file every "
+            "question has one for each place of the right choice"
+        )
+    shifts = [shifted(n_choices, shift) for shift in range(n_choices)]
+    due = sorted(
+        (in_order(first.choices, order), letter_in(order, first.key) if first.key else "")
+        for order in shifts
+    )
+    if sorted((row.choices, row.key or "") for row in passes) != due:
+        raise PublishedError(
+            f"the passes of {first.where} are not its choices and its answer, shifted one by one"
+        )
+    for row in passes:
+        for column in ("question", "hint"):
+            if row.cells.get(column, "") != first.cells.get(column, ""):
+                raise PublishedError(f"{row.where} has another {column} than {first.where}")
+
+
+def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
+    cells = row.cells
+    labels = labels_of(cells, _FORM)
+    images = images_of(row.where, _image_cell(row, rows), cells.get("image_path", ""))
+    if not images:
+        raise PublishedError(f"{row.where} has no image")
+    return published_item(
+        row.where,
+        Question(
+            cells.get("item_id") or row.index,
+            cells["question"],
+            row.choices,
+            row.key,
+            images,
+            {**abilities(labels), **labels},
+            cells.get("hint", ""),
+            _HINT,
+        ),
+    )
+
+
+def _image_cell(row: Row, rows: Mapping[str, Row]) -> str:
+    """The cell with the image, in this row or in the one that it names."""
+    seen = {row.index}
+    cell = row.cells.get("image", "")
+    while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):
+        if cell not in rows or cell in seen:
+            raise PublishedError(
+                f"{row.where} has the image of record {shown(cell)}, which has none"
+            )
+        seen.add(cell)
+        cell = rows[cell].cells.get("image", "")
+    return cell

@@ -1,0 +1,99 @@
+"""MMIU: multiple choice over several images, in 52 tasks (MMIU, 3 and 4.1).
+
+What belongs here: MMIU's implementation of the `Benchmark` protocol. Reading letters is
+`methods/choice`; tasks and published files are modules beside this one.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from methods.choice.extraction import EXTRACT_PROMPT
+from methods.choice.lettered import (
+    Order,
+    in_order,
+    key_of,
+    letter_in,
+    lettered,
+    plain,
+    shuffled,
+)
+from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
+from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.items import Item
+from methods.evaluation.judging import Judging
+from methods.evaluation.metrics import BY_LABEL, Metric
+from methods.evaluation.metrics.all_right import AllRight
+from methods.evaluation.metrics.mean import Mean
+
+RETEST = "retest-1"
+HINT = "Hint: answer with the letter of the right choice alone, like A, B, C or D."
+BY_TASK = f"{BY_LABEL}task"
+
+
+class Mmiu:
+    """Context, question, lettered choices and a hint, asked once; a letter by rule, else by a model.
+
+    `Accuracy` is the mean over tasks, which count alike, as the paper has it, and over questions;
+    relations and tasks are labels that it is split by. A refusal counts as a miss: the paper leaves it
+    out, as the form `judged` of a score does where a filter declined.
+
+    With `retest`, what was right is asked again with the choices shuffled, so that none keeps its
+    letter, and counts as `Accuracy, retested` if it is right again. The paper does so for models that
+    tend to repeat one option; here it is a figure of its own, the same for all models.
+    """
+
+    name = "mmiu"
+    context_policies: Sequence[ContextPolicy] = ()
+    extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
+    judge_prompts: Sequence[str] = ()
+    judge_version = "letter@1"
+    dimensions: Sequence[str] = OBSERVED
+    score_range = (0, 1)
+
+    def __init__(self, *, retest: bool = False):
+        self._retest = retest
+        self.answer_version = "retested@1" if retest else "once@1"
+        once = [
+            Mean(
+                name=name,
+                observation=observed,
+                aggregation=over,
+                scale=100.0,
+                lowest=0.0,
+                highest=100.0,
+            )
+            for name, observed in (("Accuracy", RIGHT), ("Accuracy (compat)", RIGHT_COMPAT))
+            for over in (BY_TASK, "micro")
+        ]
+        twice = [
+            AllRight(
+                name="Accuracy, retested",
+                observation=RIGHT,
+                trials=(PLAIN, RETEST),
+                n_passes=2,
+                aggregation=over,
+            )
+            for over in (BY_TASK, "micro")
+        ]
+        self.metrics: Sequence[Metric] = [*once, *(twice if retest else ())]
+
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+        """The question as it stands, and once more where it is to be retested and was not missed."""
+        key = key_of(item)
+        for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
+            order = order_of(item, trial)
+            choices = lettered(in_order(item.choices, order), "({}) {}")
+            letters = yield from ask_pass(item, trial, order, f"Choices:\n{choices}\n{HINT}")
+            if letters is None or (key and missed(letters, letter_in(order, key))):
+                return
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """1 for an answer whose letter is that of the right choice, by rule."""
+        yield from ()
+        return observe(item, transcript, order_of)
+
+
+def order_of(item: Item, trial: str) -> Order:
+    """The order that the choices have in a trial; the item's id is the seed of the shuffled one."""
+    n_choices = len(item.choices)
+    return plain(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

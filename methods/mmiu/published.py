@@ -1,0 +1,229 @@
+"""MMIU as it is published: the authors' JSON records, and a TSV with several images a row.
+
+JSON: a list of {task, visual_input_component, source, options, question, context, input_image_path:
+[paths], output}, where `options` has one choice a line as `A: text`, `context` repeats it at its end,
+and `output` is the letter of the right one. TSV, as VLMEvalKit reads it: `index`, `question`,
+`context`, `A` to `H` (or `options`), `answer`, `image` as a Python list of base64, or `image_path` as
+one of paths. What belongs here: both forms, read and written. A record's task names a data set, too:
+the label `task` is the paper's task, `relation` its relation, `subset` what the record says, `images`
+the level of its number of images. Other texts and numbers are labels as they stand.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from methods.choice.lettered import LETTERS, question_and_hint
+from methods.choice.published import (
+    Question,
+    checked,
+    choices_of,
+    columns_of_choices,
+    images_as_cell,
+    images_of,
+    key_as_answer,
+    key_of_answer,
+    published_item,
+)
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published_tables import (
+    json_records,
+    shown,
+    texts_of,
+    tsv_line,
+    tsv_rows,
+)
+from methods.mmiu.taxonomy import image_level, task_of
+
+PUBLISHED_FILES = {
+    "mmiu.json": "the questions in MMIU's format",
+    "mmiu.tsv": "the questions as VLMEvalKit reads them, images inside",
+}
+TASK, RELATION, SUBSET, LEVEL = "task", "relation", "subset", "images"
+DERIVED = (TASK, RELATION, SUBSET, LEVEL)
+"""Labels that follow from the record's task and its images."""
+_CONTEXT = "Context"
+_FORM = (
+    *("id", "index", "item_id", "question", "context", "options", "output", "answer"),
+    *("image", "image_path", "input_image_path", TASK, *LETTERS),
+)
+
+
+def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+    """Questions of a `.json` or a `.tsv`, in order. Raises PublishedError."""
+    read = {"json": _read_json, "tsv": _read_tsv}.get(name.lower().rpartition(".")[2])
+    if read is None:
+        raise PublishedError("it is neither a .json nor a .tsv, as which MMIU is published")
+    seen: set[str] = set()
+    for item in read(lines):
+        if item.item_id in seen:
+            raise PublishedError(f"two records have the id {shown(item.item_id)}")
+        seen.add(item.item_id)
+        yield item
+    if not seen:
+        raise PublishedError("it has no records")
+
+
+def write_published(
+    items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+) -> Mapping[str, Iterable[str]]:
+    """Both forms of `items`, whose images are paths, by file name."""
+    ids = _Ids()
+    records = [mmiu_record(item, ids) for item in items]
+    return {
+        "mmiu.json": [json.dumps(records, indent=1, ensure_ascii=False)],
+        "mmiu.tsv": tsv_lines(items, picture),
+    }
+
+
+def mmiu_record(item: PublishedItem, ids: "_Ids") -> dict[str, Any]:
+    """One question as a record of the JSON, with an `id` if its own is not the one by its place."""
+    task, others = _released_labels(item)
+    question, context = question_and_hint(item.turns[0].question, _CONTEXT, len(item.images))
+    options = _options(item.choices)
+    return {
+        **({} if ids.next(task) == item.item_id else {"id": item.item_id}),
+        "task": task,
+        **others,
+        "options": options,
+        "question": question,
+        "context": f"{context}\n{options}" if context else options,
+        "input_image_path": list(item.images),
+        "output": key_as_answer(item) or None,
+    }
+
+
+def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
+    """Lines of the TSV; an id that is no number stands in the column `item_id`."""
+    letters = columns_of_choices(items)
+    released = [_released_labels(item) for item in items]
+    labels = sorted({name for _, others in released for name in others})
+    yield tsv_line(
+        [
+            *("index", "item_id", "task", *labels, "question", "context"),
+            *(*letters, "answer", "image"),
+        ]
+    )
+    for number, (item, (task, others)) in enumerate(zip(items, released, strict=True), start=1):
+        question, context = question_and_hint(item.turns[0].question, _CONTEXT, len(item.images))
+        yield tsv_line(
+            [
+                *(str(number), item.item_id, task),
+                *(others.get(name, "") for name in labels),
+                *(question, context, *item.choices),
+                *("" for _ in letters[len(item.choices) :]),
+                *(key_as_answer(item), images_as_cell(item.images, picture, a_list=True)),
+            ]
+        )
+
+
+class _Ids:
+    """Ids by place: the task of the record and how many of it came before."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+
+    def next(self, task: str) -> str:
+        """The id of the next record of a task."""
+        self._seen[task] += 1
+        return f"{task}-{self._seen[task]}"
+
+
+def _released_labels(item: PublishedItem) -> tuple[str, dict[str, str]]:
+    """The task as a record has it, and its other labels."""
+    task = item.labels.get(SUBSET) or item.labels.get(TASK, "")
+    due = _derived(task, len(item.images))
+    return task, {
+        name: text for name, text in item.labels.items() if name != TASK and due.get(name) != text
+    }
+
+
+def _derived(released: str, n_images: int) -> dict[str, str]:
+    """The labels that follow from a record's task and its number of images."""
+    task = task_of(released)
+    found = {
+        TASK: task.name if task else released,
+        RELATION: task.relation if task else "",
+        SUBSET: released,
+        LEVEL: image_level(n_images),
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def _options(choices: Sequence[str]) -> str:
+    return "\n".join(map("{}: {}".format, LETTERS, choices))
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+def _read_json(lines: Iterable[str]) -> Iterator[PublishedItem]:
+    ids = _Ids()
+    for number, record in enumerate(json_records("".join(lines)), start=1):
+        where = f"record {number}"
+        if not isinstance(record, dict):
+            raise PublishedError(f"{where} is not a mapping")
+        cells = {
+            name: str(value)
+            for name, value in record.items()
+            if isinstance(value, str | int | float) and not isinstance(value, bool)
+        }
+        place = ids.next(cells.get(TASK, ""))
+        images = texts_of(where, "input_image_path", record.get("input_image_path"))
+        yield _item(where, cells.get("id") or place, cells, tuple(images))
+
+
+def _read_tsv(lines: Iterable[str]) -> Iterator[PublishedItem]:
+    for where, row in tsv_rows(lines, ("index", "question")):
+        if not row["index"]:
+            raise PublishedError(f"{where} has no index")
+        where = f"{where} ({shown(row['index'])})"
+        images = images_of(where, row.get("image", ""), row.get("image_path", ""))
+        yield _item(where, row.get("item_id") or row["index"], row, images)
+
+
+def _item(
+    where: str, item_id: str, cells: Mapping[str, str], images: tuple[str | bytes, ...]
+) -> PublishedItem:
+    options = cells.get("options", "")
+    choices = _choices(where, options) if options else choices_of(where, cells)
+    answer = cells.get("answer") or cells.get("output") or ""
+    labels = {
+        name: text for name, text in cells.items() if name.strip() and name not in _FORM and text
+    }
+    if not images:
+        raise PublishedError(f"{where} has no image")
+    return published_item(
+        where,
+        Question(
+            item_id,
+            cells.get("question", ""),
+            choices,
+            key_of_answer(where, answer, len(choices)),
+            images,
+            {**_derived(cells.get(TASK, ""), len(images)), **labels},
+            _without_choices(cells.get("context", ""), options or _options(choices)),
+            _CONTEXT,
+        ),
+    )
+
+
+def _choices(where: str, options: str) -> tuple[str, ...]:
+    """The choices of a text with one a line; a line that begins with no next letter goes on."""
+    choices: list[str] = []
+    for line in options.strip().split("\n"):
+        due = f"{LETTERS[len(choices)]}:" if len(choices) < len(LETTERS) else "I:"
+        if line.startswith(due):
+            choices.append(line.removeprefix(due).strip())
+        elif choices:
+            choices[-1] = f"{choices[-1]}\n{line}"
+        else:
+            raise PublishedError(f"{where}: its options do not begin with 'A:'")
+    return checked(where, [choice.strip() for choice in choices])
+
+
+def _without_choices(context: str, options: str) -> str:
+    """The context without the choices at its end: they are asked in other orders, too."""
+    above = context.rstrip().removesuffix(options.strip())
+    return above.removesuffix("\n") if above != context.rstrip() else context

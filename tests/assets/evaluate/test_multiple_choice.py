@@ -1,0 +1,250 @@
+"""Multiple choice from its file to its report: who knows, who guesses, who repeats a letter."""
+
+import base64
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from PIL import Image
+
+from methods.mmbench.published import read_published
+from resources.home import REPO_ROOT
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
+
+pytestmark = pytest.mark.slow
+
+COLOURS = ("red", "green", "blue", "black")
+N_QUESTIONS = 12
+MODELS = ("careful", "careless", "always-a", "refuser", "rambler")
+UNREAD = "Plainly red, I should think."
+
+
+@pytest.fixture(scope="module")
+def chosen(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Twelve questions on one picture and four on several, asked of five models of known skill."""
+    root = tmp_path_factory.mktemp("chosen")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    models = models_yaml(world.proxy.base_url)
+    models["models"] |= {
+        name: {**models["models"]["careful"], "model": f"offline-{name}"} for name in MODELS
+    }
+    models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
+    world.write_models(models)
+    take(world, "mmbench", one_picture(root), split="dev", language="en")
+    take(world, "mmiu", several_pictures(root))
+    # One answer of the model that knows, that no rule reads.
+    world.proxy.rewrite(
+        lambda asked: asked.model == "offline-careful" and "Question 0" in asked.text, UNREAD
+    )
+    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    assert run.success and "evaluate/reports" in made(run)
+    yield world
+
+
+def take(world: World, benchmark: str, file: Path, **config: str) -> None:
+    given = {"benchmark": benchmark, "file": str(file), **config}
+    assert world.run("import_release", {"import_published": {"config": given}}).success
+
+
+def picture(colour: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64), colour).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def one_picture(root: Path) -> Path:
+    """A circular file: the key of question n is the n-th letter of four, so three are A."""
+    header = ["index", "question", "hint", *"ABCD", "answer", "category", "image"]
+    lines = ["\t".join(header)]
+    for number in range(N_QUESTIONS):
+        colour = COLOURS[number // 4]
+        place = number % 4
+        others = [each for each in COLOURS if each != colour]
+        choices = [*others[:place], colour, *others[place:]]
+        category = ("attribute_recognition", "image_style")[number % 2]
+        for shift in range(4):
+            turned = [*choices[shift:], *choices[:shift]]
+            image = base64.b64encode(picture(colour)).decode() if shift == 0 else str(number)
+            row = [
+                str(number + shift * 1_000_000),
+                f"Question {number}. Which colour has the picture?",
+                "Look at the whole picture." if number % 3 == 0 else "",
+                *turned,
+                "ABCD"[turned.index(colour)],
+                category,
+                image,
+            ]
+            lines.append("\t".join(row))
+    file = root / "mmbench.tsv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def several_pictures(root: Path) -> Path:
+    """Three questions of one task and one of another, two pictures each."""
+    for colour in COLOURS:
+        (root / f"{colour}.png").write_bytes(picture(colour))
+    options = "A: red\nB: green\nC: blue\nD: black"
+    records = [
+        {
+            "task": "spot_the_diff" if number else "mevis",
+            "options": options,
+            "question": f"Case {number}. Which colour has <image-2>?",
+            "context": f"You see two pictures.\n{options}",
+            "input_image_path": ["black.png", f"{colour}.png"],
+            "output": "ABCD"[COLOURS.index(colour)],
+        }
+        for number, colour in enumerate(COLOURS)
+    ]
+    file = root / "mmiu.json"
+    file.write_text(json.dumps(records))
+    return file
+
+
+def shown(world: World, metric: str, subset: str = "", form: str = "floor") -> dict[str, float]:
+    rows = world.rows(
+        "SELECT model, value FROM evaluate.scores WHERE metric || '/' || aggregation = $m "
+        "AND form = $f AND subset_value = $s",
+        m=metric,
+        f=form,
+        s=subset,
+    )
+    return {row["model"]: row["value"] for row in rows}
+
+
+def readings(world: World, model: str) -> list[Row]:
+    return world.rows(
+        "SELECT benchmark, trial, value, extractor FROM evaluate.extractions WHERE model = $m",
+        m=model,
+    )
+
+
+def test_who_knows_is_right_in_every_pass_and_who_repeats_a_letter_in_none(chosen: World) -> None:
+    circular, vanilla = shown(chosen, "Circular/micro"), shown(chosen, "Vanilla/micro")
+    assert circular["careful"] == vanilla["careful"] == 100
+    # Three of twelve keys are A.
+    assert (vanilla["always-a"], circular["always-a"]) == (25, 0)
+    assert circular["careless"] < vanilla["careless"] < 100
+    assert circular["baseline:reference"] == 100
+    assert shown(chosen, "Gap/micro")["always-a"] == 25
+
+
+def test_a_refusal_is_a_miss_is_counted_and_is_right_in_the_upper_bound(chosen: World) -> None:
+    assert shown(chosen, "Circular/micro")["refuser"] == 0
+    assert shown(chosen, "Upper bound/micro")["refuser"] == 100
+    assert shown(chosen, "Upper bound/micro")["careful"] == 100
+    (row,) = chosen.rows(
+        "SELECT DISTINCT n_refused FROM evaluate.scores WHERE model = 'refuser' "
+        "AND benchmark = 'mmbench' AND metric = 'Circular' AND form = 'floor' AND subset_label = ''"
+    )
+    assert row["n_refused"] == N_QUESTIONS
+    assert {row["value"] for row in readings(chosen, "refuser")} == {"Z"}
+    assert {row["extractor"] for row in readings(chosen, "refuser")} == {"rule"}
+
+
+def test_who_rambles_is_read_by_the_extractor_as_naming_nothing(chosen: World) -> None:
+    found = readings(chosen, "rambler")
+    assert {(row["value"], row["extractor"]) for row in found} == {("Z", "judge")}
+    # Stopped at the first miss.
+    assert {row["trial"] for row in found} == {"shift-0", "plain"}
+    assert shown(chosen, "Vanilla/micro")["rambler"] == 0
+
+
+def test_an_answer_that_no_rule_reads_is_read_by_the_extractor(chosen: World) -> None:
+    unread = [row for row in readings(chosen, "careful") if row["extractor"] == "judge"]
+    assert {row["trial"] for row in unread} == {"shift-0", "shift-1", "shift-2", "shift-3"}
+    assert {row["value"] for row in unread} == {"A", "B", "C", "D"}
+    asked = [each for each in chosen.proxy.asked("extract") if UNREAD in each.text]
+    assert len(asked) == 4 and "A. red" in asked[0].text
+
+
+def test_scores_are_split_by_ability(chosen: World) -> None:
+    labels = {
+        row["subset_label"] for row in chosen.rows("SELECT subset_label FROM evaluate.scores")
+    }
+    assert {"l1-category", "l2-category", "category", "task", "relation"} & labels == {
+        # All questions of the other file have one ability of level 1; tasks are two.
+        "l2-category",
+        "category",
+        "task",
+        "relation",
+    }
+    assert shown(chosen, "Circular/micro", "image_style")["careful"] == 100
+
+
+def test_a_mean_over_tasks_counts_tasks_alike(chosen: World) -> None:
+    by_task, micro = shown(chosen, "Accuracy/macro by task"), shown(chosen, "Accuracy/micro")
+    assert by_task["careful"] == micro["careful"] == 100
+    # The key A is that of the one question of its task, of four questions in all.
+    assert (by_task["always-a"], micro["always-a"]) == (50, 25)
+
+
+def test_both_readings_stand_side_by_side(chosen: World) -> None:
+    rows = chosen.rows("SELECT DISTINCT metric FROM evaluate.observations")
+    assert {row["metric"] for row in rows} == {"right", "right (compat)"}
+    assert shown(chosen, "Circular (compat)/micro")["careful"] == 100
+
+
+def test_every_passes_number_can_be_followed_to_its_answer_and_its_reading(chosen: World) -> None:
+    rows = chosen.rows(
+        "SELECT * FROM evaluate.provenance WHERE model = 'careful' AND benchmark = 'mmbench' "
+        "AND item = '5' ORDER BY trial"
+    )
+    assert [row["trial"] for row in rows] == ["shift-0", "shift-1", "shift-2", "shift-3"]
+    assert [row["reading"] for row in rows] == ["B", "A", "D", "C"]
+    assert all(
+        row["answer"].startswith("The answer is") and row["reference"] == "B" for row in rows
+    )
+
+
+def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(
+    chosen: World,
+) -> None:
+    guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
+    differ, by_rule = re.findall(r"```sql\n(.*?);\n```", guide, re.DOTALL)
+    # No answer here is one that only VLMEvalKit's rules read.
+    assert chosen.rows(differ) == []
+    assert {row["model"]: row["by_rule"] for row in chosen.rows(by_rule)} == {
+        "always-a": 1,
+        "baseline:reference": 1,
+        "careful": pytest.approx(11 / 12),
+        "careless": 1,
+        "rambler": 0,
+        "refuser": 1,
+    }
+
+
+def test_each_benchmark_has_its_report(chosen: World) -> None:
+    for name, words in (("mmbench-dev-en", "Circular"), ("mmiu-imported", "Accuracy")):
+        (page,) = (chosen.home / "reports").glob(f"{name}*.html")
+        assert words in page.read_text() and "always-a" in page.read_text()
+
+
+def test_running_it_again_asks_nothing(chosen: World) -> None:
+    n_calls = len(chosen.ledger)
+    assert chosen.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert len(chosen.ledger) == n_calls
+
+
+def test_what_was_imported_is_exported_in_its_own_forms(chosen: World) -> None:
+    exports = dg.AssetSelection.assets(["release", "exports"])
+    assert chosen.run(ANY_ASSETS, assets=exports).success
+    (folder,) = (chosen.home / "releases").glob("mmbench-dev-en-*")
+    with (folder / "mmbench-circular.tsv").open(newline="") as lines:
+        again = list(read_published("mmbench-circular.tsv", lines))
+    with (chosen.root / "mmbench.tsv").open(newline="") as lines:
+        before = list(read_published("mmbench.tsv", lines))
+    assert [(item.turns, item.choices, item.labels) for item in again] == [
+        (item.turns, item.choices, item.labels) for item in before
+    ]
+    assert (folder / "mmbench.tsv").is_file()
+    (other,) = (chosen.home / "releases").glob("mmiu-imported-*")
+    records = json.loads((other / "mmiu.json").read_text())
+    assert [record["task"] for record in records] == ["mevis", *["spot_the_diff"] * 3]

@@ -1,0 +1,104 @@
+"""Lettered choices in their orders, and the text of a question."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.lettered import (
+    LETTERS,
+    asked,
+    in_order,
+    letter_in,
+    lettered,
+    plain,
+    question_and_hint,
+    shifted,
+    shuffled,
+    with_hint,
+)
+from methods.evaluation.items import Item, Turn
+from methods.prompts.messages import IMAGE_HERE, Image, Text
+
+SIZES = st.integers(2, 8)
+
+
+def test_the_papers_example_of_four_passes() -> None:
+    """MMBench, Figure 6: how many apples, the right one is the first choice."""
+    choices = ("4", "3", "2", "1")
+    passes = [in_order(choices, shifted(4, k)) for k in range(4)]
+    assert passes == [
+        ("4", "3", "2", "1"),
+        ("3", "2", "1", "4"),
+        ("2", "1", "4", "3"),
+        ("1", "4", "3", "2"),
+    ]
+    assert [letter_in(shifted(4, k), "A") for k in range(4)] == ["A", "D", "C", "B"]
+
+
+@given(SIZES, st.integers(0, 7))
+def test_over_all_shifts_the_right_choice_has_every_letter_once(n: int, place: int) -> None:
+    key = LETTERS[place % n]
+    assert {letter_in(shifted(n, k), key) for k in range(n)} == set(LETTERS[:n])
+
+
+@given(SIZES, st.text(max_size=5), st.integers(0, 7))
+def test_in_a_shuffled_order_no_choice_keeps_its_letter(n: int, seed: str, place: int) -> None:
+    order = shuffled(n, seed)
+    assert sorted(order) == list(plain(n)) and order == shuffled(n, seed)
+    assert letter_in(order, LETTERS[place % n]) != LETTERS[place % n]
+
+
+def test_seeds_give_different_orders() -> None:
+    assert len({shuffled(4, f"item-{n}") for n in range(50)}) == 9  # derangements of four
+
+
+def test_one_choice_has_one_order() -> None:
+    assert shuffled(1, "x") == (0,) and shuffled(0, "x") == ()
+
+
+@pytest.mark.parametrize(
+    ("n_images", "hint", "text"),
+    [
+        (0, "", "Why?"),
+        (1, "", "<ImageHere>\nWhy?"),
+        (1, "Look.", "<ImageHere>\nHint: Look.\nQuestion: Why?"),
+        (2, "", "Image1: <ImageHere>, Image2: <ImageHere>\nWhy?"),
+    ],
+)
+def test_the_text_of_a_question(n_images: int, hint: str, text: str) -> None:
+    assert with_hint("Why?", hint, "Hint", n_images) == text
+    assert question_and_hint(text, "Hint", n_images) == ("Why?", hint)
+
+
+def test_a_question_says_itself_where_its_images_are() -> None:
+    text = "Is <ImageHere> like <ImageHere>?"
+    assert with_hint(text, "", "Hint", 2) == text
+    assert question_and_hint(text, "Hint", 2) == (text, "")
+
+
+def test_a_text_that_only_looks_like_a_hint_is_the_question() -> None:
+    for text in ("Hint: look.\nQuestion: ", "Hint: \nQuestion: Why?", "Hint: none"):
+        assert question_and_hint(text, "Hint", 0) == (text, "")
+
+
+PARTS = st.lists(st.sampled_from(["Hint: ", "\nQuestion: ", "x", "\n", " "]), max_size=5).map(
+    "".join
+)
+
+
+@given(PARTS, PARTS, st.integers(0, 3))
+def test_question_and_hint_make_the_text_again(question: str, hint: str, n_images: int) -> None:
+    text = with_hint(question, hint, "Hint", n_images)
+    assert with_hint(*question_and_hint(text, "Hint", n_images), "Hint", n_images) == text
+
+
+def test_choices_are_never_taken_for_places_of_images() -> None:
+    turn = Turn(1, "First <ImageHere>, then <ImageHere>", (1, 2))
+    message = asked(Item("q", (turn,), ("sha-a", "sha-b")), lettered((IMAGE_HERE, "{}")))
+    assert message.parts == (
+        Text("First "),
+        Image("sha-a"),
+        Text(", then "),
+        Image("sha-b"),
+        Text(f"\nA. {IMAGE_HERE}\nB. {{}}"),
+    )

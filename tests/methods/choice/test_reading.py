@@ -1,0 +1,97 @@
+"""Reading letters from answers: a table worked by hand, and laws."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.compat import compat
+from methods.choice.lettered import LETTERS
+from methods.choice.strict import strict
+from tests.methods.choice.answer_texts import CHOICES, TABLE
+
+
+@pytest.mark.parametrize(("choices", "answer", "letter", "_compat"), TABLE)
+def test_strict(choices: str, answer: str, letter: str | None, _compat: str | None) -> None:
+    assert strict(answer, CHOICES[choices]).letter == letter
+
+
+@pytest.mark.parametrize(("choices", "answer", "_strict", "letter"), TABLE)
+def test_compat(choices: str, answer: str, _strict: str | None, letter: str | None) -> None:
+    assert compat(answer, CHOICES[choices]) == letter
+
+
+def test_the_table_has_enough_of_both() -> None:
+    letters = [letter for _, _, letter, _ in TABLE]
+    assert len(TABLE) > 200 and letters.count(None) > 40 and letters.count("Z") > 4
+    assert {"A", "B", "C", "D", "E", "G", "H"} < set(letters)
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        ("\\boxed{B}", "final"),
+        ("(b)", "alone"),
+        ("A horse.", "text"),
+        ("B. horse", "letter and text"),
+        ("I would go with B.", "declared"),
+        ("The answer is horse.", "declared"),
+        ("B. Because of the mane.", "leading"),
+        ("It has a mane (B).", "closing"),
+        ("The animal is a horse.", "sentence"),
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("", "empty"),
+        ("Something else.", None),
+    ],
+)
+def test_a_reading_names_its_rule(answer: str, rule: str | None) -> None:
+    assert strict(answer, CHOICES["animals"]).rule == rule
+
+
+WORDS = st.text(string.ascii_lowercase, min_size=2, max_size=8)
+QUESTIONS = st.lists(WORDS, min_size=2, max_size=8, unique=True)
+FORMS = (
+    "{}",
+    "({})",
+    "{}.",
+    "The answer is {}.",
+    "The answer is ({}).",
+    "Answer: {}",
+    "\\boxed{{{}}}",
+    "**{}**",
+    "答案是{}",
+    "选{}。",
+    "Option {} is correct because it is what the picture shows at its left edge.",
+)
+
+
+@given(QUESTIONS, st.integers(0, 7), st.sampled_from(FORMS))
+def test_every_letter_is_read_in_every_plain_form(
+    choices: list[str], place: int, form: str
+) -> None:
+    letter = LETTERS[place % len(choices)]
+    assert strict(form.format(letter), choices).letter == letter
+
+
+@given(QUESTIONS, st.integers(0, 7))
+def test_a_choices_text_is_read_whatever_its_first_letter(choices: list[str], place: int) -> None:
+    place %= len(choices)
+    assert strict(choices[place], choices).letter == LETTERS[place]
+    assert strict(f"The correct answer is {choices[place]}.", choices).letter == LETTERS[place]
+
+
+@given(st.text(max_size=300), QUESTIONS)
+def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(
+    answer: str, choices: list[str]
+) -> None:
+    letters = {*LETTERS[: len(choices)], "Z", None}
+    assert strict(answer, choices).letter in letters and compat(answer, choices) in letters
+
+
+@pytest.mark.parametrize(
+    "part", ["A ", "answer is ", "( ", "not ", "I would say ", "选", "如果", "\\text{"]
+)
+def test_a_long_answer_is_read_at_all(part: str) -> None:
+    # With expressions that go back over the text this would outlast the test's own timeout.
+    assert strict(part * (200_000 // len(part)), CHOICES["animals"]).letter is None

@@ -1,0 +1,150 @@
+"""MMBench before a model: the circular passes, what is right, and what the metrics make of it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from methods.choice.passes import RIGHT, RIGHT_COMPAT
+from methods.evaluation.asking import Ask, Extract
+from methods.evaluation.metrics import Scored, valued
+from methods.mmbench import Mmbench
+from tests.methods.choice.questions import item, observed, run, scored, text_of
+
+MMBENCH = Mmbench()
+APPLES = item("A", "4", "3", "2", "1")
+METRICS = {metric.name: metric for metric in MMBENCH.metrics}
+
+
+def says(text: str) -> Callable[[Ask], str]:
+    return lambda ask: text
+
+
+def knows(ask: Ask) -> str:
+    """The letter of the line with 4, in whatever order."""
+    (line,) = (line for line in text_of(ask).splitlines() if line.endswith(". 4"))
+    return f"The answer is {line[0]}."
+
+
+def trials(steps: list) -> list[str]:
+    return [step.trial for step in steps if isinstance(step, Ask)]
+
+
+def value(name: str, rows: list[Scored], *, floor: bool = True) -> float | None:
+    units = valued(METRICS[name].units(rows, floor=floor))
+    return sum(unit.value or 0 for unit in units) / len(units) if units else None
+
+
+def test_what_is_asked() -> None:
+    steps, _ = run(MMBENCH, APPLES, knows)
+    assert text_of(steps[0]) == (
+        "\nWhat is it?\nA. 4\nB. 3\nC. 2\nD. 1\n"
+        "Answer with the letter of the choice that is right."
+    )
+    assert "A. 3\nB. 2\nC. 1\nD. 4\n" in text_of(steps[2])
+
+
+def test_who_knows_is_asked_every_pass_and_is_right() -> None:
+    steps, transcript = run(MMBENCH, APPLES, knows)
+    assert trials(steps) == ["shift-0", "shift-1", "shift-2", "shift-3"]
+    rows = scored(MMBENCH, APPLES, transcript)
+    assert {(row.metric, row.value) for row in rows} == {(RIGHT, 1), (RIGHT_COMPAT, 1)}
+    assert {name: value(name, rows) for name in METRICS} == {
+        "Circular": 100,
+        "Vanilla": 100,
+        "Gap": 0,
+        "Upper bound": 100,
+        "Circular (compat)": 100,
+        "Vanilla (compat)": 100,
+    }
+
+
+def test_who_always_says_a_is_right_once_and_stopped_at_the_first_miss() -> None:
+    steps, transcript = run(MMBENCH, APPLES, says("A"))
+    assert trials(steps) == ["shift-0", "shift-1"]
+    rows = scored(MMBENCH, APPLES, transcript)
+    assert (value("Vanilla", rows), value("Circular", rows), value("Gap", rows)) == (100, 0, 100)
+
+
+def test_a_model_that_passes_under_one_reading_is_asked_on() -> None:
+    # VLMEvalKit takes the article for the letter A; strictly this is the extractor's.
+    steps, transcript = run(MMBENCH, APPLES, says("A pear"), extract=lambda step: "Z")
+    assert trials(steps) == ["shift-0", "shift-1"]
+    rows = scored(MMBENCH, APPLES, transcript)
+    assert value("Vanilla", rows) == 0 and value("Vanilla (compat)", rows) == 100
+
+
+def test_what_no_rule_reads_is_for_the_extractor_which_is_told_this_passes_choices() -> None:
+    asked: list[Extract] = []
+
+    def extract(step: Extract) -> str:
+        asked.append(step)
+        return "B" if "B. 4" in step.data["choices"] else "Z"
+
+    item_of_two = item("B", "3", "4")
+    run(MMBENCH, item_of_two, says("Four, I should think."), extract)
+    assert [step.by_rule for step in asked[:1]] == [None]
+    assert asked[0].data["choices"] == "A. 3\nB. 4"
+    assert asked[0].data["answer"] == "Four, I should think."
+
+
+def test_z_is_wrong_and_a_lost_reading_is_nobodys() -> None:
+    _, transcript = run(MMBENCH, APPLES, says("Hm."), extract=lambda step: "Z")
+    (_, right) = observed(MMBENCH, APPLES, transcript)
+    assert (right.metric, right.status, right.value) == (RIGHT, "judged", 0)
+    steps, transcript = run(MMBENCH, APPLES, says("Hm."), extract=lambda step: None)
+    # A pass that was not read is no miss.
+    assert len(trials(steps)) == 4
+    found = observed(MMBENCH, APPLES, transcript)
+    assert {each.status for each in found} == {"not_judged"}
+    assert value("Circular", scored(MMBENCH, APPLES, transcript), floor=False) is None
+
+
+def test_a_lost_pass_is_never_a_gain() -> None:
+    _, transcript = run(MMBENCH, APPLES, knows)
+    rows = [row for row in scored(MMBENCH, APPLES, transcript) if row.trial != "shift-2"]
+    assert value("Circular", rows) is None
+    assert value("Vanilla", rows) == 100
+
+
+def test_a_refusal_counts_as_a_miss_and_as_right_in_the_upper_bound() -> None:
+    steps, transcript = run(
+        MMBENCH, APPLES, says("I'm sorry, but I can't help with that."), status="refused"
+    )
+    assert trials(steps) == ["shift-0"]
+    rows = scored(MMBENCH, APPLES, transcript)
+    assert all(row.refused and row.value == 0 for row in rows)
+    assert (value("Circular", rows), value("Upper bound", rows)) == (0, 100)
+
+
+def test_a_filters_refusal_counts_alike_at_the_floor() -> None:
+    _, transcript = run(MMBENCH, APPLES, lambda ask: None)
+    rows = scored(MMBENCH, APPLES, transcript)
+    assert {row.status for row in rows} == {"refused"}
+    assert (value("Circular", rows), value("Upper bound", rows)) == (0, 100)
+
+
+def test_a_refusal_after_a_miss_is_no_gain() -> None:
+    rows = [
+        Scored("q", "q", "shift-0", 1, RIGHT, 0.0, labels={"choices": "2"}),
+        Scored("q", "q", "shift-1", 1, RIGHT, 0.0, refused=True, labels={"choices": "2"}),
+    ]
+    assert value("Upper bound", rows) == 0
+
+
+def test_without_a_key_every_pass_is_asked_and_nothing_is_scored() -> None:
+    held_out = item(None, "4", "3", "2", "1")
+    steps, transcript = run(MMBENCH, held_out, says("A"))
+    assert len(trials(steps)) == 4
+    found = observed(MMBENCH, held_out, transcript)
+    assert {each.status for each in found} == {"no_reference"}
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_there_are_as_many_passes_as_choices(n: int) -> None:
+    of = item("A", *(str(number) for number in range(n)))
+    steps, _ = run(
+        MMBENCH,
+        of,
+        lambda ask: next(line[0] for line in text_of(ask).splitlines() if line.endswith(". 0")),
+    )
+    assert len(trials(steps)) == n

@@ -1,0 +1,280 @@
+"""MMBench's published forms: single and circular files read, written, and what is refused."""
+
+import base64
+import csv
+import io
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.mmbench.published import PUBLISHED_FILES, read_published, tsv_lines, write_published
+from methods.mmbench.taxonomy import LEVEL_3, abilities
+
+HEADER = "index\tquestion\thint\tA\tB\tC\tD\tanswer\tcategory\tl2-category\tsplit\timage"
+IMAGE = base64.b64encode(b"p" * 90).decode()
+FISH = PublishedItem(
+    "241",
+    (Turn(1, "<ImageHere>\nHint: It swims.\nQuestion: What is it?", (1,), {"key": "B"}),),
+    (b"p" * 90,),
+    ("cat", "fish", "NA"),
+    labels={
+        "l1-category": "reasoning",
+        "l2-category": "attribute_reasoning",
+        "category": "identity_reasoning",
+        "split": "dev",
+    },
+)
+ROW = (
+    "241\tWhat is it?\tIt swims.\tcat\tfish\tNA\t\tB\tidentity_reasoning\tattribute_reasoning\tdev\t"
+    + IMAGE
+)
+
+
+def read(text: str, name: str = "dev.tsv") -> list[PublishedItem]:
+    return list(read_published(name, text.splitlines(keepends=True)))
+
+
+def table(*rows: str) -> str:
+    return "\n".join([HEADER, *rows]) + "\n"
+
+
+def cells(**of: str) -> str:
+    """A row of `ROW` with other cells."""
+    row = dict(zip(HEADER.split("\t"), ROW.split("\t"), strict=True))
+    return "\t".join({**row, **of}.values())
+
+
+def bytes_of(path: str) -> bytes:
+    """Stands for the picture under a path; longer than an index."""
+    return b"picture " * 10 + path.encode()
+
+
+def written(name: str, items: Sequence[PublishedItem]) -> str:
+    return "".join(write_published(items, bytes_of)[name])
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+# --- Single rows -----------------------------------------------------------------------------------
+
+
+def test_a_row_is_a_question_with_its_hint_image_and_abilities() -> None:
+    assert read(table(ROW)) == [FISH]
+
+
+def test_none_and_na_are_texts_and_an_empty_cell_is_no_choice() -> None:
+    (item,) = read(table(cells(A="None", B="NA", C="nan", D="")))
+    assert item.choices == ("None", "NA", "nan")
+
+
+def test_an_empty_hint_is_none() -> None:
+    (item,) = read(table(cells(hint="")))
+    assert item.turns[0].question == "<ImageHere>\nWhat is it?"
+
+
+def test_an_answer_may_be_held_out() -> None:
+    (item,) = read(table(cells(answer="")))
+    assert item.turns[0].references == {}
+    assert rows_of(written("mmbench.tsv", [item]))[0]["answer"] == ""
+
+
+def test_up_to_eight_choices_and_chinese() -> None:
+    letters = "ABCDEFGH"
+    header = "index\tquestion\t" + "\t".join(letters) + "\tanswer\timage_path"
+    choices = [f"第{n}个" for n in range(8)]
+    text = f"{header}\n7\t图中有什么？\t" + "\t".join(choices) + "\tH\timages/七.jpg\n"
+    (item,) = read(text)
+    assert item.choices == tuple(choices) and item.turns[0].references == {"key": "H"}
+    assert item.images == ("images/七.jpg",) and item.labels == {}
+
+
+def test_an_image_may_be_that_of_another_row() -> None:
+    items = read(table(ROW, cells(index="5", image="241"), cells(index="6", image="5")))
+    assert [item.images for item in items] == [FISH.images] * 3
+
+
+def test_the_level_above_follows_from_the_category() -> None:
+    (item,) = read(table(cells(**{"l2-category": ""})))
+    assert item.labels == FISH.labels
+    (other,) = read(table(cells(**{"l2-category": "taste", "category": "sweet"})))
+    assert "l1-category" not in other.labels and other.labels["l2-category"] == "taste"
+
+
+def test_the_taxonomy_is_the_papers() -> None:
+    leaves = [leaf for of in LEVEL_3.values() for leaf in of]
+    assert (len(LEVEL_3), len(leaves), len(set(leaves))) == (6, 20, 20)
+    counts = {above: sum(of.values()) for above, of in LEVEL_3.items()}
+    assert sum(counts.values()) == 3217 and min(min(of.values()) for of in LEVEL_3.values()) == 125
+    by_level_1 = {"perception": 0, "reasoning": 0}
+    for above, n in counts.items():
+        by_level_1[abilities({"l2-category": above})["l1-category"]] += n
+    assert by_level_1 == {"perception": 2068, "reasoning": 1149}
+
+
+# --- Circular rows -----------------------------------------------------------------------------------
+
+SECOND = cells(index="1000241", A="fish", B="NA", C="cat", answer="A", image="241")
+THIRD = cells(index="2000241", A="NA", B="cat", C="fish", answer="C", image="241")
+
+
+def test_the_passes_of_a_question_are_one_item() -> None:
+    assert read(table(ROW, SECOND, THIRD)) == [FISH]
+    assert read(table(ROW, THIRD, SECOND)) == [FISH]
+
+
+def test_passes_may_be_shifted_the_other_way_and_named_by_g_index() -> None:
+    header = HEADER + "\tg_index"
+    rows = [ROW, SECOND.replace("1000241", "8", 1), THIRD.replace("2000241", "9", 1)]
+    text = "\n".join([header, *(f"{row}\t241" for row in (rows[0], rows[2], rows[1]))]) + "\n"
+    assert read(text) == [FISH]
+
+
+def test_the_answer_may_be_held_out_in_every_pass() -> None:
+    rows = [
+        cells(answer=""),
+        SECOND.replace("\tA\tid", "\t\tid"),
+        THIRD.replace("\tC\tid", "\t\tid"),
+    ]
+    (item,) = read(table(*rows))
+    assert item.turns[0].references == {}
+
+
+def test_a_circular_file_has_a_row_for_each_place_and_the_image_once() -> None:
+    rows = rows_of(written("mmbench-circular.tsv", [FISH]))
+    assert [(row["index"], row["A"], row["B"], row["C"], row["answer"]) for row in rows] == [
+        ("241", "cat", "fish", "NA", "B"),
+        ("1000241", "fish", "NA", "cat", "A"),
+        ("2000241", "NA", "cat", "fish", "C"),
+    ]
+    assert [row["image"] for row in rows] == [IMAGE, "241", "241"]
+    assert {row["hint"] for row in rows} == {"It swims."}
+
+
+def test_ids_that_are_no_indexes_have_a_column() -> None:
+    item = PublishedItem("q-7", FISH.turns, FISH.images, FISH.choices, labels=FISH.labels)
+    for name in PUBLISHED_FILES:
+        text = written(name, [item])
+        assert rows_of(text)[0]["index"] == "1" and read(text) == [item]
+
+
+# --- Round trips -------------------------------------------------------------------------------------
+
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            ['"', "'", "\n", "\r\n", "\t", "\\", "字", "Hint: ", "\nQuestion: ", "None", "A. "]
+        ),
+        st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6),
+    ),
+    min_size=1,
+    max_size=4,
+).map("".join)
+IDS = st.one_of(st.integers(0, 999_999).map(str), st.text("ab1", min_size=1, max_size=5))
+
+
+@st.composite
+def items(draw: st.DrawFn) -> PublishedItem:
+    question = draw(TEXTS.filter(str.strip))
+    hint = draw(st.one_of(st.just(""), TEXTS))
+    choices = draw(st.lists(TEXTS, min_size=2, max_size=8))
+    key = draw(st.sampled_from(["", *"ABCDEFGH"[: len(choices)]]))
+    above = f"Hint: {hint}\nQuestion: {question}" if hint else question
+    labels = draw(st.dictionaries(st.sampled_from(["category", "split", "länge"]), TEXTS))
+    return PublishedItem(
+        draw(IDS),
+        (Turn(1, f"<ImageHere>\n{above}", (1,), {"key": key} if key else {}),),
+        ("a.jpg",),
+        tuple(choices),
+        labels={**abilities(labels), **labels},
+    )
+
+
+@given(st.lists(items(), min_size=1, max_size=3, unique_by=lambda item: item.item_id))
+def test_what_was_written_is_read_as_it_was_in_both_forms(released: list[PublishedItem]) -> None:
+    for circular in (False, True):
+        text = "".join(tsv_lines(released, bytes_of, circular=circular))
+        again = read(text)
+        for item, before in zip(again, released, strict=True):
+            assert (item.item_id, item.turns, item.choices, item.labels) == (
+                before.item_id,
+                before.turns,
+                before.choices,
+                before.labels,
+            )
+            assert item.images == (bytes_of("a.jpg"),)
+        assert "".join(tsv_lines(again, bytes_of, circular=circular)) == text
+
+
+def test_a_loader_of_tables_reads_what_was_written() -> None:
+    import pandas as pd
+
+    frame = pd.read_csv(io.StringIO(written("mmbench-circular.tsv", [FISH])), sep="\t")
+    assert list(frame["index"]) == [241, 1000241, 2000241] and list(frame["answer"]) == list("BAC")
+    assert base64.b64decode(frame["image"][0]) == b"p" * 90
+
+
+# --- What is refused ---------------------------------------------------------------------------------
+
+REFUSED = [
+    ("index\tquestion\tA\timage\n", "it has no column B"),
+    (table(), "it has no records"),
+    (table(cells(index="")), "record 1 has no index"),
+    (table(ROW, ROW), "two records have the index '241'"),
+    (table(cells(question=" ")), "record 1 ('241') has no question"),
+    (table(cells(B="")), "record 1 ('241') has no choice B"),
+    (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 8"),
+    (table(cells(answer="D")), "record 1 ('241'): its answer 'D' is no letter of a choice"),
+    (table(cells(answer="fish")), "record 1 ('241'): its answer 'fish' is no letter of a choice"),
+    (table(cells(image="")), "record 1 ('241') has no image"),
+    (table(cells(image="7")), "record 1 ('241') has the image of record '7', which has none"),
+    (table(cells(image="241")), "record 1 ('241') has the image of record '241', which has none"),
+    (table(cells(image="?" * 80)), "record 1 ('241'): image 1 is no base64"),
+    (
+        table(cells(question="<ImageHere> and <ImageHere>")),
+        "record 1 ('241') has 2 <ImageHere> for 1 images",
+    ),
+    (
+        table(SECOND),
+        "record 1 ('1000241') is a pass of record '241', which the file does not have",
+    ),
+    (
+        table(ROW, SECOND),
+        "record 1 ('241') has 2 passes for 3 choices: in a circular file every question has one for "
+        "each place of the right choice",
+    ),
+    (
+        table(ROW, SECOND, THIRD, cells(index="5")),
+        "record 4 ('5') has 1 passes for 3 choices: in a circular file every question has one for "
+        "each place of the right choice",
+    ),
+    (
+        table(ROW, SECOND, THIRD.replace("\tC\tid", "\tB\tid")),
+        "the passes of record 1 ('241') are not its choices and its answer, shifted one by one",
+    ),
+    (
+        table(ROW, SECOND, SECOND.replace("1000241", "2000241", 1)),
+        "the passes of record 1 ('241') are not its choices and its answer, shifted one by one",
+    ),
+    (
+        table(ROW, SECOND, THIRD.replace("It swims.", "It flies.")),
+        "record 3 ('2000241') has another hint than record 1 ('241')",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED)
+def test_what_is_refused(text: str, why: str) -> None:
+    with pytest.raises(PublishedError) as caught:
+        read(text)
+    assert str(caught.value) == why
+
+
+def test_another_kind_of_file_is_refused() -> None:
+    with pytest.raises(PublishedError, match=r"it is no \.tsv, as which MMBench is published"):
+        read("", "mmbench.parquet")

@@ -1,0 +1,135 @@
+"""MMIU before a model: one question, a second one in another order, tasks and relations."""
+
+from collections import Counter
+
+import pytest
+
+from methods.evaluation.asking import Ask
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.metrics import Scored, valued
+from methods.evaluation.scoring import mean
+from methods.mmiu import Mmiu
+from methods.mmiu.taxonomy import RELATIONS, TASKS, image_level, task_of
+from tests.methods.choice.questions import item, run, scored, text_of
+
+ONCE, TWICE = Mmiu(), Mmiu(retest=True)
+BIRDS = item("B", "crow", "owl", "gull", labels={"task": "spot-the-diff"})
+
+
+def knows(ask: Ask) -> str:
+    (line,) = (line for line in text_of(ask).splitlines() if line.endswith(") owl"))
+    return line[1]
+
+
+def number(benchmark: Mmiu, name: str, over: str, rows: list[Scored]) -> float | None:
+    (metric,) = (m for m in benchmark.metrics if (m.name, m.aggregation) == (name, over))
+    return mean(valued(metric.units(rows, floor=True)))
+
+
+def test_what_is_asked() -> None:
+    turn = Turn(1, "Image1: <ImageHere>\nContext: Birds.\nQuestion: Which?", (1,), {"key": "A"})
+    steps, _ = run(ONCE, Item("q", (turn,), ("sha",), ("crow", "owl")), lambda ask: "A")
+    assert text_of(steps[0]) == (
+        "Image1: \nContext: Birds.\nQuestion: Which?\nChoices:\n(A) crow\n(B) owl\n"
+        "Hint: answer with the letter of the right choice alone, like A, B, C or D."
+    )
+
+
+def test_a_question_is_asked_once() -> None:
+    steps, transcript = run(ONCE, BIRDS, knows)
+    assert [step.trial for step in steps if isinstance(step, Ask)] == ["plain"]
+    assert number(ONCE, "Accuracy", "micro", scored(ONCE, BIRDS, transcript)) == 100
+
+
+def test_the_papers_accuracy_is_the_mean_over_tasks() -> None:
+    rows = []
+    # Three of one task, one right; one of another, right.
+    for n, (task, said) in enumerate([("a", "B"), ("a", "A"), ("a", "C"), ("b", "B")]):
+        of = item("B", "x", "y", "z", item_id=f"q{n}", labels={"task": task})
+        rows += scored(ONCE, of, run(ONCE, of, lambda ask, said=said: said)[1])
+    assert number(ONCE, "Accuracy", "macro by task", rows) == pytest.approx((100 / 3 + 100) / 2)
+    assert number(ONCE, "Accuracy", "micro", rows) == pytest.approx(50)
+
+
+def test_what_is_right_is_asked_again_in_another_order() -> None:
+    steps, transcript = run(TWICE, BIRDS, knows)
+    first, second = (step for step in steps if isinstance(step, Ask))
+    assert (first.trial, second.trial) == ("plain", "retest-1")
+    assert text_of(first) != text_of(second) and "(B) owl" not in text_of(second)
+    rows = scored(TWICE, BIRDS, transcript)
+    assert number(TWICE, "Accuracy, retested", "macro by task", rows) == 100
+
+
+def test_who_repeats_a_letter_is_right_once_and_not_when_retested() -> None:
+    _, transcript = run(TWICE, BIRDS, lambda ask: "B")
+    rows = scored(TWICE, BIRDS, transcript)
+    assert number(TWICE, "Accuracy", "micro", rows) == 100
+    assert number(TWICE, "Accuracy, retested", "micro", rows) == 0
+
+
+def test_what_is_wrong_is_not_asked_again() -> None:
+    steps, transcript = run(TWICE, BIRDS, lambda ask: "A")
+    assert len([step for step in steps if isinstance(step, Ask)]) == 1
+    rows = scored(TWICE, BIRDS, transcript)
+    assert number(TWICE, "Accuracy, retested", "micro", rows) == 0
+
+
+def test_asking_twice_is_another_version() -> None:
+    assert ONCE.answer_version != TWICE.answer_version
+
+
+# --- Tasks -------------------------------------------------------------------------------------------
+
+
+def test_the_taxonomy_is_the_papers() -> None:
+    assert len(TASKS) == 52 and len(RELATIONS) == 7
+    assert len({task.name for task in TASKS}) == len({task.abbreviation for task in TASKS}) == 52
+    # Numbers of tasks by relation (Table A.2).
+    assert list(Counter(task.relation for task in TASKS).values()) == [9, 11, 6, 8, 2, 13, 3]
+
+
+@pytest.mark.parametrize(
+    ("released", "task"),
+    [
+        ("forensic_detection_blink", "forensic-detection"),
+        ("visual_quality_assessment_q_bench+", "visual-quality-assessment"),
+        ("Egocentric_Video_QuestionAnswering", "egocentric-video-question-answering"),
+        ("meme_vedio_understanding", "meme-video-understanding"),
+        ("casuality_reasoning_next_qa", "casuality-reasoning"),
+        ("Causality Reasoning", "casuality-reasoning"),
+        ("threeD_Pose_Estimation", "threeD-pose-estimation"),
+        ("3D Pose Estimation", "threeD-pose-estimation"),
+        ("threed_cad_recognition", "threed-cad-recognition"),
+        ("visual_correspondence_scannet", "visual-correspondence"),
+        (
+            "Icon_Question_Answering_with_Spatial_Context",
+            "icon-question-answering-with-spatial-context",
+        ),
+        ("person_reid", "person-reid"),
+        ("mevis", "mevis"),
+    ],
+)
+def test_a_released_record_names_its_task_with_its_data_set(released: str, task: str) -> None:
+    found = task_of(released)
+    assert found is not None and found.name == task
+
+
+def test_every_task_is_found_by_its_own_name_and_no_other_name_is_one() -> None:
+    assert all(task_of(task.name) == task for task in TASKS)
+    assert task_of("counting_sheep") is None and task_of("") is None
+
+
+@pytest.mark.parametrize(
+    ("n", "level"),
+    [
+        (1, "one"),
+        (2, "few (2-5)"),
+        (5, "few (2-5)"),
+        (6, "medium (6-15)"),
+        (16, "many (16-32)"),
+        (32, "many (16-32)"),
+        (33, "over 32"),
+    ],
+)
+def test_levels_of_the_number_of_images(n: int, level: str) -> None:
+    assert image_level(n) == level

@@ -1,0 +1,237 @@
+"""MMIU's published forms: records and tables with several images, read, written, refused."""
+
+import ast
+import base64
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.lettered import with_hint
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.mmiu.published import PUBLISHED_FILES, read_published, write_published
+from methods.mmiu.taxonomy import image_level, task_of
+
+OPTIONS = "A: the first image\nB: the second image"
+RECORD = {
+    "task": "forensic_detection_blink",
+    "visual_input_component": "natural image and synthetic image",
+    "source": "blink",
+    "options": OPTIONS,
+    "question": "Which image is a photograph?",
+    "context": f"You are a judge.\nSelect from the following choices.\n{OPTIONS}\n",
+    "input_image_path": ["./fd/0_0.jpg", "./fd/0_1.jpg"],
+    "output": "B",
+}
+LABELS = {
+    "task": "forensic-detection",
+    "relation": "low-level semantic",
+    "subset": "forensic_detection_blink",
+    "images": "few (2-5)",
+    "visual_input_component": "natural image and synthetic image",
+    "source": "blink",
+}
+PHOTOGRAPH = PublishedItem(
+    "forensic_detection_blink-1",
+    (
+        Turn(
+            1,
+            "Image1: <ImageHere>, Image2: <ImageHere>\nContext: You are a judge.\nSelect from the "
+            "following choices.\nQuestion: Which image is a photograph?",
+            (1, 2),
+            {"key": "B"},
+        ),
+    ),
+    ("./fd/0_0.jpg", "./fd/0_1.jpg"),
+    ("the first image", "the second image"),
+    labels=LABELS,
+)
+
+
+def read(text: str, name: str = "all.json") -> list[PublishedItem]:
+    return list(read_published(name, text.splitlines(keepends=True)))
+
+
+def read_records(*records: object) -> list[PublishedItem]:
+    return read(json.dumps(records))
+
+
+def bytes_of(path: str) -> bytes:
+    return b"picture " * 10 + path.encode()
+
+
+def written(name: str, items: Sequence[PublishedItem]) -> str:
+    return "".join(write_published(items, bytes_of)[name])
+
+
+def test_a_record_is_a_question_whose_context_has_no_choices() -> None:
+    assert read_records(RECORD) == [PHOTOGRAPH]
+
+
+def test_records_are_numbered_by_task() -> None:
+    other = {**RECORD, "task": "mevis"}
+    ids = [item.item_id for item in read_records(RECORD, other, RECORD, {**RECORD, "id": 7})]
+    assert ids == ["forensic_detection_blink-1", "mevis-1", "forensic_detection_blink-2", "7"]
+
+
+def test_a_context_without_the_choices_stays_as_it_is() -> None:
+    (item,) = read_records({**RECORD, "context": "You are a judge."})
+    assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
+    (bare,) = read_records({**RECORD, "context": OPTIONS})
+    assert bare.turns[0].question == (
+        "Image1: <ImageHere>, Image2: <ImageHere>\nWhich image is a photograph?"
+    )
+
+
+def test_up_to_eight_choices_and_one_that_goes_on_in_the_next_line() -> None:
+    options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in "ABCDEFGH")
+    (item,) = read_records({**RECORD, "options": options, "output": " h "})
+    assert len(item.choices) == 8 and item.choices[7] == "h 1\n  and more"
+    assert item.turns[0].references == {"key": "H"}
+
+
+def test_an_output_that_is_null_is_held_out() -> None:
+    (item,) = read_records({**RECORD, "output": None})
+    assert item.turns[0].references == {}
+    assert json.loads(written("mmiu.json", [item]))[0]["output"] is None
+
+
+def test_a_task_that_the_paper_has_not_is_its_own() -> None:
+    (item,) = read_records({**RECORD, "task": "counting_sheep"})
+    assert item.labels["task"] == item.labels["subset"] == "counting_sheep"
+    assert "relation" not in item.labels
+
+
+def test_what_is_written_is_in_the_authors_form() -> None:
+    (record,) = json.loads(written("mmiu.json", [PHOTOGRAPH]))
+    assert record == {**RECORD, "context": RECORD["context"].rstrip()}  # type: ignore[attr-defined]
+
+
+def test_a_table_has_the_images_as_a_list_of_base64() -> None:
+    (row,) = csv.DictReader(io.StringIO(written("mmiu.tsv", [PHOTOGRAPH])), delimiter="\t")
+    images = [base64.b64decode(each) for each in ast.literal_eval(row["image"])]
+    assert images == [bytes_of("./fd/0_0.jpg"), bytes_of("./fd/0_1.jpg")]
+    assert (row["A"], row["B"], row["answer"], row["task"]) == (
+        "the first image",
+        "the second image",
+        "B",
+        "forensic_detection_blink",
+    )
+
+
+def test_a_table_may_have_options_output_and_paths() -> None:
+    header = "index\ttask\tquestion\tcontext\toptions\toutput\timage_path\n"
+    row = f"5\tmevis\tWhich?\tLook.\t\"{OPTIONS}\"\tA\t['a.jpg', 'b.jpg']\n"
+    (item,) = read(header + row, "mmiu.tsv")
+    assert (item.item_id, item.images, item.turns[0].references) == (
+        "5",
+        ("a.jpg", "b.jpg"),
+        {"key": "A"},
+    )
+    assert item.labels["relation"] == "continuous temporal"
+
+
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(['"', "\n", "\t", "字", "Context: ", "\nQuestion: ", "A. ", "None"]),
+        st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=6),
+    ),
+    min_size=1,
+    max_size=4,
+).map("".join)
+STRIPPED = TEXTS.map(str.strip).filter(bool)
+ONE_LINE = STRIPPED.map(lambda text: " ".join(text.split())).filter(bool)
+
+
+@st.composite
+def items(draw: st.DrawFn) -> PublishedItem:
+    n_images = draw(st.integers(1, 8))
+    task = draw(st.sampled_from(["mevis", "spot_the_diff_x", "sheep"]))
+    choices = tuple(draw(st.lists(ONE_LINE, min_size=2, max_size=8)))
+    key = draw(st.sampled_from(["", *"ABCDEFGH"[: len(choices)]]))
+    context = draw(st.one_of(st.just(""), TEXTS))
+    found = task_of(task)
+    labels = {
+        "task": found.name if found else task,
+        **({"relation": found.relation} if found else {}),
+        "subset": task,
+        "images": image_level(n_images),
+        **draw(st.dictionaries(st.sampled_from(["source", "länge"]), TEXTS)),
+    }
+    return PublishedItem(
+        draw(st.text("ab1", min_size=1, max_size=5)),
+        (
+            Turn(
+                1,
+                with_hint(draw(TEXTS.filter(str.strip)), context, "Context", n_images),
+                tuple(range(1, n_images + 1)),
+                {"key": key} if key else {},
+            ),
+        ),
+        tuple(f"{n}.jpg" for n in range(n_images)),
+        choices,
+        labels=labels,
+    )
+
+
+@given(st.lists(items(), min_size=1, max_size=3, unique_by=lambda item: item.item_id))
+def test_what_was_written_is_read_as_it_was_in_both_forms(released: list[PublishedItem]) -> None:
+    assert read(written("mmiu.json", released)) == released
+    again = read(written("mmiu.tsv", released), "mmiu.tsv")
+    for item, before in zip(again, released, strict=True):
+        assert item.images == tuple(bytes_of(str(path)) for path in before.images)
+        assert (item.item_id, item.turns, item.choices, item.labels) == (
+            before.item_id,
+            before.turns,
+            before.choices,
+            before.labels,
+        )
+
+
+def test_each_file_is_one_that_can_be_read_back() -> None:
+    for name in PUBLISHED_FILES:
+        (item,) = read(written(name, [PHOTOGRAPH]), name)
+        assert item.turns == PHOTOGRAPH.turns and item.labels == LABELS
+
+
+REFUSED = [
+    ({"options": ""}, "record 1 has 0 choices instead of 2 to 8"),
+    ({"options": "A: x"}, "record 1 has 1 choices instead of 2 to 8"),
+    ({"options": "A: x\nB:\nC: y"}, "record 1: its choice B is empty"),
+    ({"options": "(A) x\n(B) y"}, "record 1: its options do not begin with 'A:'"),
+    (
+        {"options": "\n".join(f"{letter}: x" for letter in "ABCDEFGHI")},
+        "record 1 has 9 choices instead of 2 to 8",
+    ),
+    ({"output": "C"}, "record 1: its answer 'C' is no letter of a choice"),
+    ({"output": "AB"}, "record 1: its answer 'AB' is no letter of a choice"),
+    ({"question": ""}, "record 1 has no question"),
+    ({"input_image_path": []}, "record 1 has no image"),
+    ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is no list of texts"),
+    ({"question": "<ImageHere>?"}, "record 1 has 1 <ImageHere> for 2 images"),
+    ({"source": "\ud800"}, "record 1 has a text with half a character (a lone surrogate)"),
+]
+
+
+@pytest.mark.parametrize(("changed", "why"), REFUSED)
+def test_what_is_refused(changed: dict[str, object], why: str) -> None:
+    with pytest.raises(PublishedError) as caught:
+        read_records({**RECORD, **changed})
+    assert str(caught.value) == why
+
+
+def test_files_of_other_kinds_and_without_records_are_refused() -> None:
+    for text, name, why in (
+        ("", "mmiu.parquet", "it is neither a .json nor a .tsv, as which MMIU is published"),
+        ("[]", "all.json", "it has no records"),
+        ("[7]", "all.json", "record 1 is not a mapping"),
+        (json.dumps([{**RECORD, "id": "x"}] * 2), "all.json", "two records have the id 'x'"),
+    ):
+        with pytest.raises(PublishedError) as caught:
+            read(text, name)
+        assert str(caught.value) == why

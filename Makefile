@@ -17,8 +17,8 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
-	bench-cluster bench-review bench-upgrade bench-statistics lock backup restore ledger-check \
-	ledger-salvage import-release releases ask check-model ask-anew clean
+	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
+	ledger-check ledger-salvage import-release releases diff ask check-model ask-anew clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -103,6 +103,9 @@ bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs aga
 bench-statistics: setup ## What a leaderboard's intervals and comparisons cost against scipy (about 2 minutes)
 	@$(BIN)/python -m tests.bench.statistics
 
+bench-evaluate: setup ## What evaluation costs against the time that models take: choices and dialogues (about 7 minutes)
+	@$(BIN)/python -m tests.bench.evaluate
+
 lock: ## Resolve dependencies anew into requirements.lock
 	@rm -rf $(VENV)-lock
 	@$(PYTHON) -m venv $(VENV)-lock
@@ -132,6 +135,9 @@ import-release: setup ## A release's folder (FROM=folder), or BENCHMARK=mmdu FIL
 
 releases: setup ## List releases (CMD="show ID", "diff A B", "pin ID", "unpin NAME")
 	@$(BIN)/python -m dagster_project.releases $(or $(CMD),list)
+
+diff: setup ## Two releases side by side (A=release B=release: ids or names; A alone: with its parent)
+	@$(BIN)/python -m dagster_project.releases diff $(foreach name,A B,"$(if $(filter command,$(origin $(name))),$$$(name))")
 
 # The same without make's own reading of what stands behind a dollar sign.
 $(foreach name,MODEL IMAGE Q,$(if $(value $(name)),$(eval override export $(name) := $$(value $(name)))))

@@ -18,9 +18,10 @@ from assets.common.tables import SOURCES
 from dagster_project.resources import text_embedder
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from methods.errors import UserError
+from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id
 from resources.llm.model_spec import ModelSpec
-from resources.llm.registry import BASELINES, active_profile, load_registry
+from resources.llm.registry import active_profile, load_registry
 from resources.prompts import PROMPTS_ROOT, prompt
 from resources.settings import read_sections
 from resources.warehouse import SQL_ROOT, declared_columns, sql_text
@@ -42,6 +43,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
         each.judge_version for each in benchmarks.values()
     ],
     "evaluate.judgments": lambda benchmarks: [
+        *(each.judge_version for each in benchmarks.values() if each.judge_prompts),
         *(_prompt_version(name) for each in benchmarks.values() for name in each.judge_prompts),
         *_models("judges"),
     ],
@@ -109,7 +111,10 @@ def _models(role: str) -> list[str]:
         profile = registry.profile(active_profile())
         of_role = getattr(profile, role)
         names = [of_role] if isinstance(of_role, str) else of_role
-        return [name if name in BASELINES else _model(name, registry.model(name)) for name in names]
+        return [
+            name if (model := model_of(name)) is None else _model(name, registry.model(model))
+            for name in names
+        ]
     except UserError:
         return []
 

@@ -75,9 +75,10 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> str | Non
 def _show(warehouse: Warehouse, seconds: float) -> None:
     rows = warehouse.read("evaluate/overall").to_pylist()
     release, judge, provider = (rows[0][name] for name in ("release", "judge", "provider"))
+    width = max(20, *(len(row["model"]) for row in rows))
     print(f"\nLeaderboard ({release}, judge {judge}, provider {provider})\n")
     print(
-        f"{'model':<20} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
+        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
         f"{'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
     )
     for row in rows:
@@ -89,7 +90,7 @@ def _show(warehouse: Warehouse, seconds: float) -> None:
             "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
         )
         print(
-            f"{row['model']:<20} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
+            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
     for row in warehouse.read("evaluate/missing_in_force").to_pylist():

@@ -11,13 +11,17 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 
 from assets.common.settings import choose
 from assets.common.tables import plain_errors
+from assets.evaluate.release_diff import compared, meant, write_page
 from assets.release import releases
 from assets.release.in_force import TABLE, pin, unpin, version_of_releases
 from assets.release.published import Wanted, import_published
 from dagster_project.code_versions import code_version
 from dagster_project.progress import progress_logger
-from dagster_project.releases import compared, shown
+from dagster_project.releases import shown
+from methods.benchmarks import Benchmarks
 from resources.images.store import ImageStore
+from resources.llm.registry import Profile
+from resources.reports.addresses import address
 from resources.warehouse import Warehouse
 
 
@@ -34,10 +38,13 @@ class UnpinConfig(dg.Config):
 
 
 class CompareConfig(dg.Config):
-    """Ids of two releases."""
+    """Two releases: ids, how ids begin, or names (the release in force).
+
+    Without `b`, `a` is compared with its parent.
+    """
 
     a: str
-    b: str
+    b: str = ""
 
 
 class ImportConfig(dg.Config):
@@ -75,14 +82,30 @@ def unpin_op(context: dg.OpExecutionContext, config: UnpinConfig) -> None:
     context.log.info(f"{config.name} stays as it is until release/releases is materialized")
 
 
-@dg.op(name="compare", description="Show what differs between two releases.")
+@dg.op(name="compare", description="Show what differs from one release to another.")
 def compare_op(
-    context: dg.OpExecutionContext, config: CompareConfig, warehouse: dg.ResourceParam[Warehouse]
+    context: dg.OpExecutionContext,
+    config: CompareConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+    profile: dg.ResourceParam[Profile],
+    benchmarks: dg.ResourceParam[Benchmarks],
 ) -> None:
-    """Puts the comparison into the metadata of its output."""
+    """Writes the page of the comparison; counts, link and preview are the metadata of the output."""
     with plain_errors():
-        page = compared(warehouse, config.a, config.b)
-    context.add_output_metadata({"difference": dg.MetadataValue.md(page)})
+        of = compared(warehouse, benchmarks, *meant(warehouse, config.a, config.b))
+        page = write_page(warehouse, image_store, profile, benchmarks, of)
+    context.add_output_metadata(
+        {
+            "page": dg.MetadataValue.url(address(page)),
+            "added": len(of.found.added),
+            "removed": len(of.found.removed),
+            "changed": len(of.found.changed),
+            "the same": of.found.n_same,
+            "scores on common items": len(of.common),
+            "difference": dg.MetadataValue.md(of.markdown),
+        }
+    )
 
 
 @dg.op(
@@ -159,11 +182,12 @@ def unpin_release() -> None:
 
 
 @dg.job(
-    description="Shows what differs between two releases: dialogues, turns, settings, scores.",
+    description="Makes a page of what differs between two releases: items, settings, and the scores on "
+    "what both have.",
     logger_defs={"console": progress_logger},
 )
 def compare_releases() -> None:
-    """One op; its config has two ids, its output's metadata the page."""
+    """One op; its config has the two releases, its output's metadata the link to the page."""
     compare_op()
 
 

@@ -1,8 +1,8 @@
 """Commands on releases: list them, show one, compare two, pin one, unpin a name, import one.
 
 What belongs here: arguments, and the reading of releases for people. The forms of a card and of a
-comparison are `methods/release_card.py` and `methods/release_diff.py`; pinning and importing are jobs,
-so that the UI shows them (`release_jobs.py`).
+comparison are `methods/release_card.py` and `methods/release_diff_text.py`; pinning and importing are
+jobs, so that the UI shows them (`release_jobs.py`).
 """
 
 import argparse
@@ -11,13 +11,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assets.release.in_force import cards_of
+from assets.evaluate.release_diff import compared, meant, write_page
+from assets.release.in_force import cards_of, release_meant
+from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.markdown import code, table
 from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
-from methods.release_diff import Contents, difference, difference_markdown, score
+from methods.release_diff_text import score
 from resources import home
-from resources.reports.release_rows import rows_of_release
+from resources.images.store import ImageStore
+from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
@@ -47,12 +50,12 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("id")
     one.set_defaults(command=lambda arguments: _print(shown(_warehouse(), arguments.id)))
 
-    two = commands.add_parser("diff", help="what differs between two releases")
-    two.add_argument("a")
-    two.add_argument("b")
-    two.set_defaults(
-        command=lambda arguments: _print(compared(_warehouse(), arguments.a, arguments.b))
+    two = commands.add_parser(
+        "diff", help="what differs from one release to another, or from its parent to one"
     )
+    two.add_argument("a", nargs="?", default="")
+    two.add_argument("b", nargs="?", default="")
+    two.set_defaults(command=_diff)
 
     pin = commands.add_parser("pin", help="put a release in force, whatever is frozen later")
     pin.add_argument("id")
@@ -88,10 +91,10 @@ def listed(warehouse: Warehouse) -> str:
 
 def shown(warehouse: Warehouse, release_id: str) -> str:
     """The card of a release as Markdown, with the overall scores on it. Raises ReleaseError."""
-    (row,) = cards_of(warehouse, [release_id])
+    (row,) = cards_of(warehouse, [release_meant(warehouse, release_id)])
     state = "It is in force." if row.pop("in_force") else "It is not in force."
     lines = [card_markdown(card_of(row)), state]
-    scores = _scores(warehouse, release_id)
+    scores = _scores(warehouse, row["release_id"])
     if scores:
         rows = [
             (
@@ -105,20 +108,6 @@ def shown(warehouse: Warehouse, release_id: str) -> str:
         lines += ["", "## Overall scores", ""]
         lines += table(("model", "judge", "judge's prompt", "score"), rows)
     return "\n".join(lines) + "\n"
-
-
-def compared(warehouse: Warehouse, first: str, second: str) -> str:
-    """What differs between two releases, as Markdown. Raises ReleaseError."""
-    one, other = (_contents(warehouse, row) for row in cards_of(warehouse, [first, second]))
-    return difference_markdown(one.card, other.card, difference(one, other))
-
-
-def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> Contents:
-    return Contents(
-        card_of(row),
-        rows_of_release(warehouse, row["release_id"]),
-        _scores(warehouse, row["release_id"]),
-    )
 
 
 def _scores(warehouse: Warehouse, release_id: str) -> list[dict[str, Any]]:
@@ -151,9 +140,18 @@ def _columns(rows: Sequence[Sequence[str]]) -> str:
 
 def _pin(arguments: argparse.Namespace) -> int:
     warehouse = _warehouse()
-    (card,) = cards_of(warehouse, [arguments.id])
-    said = f"{arguments.id} is in force and pinned for {card['name']}."
-    return _said(_run("pin_release", "pin", {"release_id": arguments.id}), said)
+    release_id = release_meant(warehouse, arguments.id)
+    (card,) = cards_of(warehouse, [release_id])
+    said = f"{release_id} is in force and pinned for {card['name']}."
+    return _said(_run("pin_release", "pin", {"release_id": release_id}), said)
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    warehouse = _warehouse()
+    of = compared(warehouse, BENCHMARKS, *meant(warehouse, arguments.a, arguments.b))
+    store = ImageStore(home.images_path())
+    page = write_page(warehouse, store, load_registry().profile(active_profile()), BENCHMARKS, of)
+    return _print(f"{of.markdown}\nThe same with texts and pictures: {home.home() / page}\n")
 
 
 def _unpin(arguments: argparse.Namespace) -> int:

@@ -1,23 +1,27 @@
-"""How two releases differ: dialogues, turns, settings and prompts, scores.
+"""How two releases differ: items and what is in them, settings, prompts, scores of whole releases.
 
-What belongs here: the comparison and its form in Markdown. Reading releases is
-`dagster_project/releases.py`.
+What belongs here: which item of one release is compared with which of the other, and what differs. The
+form in Markdown is `release_diff_text.py`, scores on what both releases have is
+`methods/evaluation/common_items.py`; reading releases is `assets/evaluate/release_diff.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.ids import canonical_json
-from methods.markdown import code, table
+from methods.markdown import code
 from methods.release_card import Card, facts, settings_of
 
 Row = Mapping[str, Any]
 
-N_SHOWN = 50
-"""Dialogues that the page lists; the counts are of all."""
 _LEFT_OUT = ("Dialogues", "Turns", "Images", "tau", "Corpus")
 """Facts that stand elsewhere on the page."""
-_OF_ITEM = ("choices", "images", "group_id", "labels", "reviewers")
+_WORDS = {"answer": "reference"}
+"""What a kind of reference is called; the others are called by their kind."""
+_ABOUT = ("group", "labels", "reviewers", "attribution")
+"""What is said of an item and neither asked nor judged by."""
+_OF_REFERENCES = ("reference", "key", "caption", "focus")
 
 
 class Contents(NamedTuple):
@@ -28,12 +32,36 @@ class Contents(NamedTuple):
     scores: Sequence[Row]
 
 
+class Change(NamedTuple):
+    """One thing that differs: texts, or images by their ids, before and after; none where it is new.
+
+    `kind` is question, given, entering images, reference, key, caption, focus, choices, order of
+    choices, images, order of images, turn added, turn removed, or what is said of the item: group,
+    labels, reviewers, attribution. `turn` is None where it is of the whole item.
+    """
+
+    kind: str
+    turn: int | None
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def of_images(self) -> bool:
+        """Whether before and after are ids of images."""
+        return self.kind in ("images", "order of images")
+
+
 class ItemChange(NamedTuple):
-    """A dialogue that only one of two releases has, or that differs; what differs, in words."""
+    """An item that only one of two releases has, or that differs; `what` says in words what differs.
+
+    `opening` is its first question, as the second release has it where both do.
+    """
 
     set_id: str | None
     item_ids: tuple[str, ...]
     what: str
+    opening: str
+    changes: tuple[Change, ...] = ()
 
 
 class Difference(NamedTuple):
@@ -44,7 +72,12 @@ class Difference(NamedTuple):
     changed: list[ItemChange]
     n_same: int
     turns: dict[str, int]
-    """Turns added and removed, questions and references changed, in all dialogues."""
+    """Turns added and removed, questions and references changed, in all items."""
+    kinds: dict[str, int]
+    """In how many items of both releases each kind of change is, the most frequent first."""
+    common: dict[str, str]
+    """Items whose questions, given turns, choices, references and images are the same in both: the id
+    in the first release to that in the second. Labels, groups and reviewers may differ."""
     made_by: list[tuple[str, str, str]]
     """(name, value of the first, value of the second) of what the releases were made by."""
     scores: list[tuple[str, str, str, Row | None, Row | None]]
@@ -52,7 +85,7 @@ class Difference(NamedTuple):
 
 
 def difference(first: Contents, second: Contents) -> Difference:
-    """From `first` to `second`. Dialogues are matched by their id, else by their image set."""
+    """From `first` to `second`. Items are matched by their id, else by their image set."""
     before, after = _items(first), _items(second)
     pairs = [(item_id, item_id) for item_id in before if item_id in after]
     left = {key: item for key, item in before.items() if key not in after}
@@ -65,13 +98,19 @@ def difference(first: Contents, second: Contents) -> Difference:
             pairs.append((item_id, match))
             del left[item_id], new[match]
     turns = dict.fromkeys(("added", "removed", "questions", "references"), 0)
-    changed = []
+    kinds: Counter[str] = Counter()
+    changed, common = [], {}
     for one, other in pairs:
-        words = _changes(before[one], after[other], turns)
-        if words or one != other:
+        changes = tuple(_changes(before[one], after[other]))
+        if all(change.kind in _ABOUT for change in changes):
+            common[one] = other
+        if changes or one != other:
             ids = (one,) if one == other else (one, other)
-            what = "; ".join(words) or "another id, same content"
-            changed.append(ItemChange(after[other]["set_id"], ids, what))
+            what = _in_words(changes) or "another id, same content"
+            item = after[other]
+            changed.append(ItemChange(item["set_id"], ids, what, _opening(item), changes))
+        kinds.update({change.kind for change in changes})
+        _count(changes, turns)
     turns["added"] += sum(len(item["turns"]) for item in new.values())
     turns["removed"] += sum(len(item["turns"]) for item in left.values())
     return Difference(
@@ -80,104 +119,117 @@ def difference(first: Contents, second: Contents) -> Difference:
         changed,
         len(pairs) - len(changed),
         turns,
+        dict(kinds.most_common()),
+        common,
         _made_by(first.card, second.card),
         _scores(first.scores, second.scores),
     )
 
 
-def difference_markdown(first: Card, second: Card, found: Difference) -> str:
-    """The difference as a page."""
-    one, other = first["release_id"], second["release_id"]
-    lines = [f"# From {one} to {other}", ""]
-    counts = [
-        ("dialogues", str(first["n_items"]), str(second["n_items"])),
-        ("turns", str(first["n_turns"]), str(second["n_turns"])),
-        ("images", str(first["n_images"]), str(second["n_images"])),
-    ]
-    lines += table(("", code(one), code(other)), counts)
-    lines += [
-        "",
-        f"Dialogues: {len(found.added)} added, {len(found.removed)} removed, "
-        f"{len(found.changed)} changed, {found.n_same} the same.",
-        f"Turns: {found.turns['added']} added, {found.turns['removed']} removed; "
-        f"{found.turns['questions']} questions and {found.turns['references']} references changed.",
-    ]
-    listed = [
-        *(("removed", each) for each in found.removed),
-        *(("added", each) for each in found.added),
-        *(("changed", each) for each in found.changed),
-    ]
-    if listed:
-        lines += ["", "## Dialogues", ""]
-        lines += table(
-            ("", "set", "item", "what"),
-            [
-                (how, code(each.set_id or ""), " → ".join(map(code, each.item_ids)), each.what)
-                for how, each in listed[:N_SHOWN]
-            ],
-        )
-        if len(listed) > N_SHOWN:
-            lines += ["", f"{len(listed) - N_SHOWN} more are not shown."]
-    lines += ["", "## Made by", ""]
-    if found.made_by:
-        rows = [(name, code(was), code(now)) for name, was, now in found.made_by]
-        lines += table(("", code(one), code(other)), rows)
-    else:
-        lines += ["The same settings, prompts, models and corpus."]
-    if found.scores:
-        lines += ["", "## Overall scores", ""]
-        heads = ("model", "judge", "judge's prompt", code(one), code(other), "difference")
-        lines += table(heads, [_score_line(*each) for each in found.scores])
-    return "\n".join(lines) + "\n"
-
-
 def _items(contents: Contents) -> dict[str, dict[str, Any]]:
-    """Each item by its id, with its turns by number, its choices and its images in order."""
+    """Each item by its id, with its turns by number, its references, choices and images in order."""
     items: dict[str, dict[str, Any]] = {
-        row["item_id"]: {**row, "turns": {}, "choices": [], "images": []}
+        row["item_id"]: {**row, "turns": {}, "references": {}, "choices": [], "images": []}
         for row in contents.rows["items"]
     }
-    references: dict[tuple[str, int], dict[str, str]] = {}
-    for row in contents.rows["references"]:
-        of_turn = references.setdefault((row["item_id"], row["turn"]), {})
-        of_turn[row["kind"]] = row["reference"]
     for row in contents.rows["turns"]:
-        asked = row["question"], row["given"]
-        key = (row["item_id"], row["turn"])
-        items[row["item_id"]]["turns"][row["turn"]] = (asked, references.get(key, {}))
-    for name in ("choices", "images"):
-        for row in contents.rows[name]:
-            items[row["item_id"]][name].append({**row, "item_id": None})
+        items[row["item_id"]]["turns"][row["turn"]] = row
+    for row in contents.rows["references"]:
+        items[row["item_id"]]["references"][row["turn"], row["kind"]] = row["reference"]
+    for row in contents.rows["choices"]:
+        items[row["item_id"]]["choices"].append(row["choice"])
+    for row in contents.rows["images"]:
+        items[row["item_id"]]["images"].append(row)
     return items
 
 
+def _opening(item: Row) -> str:
+    turns = item["turns"]
+    return turns[min(turns)]["question"] if turns else ""
+
+
 def _alone(item_id: str, item: Row) -> ItemChange:
-    return ItemChange(item["set_id"], (item_id,), f"{len(item['turns'])} turns")
+    n = len(item["turns"])
+    return ItemChange(
+        item["set_id"], (item_id,), f"{n} turn{'' if n == 1 else 's'}", _opening(item)
+    )
 
 
-def _changes(before: Row, after: Row, counts: dict[str, int]) -> list[str]:
-    """What differs between two dialogues, in words; what differs in turns is added to `counts`."""
-    was, now = before["turns"], after["turns"]
-    both = sorted(was.keys() & now.keys())
-    found = {
-        "added": sorted(now.keys() - was.keys()),
-        "removed": sorted(was.keys() - now.keys()),
-        "questions": [turn for turn in both if was[turn][0] != now[turn][0]],
-        "references": [turn for turn in both if was[turn][1] != now[turn][1]],
-    }
-    words = {
-        "added": "turns added",
-        "removed": "turns removed",
-        "questions": "question of turn",
-        "references": "reference of turn",
-    }
-    said = []
-    for name, turns in found.items():
-        counts[name] += len(turns)
-        if turns:
-            said.append(f"{words[name]} {', '.join(map(str, turns))}")
-    said += [name for name in _OF_ITEM if before[name] != after[name]]
-    return said
+def _changes(before: Row, after: Row) -> Iterator[Change]:
+    """What differs between two items, turn by turn, then of the whole item."""
+    for turn in sorted({*before["turns"], *after["turns"]}):
+        was, now = (item["turns"].get(turn) for item in (before, after))
+        if was is None or now is None:
+            kind = "turn added" if was is None else "turn removed"
+            yield Change(
+                kind, turn, _texts(was and was["question"]), _texts(now and now["question"])
+            )
+            continue
+        yield from _change("question", turn, _texts(was["question"]), _texts(now["question"]))
+        yield from _change("given", turn, _texts(was["given"]), _texts(now["given"]))
+        entering = (tuple(map(str, of["image_positions"])) for of in (was, now))
+        yield from _change("entering images", turn, *entering)
+        for kind in ("answer", "key", "caption", "focus"):
+            texts = (_texts(item["references"].get((turn, kind))) for item in (before, after))
+            yield from _change(_WORDS.get(kind, kind), turn, *texts)
+    yield from _list("choices", *(tuple(item["choices"]) for item in (before, after)))
+    images = [tuple(row["image_id"] for row in item["images"]) for item in (before, after)]
+    yield from _list("images", *images)
+    if images[0] == images[1]:
+        said = (tuple(map(_credit, item["images"])) for item in (before, after))
+        yield from _change("attribution", None, *said)
+    yield from _change("group", None, *(_texts(item["group_id"]) for item in (before, after)))
+    labels = (
+        tuple(f"{name}: {value}" for name, value in sorted(item["labels"].items()))
+        for item in (before, after)
+    )
+    yield from _change("labels", None, *labels)
+    yield from _change("reviewers", None, *(tuple(item["reviewers"]) for item in (before, after)))
+
+
+def _change(
+    kind: str, turn: int | None, before: tuple[str, ...], after: tuple[str, ...]
+) -> Iterator[Change]:
+    if before != after:
+        yield Change(kind, turn, before, after)
+
+
+def _list(kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[Change]:
+    """A list whose order counts: that of the same entries is another change than other entries."""
+    same = sorted(before) == sorted(after)
+    return _change(f"order of {kind}" if same else kind, None, before, after)
+
+
+def _texts(text: str | None) -> tuple[str, ...]:
+    return () if text is None else (text,)
+
+
+def _credit(image: Row) -> str:
+    """Where an image is from and under which licence."""
+    names = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
+    return " · ".join(str(image[name]) for name in names if image.get(name))
+
+
+def _in_words(changes: Sequence[Change]) -> str:
+    """The changes by kind, each with its turns: `question of turn 1, 3; choices`."""
+    turns: dict[str, list[str]] = {}
+    for change in changes:
+        turns.setdefault(change.kind, []).extend([str(change.turn)] if change.turn else [])
+    first = sorted(turns, key=lambda kind: not kind.startswith("turn "))
+    return "; ".join(
+        f"{kind}{' of turn' * (not kind.startswith('turn '))} {', '.join(turns[kind])}"
+        if turns[kind]
+        else kind
+        for kind in first
+    )
+
+
+def _count(changes: Sequence[Change], counts: dict[str, int]) -> None:
+    """Add what differs in turns to `counts`; a turn whose references differ counts once."""
+    counts["added"] += sum(change.kind == "turn added" for change in changes)
+    counts["removed"] += sum(change.kind == "turn removed" for change in changes)
+    for name, kinds in (("questions", ("question", "given")), ("references", _OF_REFERENCES)):
+        counts[name] += len({change.turn for change in changes if change.kind in kinds})
 
 
 def _made_by(first: Card, second: Card) -> list[tuple[str, str, str]]:
@@ -216,19 +268,3 @@ def _scores(
 def _asked(row: Row) -> tuple[str, str, str]:
     # Scores of two judges, or under two versions of a judge's prompt, are not compared.
     return row["model"], row["judge"], row["judge_version"]
-
-
-def _score_line(
-    model: str, judge: str, version: str, was: Row | None, now: Row | None
-) -> tuple[str, ...]:
-    gain = ""
-    if was and now and was["value"] is not None and now["value"] is not None:
-        gain = f"{now['value'] - was['value']:+.1f}"
-    return (code(model), code(judge), code(version), score(was), score(now), gain)
-
-
-def score(row: Row | None) -> str:
-    """A score with its interval."""
-    if row is None or row["value"] is None:
-        return "–"
-    return f"{row['value']:.1f} ({row['ci_low']:.1f} - {row['ci_high']:.1f})"

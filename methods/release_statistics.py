@@ -4,7 +4,6 @@ What belongs here: counting items of a release, and the bins of a histogram. MMD
 Table 1 (turns, images, tokens, lengths), Figure 4 (their distributions) and Figure 11 (categories).
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, median
@@ -12,10 +11,8 @@ from typing import NamedTuple
 
 from methods.evaluation.items import Item
 from methods.evaluation.slices import MOST_VALUES, labels_by_turn
+from methods.words import n_words
 
-_IDEOGRAPH = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_PUNCTUATION = r"\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
-_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}{_PUNCTUATION}]+")
 MAX_BINS = 12
 ITEM = "item"
 
@@ -112,11 +109,6 @@ def shares(items: Sequence[Item]) -> list[Share]:
 def noun(items: Sequence[Item]) -> str:
     """What the items are: dialogues where one has several turns."""
     return "dialogue" if any(len(item.turns) > 1 for item in items) else ITEM
-
-
-def n_words(text: str) -> int:
-    """Words between spaces; in Chinese and Japanese, which have none, each character is one."""
-    return len(_WORD.findall(text))
 
 
 def summary(values: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ class PromptError(UserError):
 
 
 def prompt(name: str) -> PromptTemplate:
-    """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError."""
+    """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError, TemplateError."""
     return _load(name, os.environ.get("LOOM_PROMPTS") or None)
 
 
@@ -43,8 +43,9 @@ def _load(name: str, override: str | None) -> PromptTemplate:
         template = PromptTemplate(name, source)
     except FrontMatterError as error:
         raise PromptError(f"The front matter of the prompt {path} {error}.") from None
-    if "\n=== user ===\n" not in template.text:
+    if "\n=== user ===\n" not in f"\n{template.text}":
         raise PromptError(f"The prompt {path} has no line '=== user ===' between its two parts.")
+    template.check()
     return template
 
 

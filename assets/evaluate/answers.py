@@ -5,6 +5,8 @@ What belongs here: who is asked which items. How an item is asked is the benchma
 """
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -14,11 +16,12 @@ from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.contestants import contestants
 from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
-from assets.evaluate.released import items_of, releases_in_force
+from assets.evaluate.released import Released, items_of, releases_in_force
 from assets.evaluate.results import EvaluationSettings, ResultSet, write_results
 from assets.release import releases
 from methods.benchmarks import Benchmarks
-from methods.evaluation.asking import NO_ANSWER
+from methods.evaluation.asking import NO_ANSWER, ContextPolicy
+from methods.evaluation.benchmark import Benchmark
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import Warehouse
@@ -29,7 +32,12 @@ class AnswersSettings(EvaluationSettings):
 
     models: list[str] | None = Field(
         None,
-        description="Names in models.yaml, or baselines; null: those that the profile evaluates.",
+        description="Names as in a profile's `evaluate`; null: those that the profile evaluates.",
+    )
+    context_policy: ContextPolicy = Field(
+        "fail",
+        description="If a dialogue is too long for a model: its turn fails; truncate, its oldest turns "
+        "are left out with their images; tile, its images are sent as one. Named in scores.",
     )
     also_on: list[str] = Field(
         [], description="Ids of releases to ask on beside those in force, such as earlier ones."
@@ -66,14 +74,15 @@ def answers(
 
     async def converse(calls: ModelCalls, place: int) -> Answered:
         release, run = runs[place]
-        return await answer_item(calls, release.benchmark, run, llm.profile.extractor)
+        policy = _permitted(release.benchmark, settings.context_policy)
+        return await answer_item(calls, release.benchmark, run, llm.profile.extractor, policy)
 
     conversations, usage = llm.map(
         "evaluate.answers",
         range(len(runs)),
         converse,
         show_progress(context),
-        apart=lambda place: runs[place][1].contestant.name,
+        apart=lambda place: runs[place][1].contestant.asks,
     )
     results = ResultSet("evaluate.answers", "evaluate.extractions")
     for (release, run), answered in zip(runs, conversations, strict=True):
@@ -88,7 +97,12 @@ def answers(
         for row in answered.failed:
             of.fail({**here, **row})
     statuses = Counter(row["status"] for each in conversations for row in each.answers)
-    counted = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
+    counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
+    if settings.context_policy != "fail":
+        left_out = sum(
+            row["turns_left_out"] is not None for c in conversations for row in c.answers
+        )
+        counted |= {"shortened": left_out, "context policy": _told(runs, settings.context_policy)}
     return write_results(
         warehouse,
         results,
@@ -96,4 +110,18 @@ def answers(
         usage,
         counted,
         only_these=settings.models is not None,
+    )
+
+
+def _permitted(benchmark: Benchmark, policy: ContextPolicy) -> ContextPolicy:
+    """The policy, or `fail` where the benchmark does not permit it."""
+    return policy if policy in benchmark.context_policies else "fail"
+
+
+def _told(runs: Sequence[tuple[Released, AnswerRun]], policy: ContextPolicy) -> str:
+    """Which benchmarks were asked under which policy."""
+    asked = {release.benchmark.name: _permitted(release.benchmark, policy) for release, _ in runs}
+    return ", ".join(
+        f"{name}: {of}" if of == policy else f"{name}: {of}, it does not permit {policy}"
+        for name, of in asked.items()
     )

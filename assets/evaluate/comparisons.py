@@ -13,7 +13,8 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.ranking import compare
-from resources.llm.registry import BASELINES
+from methods.evaluation.related import related
+from resources.llm.registry import load_registry
 from resources.warehouse import Warehouse, Write
 
 
@@ -44,20 +45,27 @@ def comparisons(
 
     Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
     what is hard is hard for both. `detectable` is the smallest true difference that would be found four
-    times of five. Ranks, with the places that a model may as well have, are in `evaluate.ranks`.
+    times of five. Ranks, with the places that a model may as well have, are in `evaluate.ranks`, where
+    it is marked whether a model, or one of its family, judged or wrote the release.
     """
     pairs, ranks = [], []
+    families = load_registry().families
+    writers = {
+        row["release_id"]: row["writers"] or [] for row in warehouse.read("release/all").to_pylist()
+    }
     for each in slices(warehouse, benchmarks, settings.panel):
+        judges = [of.judge for of in each.members or [each]]
         compared, ranked = compare(
             each.benchmark.metrics,
             each.observed,
             least_coverage=settings.least_coverage,
             seed=settings.seed,
             n_resamples=settings.n_resamples,
-            unranked=BASELINES,
         )
         pairs += [{**each.columns, **row} for row in compared]
-        ranks += [{**each.columns, **row} for row in ranked]
+        for row in ranked:
+            remarks = related(row["model"], judges, writers.get(each.release_id, []), families)
+            ranks.append({**each.columns, **row, "related": ", ".join(remarks) or None})
     table = rows_to_arrow("evaluate.comparisons", pairs)
     warehouse.replace_all(
         [

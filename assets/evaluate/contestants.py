@@ -1,8 +1,10 @@
-"""Contestants: the models of the registry, and the built-in baselines that calibrate a judge.
+"""Contestants: the models of the registry, and what calibrates them and their judges.
 
 What belongs here: how each answers one `Ask`. A baseline asks no model: `baseline:reference` gives the
 reference answer, `baseline:swapped-reference` that of another item, `baseline:empty` an empty text. A
 judge that can be trusted puts the first above everything and the other two at the bottom.
+`no-images:<model>` and `other-images:<model>` ask the model without the images, or with those of
+another item: what it scores without looking. A judge is shown the item's own images in any case.
 """
 
 import string
@@ -10,16 +12,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from methods.errors import UserError
+from methods.evaluation.ablations import (
+    Messages,
+    images_of_others,
+    with_images,
+    without_images,
+)
 from methods.evaluation.asking import OWN_DOING, Ask
+from methods.evaluation.contestants import (
+    BASELINE,
+    BASELINES,
+    NO_IMAGES,
+    OTHER_IMAGES,
+    ablation_of,
+    model_of,
+)
 from methods.evaluation.items import Item
 from methods.evaluation.refusals import is_refusal
 from resources.llm.model_calls import ModelCalls
-from resources.llm.registry import BASELINES, Registry
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Completion
 
-BASELINE = "baseline"
-"""The provider of baselines."""
 Text = Callable[[Item, int], str | None]
+Sent = Callable[[Messages, Item], Messages]
+"""The messages that are sent in place of those that the benchmark made."""
 
 
 class ContestantReply(NamedTuple):
@@ -30,9 +47,10 @@ class ContestantReply(NamedTuple):
 
 
 class Contestant(Protocol):
-    """Who answers: a model or a baseline."""
+    """Who answers; `asks` is the model that is asked, or the name of who asks none."""
 
     name: str
+    asks: str
     provider: str
 
     async def answer(
@@ -43,10 +61,18 @@ class Contestant(Protocol):
 
 
 class ModelContestant:
-    """A model of the registry."""
+    """A model of the registry; `sent` are the messages that it gets."""
 
-    def __init__(self, name: str, provider: str, params: Mapping[str, float | int | str]):
-        self.name, self.provider, self._params = name, provider, params
+    def __init__(
+        self,
+        name: str,
+        spec: ModelSpec,
+        params: Mapping[str, float | int | str],
+        sent: Sent,
+    ):
+        self.name, self.asks = name, spec.name
+        self.provider: str = spec.provider
+        self._params, self._sent = params, sent
 
     async def answer(
         self, calls: ModelCalls, ask: Ask, item: Item, version: str
@@ -54,11 +80,13 @@ class ModelContestant:
         """What the model says; neither an error's text nor an answer that was cut off is one."""
         outcome = await calls.complete(
             ChatRequest(
-                model=self.name,
-                messages=ask.messages,
+                model=self.asks,
+                messages=self._sent(ask.messages, item),
                 prompt_version=version,
                 params=self._params,
-            )
+                in_a_grid=ask.in_a_grid,
+            ),
+            can_be_shorter=ask.can_be_shorter,
         )
         row = {
             "call_key": outcome.key,
@@ -79,7 +107,8 @@ class Baseline:
     provider = BASELINE
 
     def __init__(self, name: str, text: Text):
-        self.name, self._text = name, text
+        self.name = self.asks = name
+        self._text = text
 
     async def answer(
         self, calls: ModelCalls, ask: Ask, item: Item, version: str
@@ -102,12 +131,24 @@ def contestants(
         "baseline:empty": lambda item, turn: "",
     }
     assert texts.keys() == set(BASELINES)
-    return [
-        Baseline(name, texts[name])
-        if name in texts
-        else ModelContestant(name, registry.model(name).provider, params)
-        for name in names
-    ]
+    made: list[Contestant] = []
+    for name in names:
+        if (model := model_of(name)) is None:
+            made.append(Baseline(name, texts[name]))
+        else:
+            sent = _sent(ablation_of(name), items)
+            made.append(ModelContestant(name, registry.model(model), params, sent))
+    return made
+
+
+def _sent(ablation: str | None, items: Sequence[Item]) -> Sent:
+    """What is sent in place of the messages. Raises NoOtherImages."""
+    if ablation == NO_IMAGES:
+        return lambda messages, item: without_images(messages)
+    if ablation == OTHER_IMAGES:
+        instead = images_of_others(items)
+        return lambda messages, item: with_images(messages, instead[item.item_id])
+    return lambda messages, item: messages
 
 
 def _reference(item: Item, turn: int) -> str | None:
@@ -119,18 +160,19 @@ def _reference(item: Item, turn: int) -> str | None:
 
 
 def _swapped(items: Sequence[Item]) -> Text:
-    """The reference of the same turn, or its last one, of the next item.
+    """The reference of the same turn, or its last one, of the next item of another group.
 
-    Raises UserError where there is no other item.
+    Raises UserError where there is none.
     """
     places = {item.item_id: place for place, item in enumerate(items)}
 
     def text(item: Item, turn: int) -> str | None:
-        if len(items) < 2:
+        later = (items[(places[item.item_id] + step) % len(items)] for step in range(len(items)))
+        other = next((each for each in later if each.cluster != item.cluster), None)
+        if other is None:
             raise UserError(
-                "baseline:swapped-reference needs a release of two items or more: leave it out."
+                "baseline:swapped-reference needs a release of two items or groups: leave it out."
             )
-        other = items[(places[item.item_id] + 1) % len(items)]
         return _reference(other, min(turn, len(other.turns)))
 
     return text

@@ -14,10 +14,12 @@ from methods.evaluation.asking import (
     Answer,
     Ask,
     Asking,
+    ContextPolicy,
     Extract,
     Given,
     Limits,
     Unasked,
+    with_policy,
 )
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
@@ -51,28 +53,36 @@ class Answered(NamedTuple):
 
 
 async def answer_item(
-    calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str
+    calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str, policy: ContextPolicy
 ) -> Answered:
     """What came of everything that the benchmark asks of one item.
 
     A reply that is no answer, or a reading that cannot be made, is a row with its reason; nothing is
-    left out.
+    left out. `policy` is what is done about dialogues that are too long; rows name it.
     """
-    driver = _Driver(calls, benchmark, run, extractor)
-    await driver.drive(benchmark.ask(run.item, Limits()))
+    driver = _Driver(calls, benchmark, run, extractor, policy)
+    await driver.drive(benchmark.ask(run.item, Limits(policy)))
     return Answered(driver.answers, driver.extractions, driver.failed, driver.n_lost)
 
 
 class _Driver:
     """Sends what one `ask` generator yields, and keeps the rows."""
 
-    def __init__(self, calls: ModelCalls, benchmark: Benchmark, run: AnswerRun, extractor: str):
+    def __init__(
+        self,
+        calls: ModelCalls,
+        benchmark: Benchmark,
+        run: AnswerRun,
+        extractor: str,
+        policy: ContextPolicy,
+    ):
         self.answers: list[Row] = []
         self.extractions: list[Row] = []
         self.failed: list[Row] = []
         self.n_lost = 0
         self._calls, self._run, self._extractor = calls, run, extractor
         self._version = benchmark.answer_version
+        self._named = with_policy(self._version, policy)
         self._key_of: dict[tuple[str, int], str | None] = {}
         self._ended_by_model: set[str] = set()
 
@@ -96,16 +106,23 @@ class _Driver:
                     self._add({"trial": trial, "turn": turn, "status": "not_asked", "answer": None})
 
     async def _ask(self, ask: Ask) -> Answer:
+        # The request does not name the policy: what is short enough is the same request under all.
         reply = await self._run.contestant.answer(self._calls, ask, self._run.item, self._version)
+        too_long = reply.loss is not None and reply.loss[0] == "too_long"
+        if too_long and ask.can_be_shorter:
+            # It is asked again with less, and that is recorded.
+            return Answer(reply.row["status"], call_key=reply.row["call_key"], too_long=True)
         self._key_of[ask.trial, ask.turn] = reply.row["call_key"]
-        self._add({"trial": ask.trial, "turn": ask.turn, **reply.row})
+        left_out = ask.turns_left_out or None
+        self._add({"trial": ask.trial, "turn": ask.turn, "turns_left_out": left_out, **reply.row})
         if reply.loss is not None:
             reason, detail = reply.loss
             own = reason in OWN_DOING
             if own:
                 self._ended_by_model.add(ask.trial)
             self._lose(ask.trial, ask.turn, reason, detail, not own, reply.row["call_key"])
-        return Answer(reply.row["status"], reply.row["answer"], reply.row["call_key"])
+        row = reply.row
+        return Answer(row["status"], row["answer"], row["call_key"], too_long)
 
     async def _extract(self, step: Extract) -> str | None:
         key = self._key_of[step.trial, step.turn]
@@ -132,7 +149,8 @@ class _Driver:
         return read.value
 
     def _add(self, row: Row) -> None:
-        self.answers.append({"call_key": None, "prompt_version": self._version, **row})
+        fixed = {"call_key": None, "turns_left_out": None, "prompt_version": self._named}
+        self.answers.append({**fixed, **row})
 
     def _lose(
         self,

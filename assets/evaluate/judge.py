@@ -85,6 +85,15 @@ def _request(asked: AskJudge, run: JudgeRun) -> ChatRequest:
     )
 
 
+def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
+    """Version of a judging: of all prompts of the benchmark's judge, of `judge`, and of the images.
+
+    Judgments of one version are observed together. Raises PromptError.
+    """
+    prompts = (prompt(name).version for name in benchmark.judge_prompts)
+    return with_images(" ".join([*prompts, benchmark.judge_version]), images)
+
+
 def with_images(version: str, images: JudgeImages) -> str:
-    """The version of a judge's prompt where the judge is sent other images than those shown so far."""
+    """The version where the judge is sent other images than those shown so far."""
     return version if images == "shown" else f"{version} images={images}"

@@ -20,6 +20,7 @@ from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import approved
 from methods.agreement.ratings import mean_by_item
 from methods.benchmarks import Benchmarks
+from methods.evaluation.contestants import is_model
 from methods.evaluation.judge_quality import (
     AnswerKey,
     Beside,
@@ -31,7 +32,6 @@ from methods.evaluation.judge_quality import (
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Scored
 from methods.markdown import code, table
-from resources.llm.registry import BASELINES
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -108,8 +108,8 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Itera
 
 
 def _models(judge: Slice) -> dict[str, list[Scored]]:
-    """What was observed of models: baselines are told apart by any judge, and say nothing of it."""
-    return {model: of for model, of in judge.observed.items() if model not in BASELINES}
+    """What was observed of models: any judge tells apart what calibrates them and it."""
+    return {model: of for model, of in judge.observed.items() if is_model(model)}
 
 
 def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:

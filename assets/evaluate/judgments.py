@@ -12,7 +12,7 @@ from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.inference import PARAMS
-from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_item
+from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_item, judge_version
 from assets.evaluate.released import Released, items_of, releases_in_force
 from assets.evaluate.results import EvaluationSettings, ModelResults, ResultSet, write_results
 from assets.evaluate.transcripts import transcripts_of
@@ -83,8 +83,12 @@ def judgments(
     results = ResultSet("evaluate.judgments")
     for (release, model, run), replies in zip(runs, judged, strict=True):
         of = results.of(release, model, run.judge)
-        provider = llm.registry.model(run.judge).provider
-        _add(of, {"provider": provider, "replicate": run.replicate}, run, replies)
+        made_by: dict[str, object] = {
+            "provider": llm.registry.model(run.judge).provider,
+            "replicate": run.replicate,
+            "judge_version": judge_version(release.benchmark, settings.images),
+        }
+        _add(of, made_by, run, replies)
     return write_results(warehouse, results, settings.max_failed_share, usage)
 
 

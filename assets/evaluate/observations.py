@@ -1,8 +1,9 @@
 """Observations: one scored fact a row, of what was answered and judged.
 
 What belongs here: which judgments are observed together: those of one judge, one replicate and one
-version of its prompt. What is observed is the benchmark's (`methods/evaluation/judging.py`). No model
-is asked: the benchmark's `judge` is run on the judgments that there are.
+version of the judging, of answers under one context policy. What is observed is the benchmark's
+(`methods/evaluation/judging.py`). No model is asked: the benchmark's `judge` is run on the judgments
+that there are.
 """
 
 from collections import Counter
@@ -18,11 +19,10 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.released import items_of
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
-from methods.evaluation.asking import Transcript
+from methods.evaluation.asking import Transcript, with_policy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import RULE, Judgment, Place, replay
-from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -89,13 +89,9 @@ def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterat
 def _judgments(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Judgments:
     if not benchmark.judge_prompts:
         return {Pass(RULE, benchmark.judge_version, 0): {}}
-    templates = {name: prompt(name) for name in benchmark.judge_prompts}
     judged: Judgments = {}
     for row in warehouse.read("evaluate/judgments_of", {"release_id": release_id}).to_pylist():
-        template = templates.get(row["prompt_version"].partition("@")[0])
-        asked = row["prompt_version"].partition("+")[0]
-        version = template.counts_as(row["prompt_version"]) if template else asked
-        each = Pass(row["judge"], version, row["replicate"])
+        each = Pass(row["judge"], row["judge_version"], row["replicate"])
         judgment = Judgment(map_of(row["scores"]) or {}, row["score"], row["explanation"])
         of_item = judged.setdefault(each, {}).setdefault((row["model"], row["item_id"]), {})
         of_item[Place(row["trial"], row["turn"], row["part"])] = Kept(judgment, row["call_key"])
@@ -118,7 +114,7 @@ def _observe(
         yield {
             "model": model,
             "judge": each.judge,
-            "judge_version": each.version,
+            "judge_version": with_policy(each.version, transcript.context_policy),
             "replicate": each.replicate,
             "item_id": item.item_id,
             "metric": one.metric,

@@ -19,6 +19,7 @@ from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import PANEL
 from methods.evaluation.metrics import Scored
 from methods.evaluation.slices import labels_by_turn
+from methods.words import n_words
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -66,21 +67,30 @@ def slices(warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel) -> Iterat
     for release in warehouse.read("evaluate/observed_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             continue
-        of_release = _slices(warehouse, benchmarks[release["benchmark"]], release["release_id"])
-        yield from of_release
-        # A judge whose prompt has changed counts with the version that has seen most.
-        newest = {each.judge: each for each in sorted(of_release, key=_n_observed)}
-        if len(newest) > 1:
-            yield _panel([newest[judge] for judge in sorted(newest)], panel)
+        benchmark = benchmarks[release["benchmark"]]
+        yield from slices_of(warehouse, benchmark, release["release_id"], panel)
+
+
+def slices_of(
+    warehouse: Warehouse, benchmark: Benchmark, release_id: str, panel: Panel
+) -> list[Slice]:
+    """Every slice of one release, the panel of its judges last."""
+    of_release = _slices(warehouse, benchmark, release_id)
+    # A judge whose prompt has changed counts with the version that has seen most.
+    newest = {each.judge: each for each in sorted(of_release, key=_n_observed)}
+    if len(newest) > 1:
+        of_release.append(_panel([newest[judge] for judge in sorted(newest)], panel))
+    return of_release
 
 
 def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:
     """Words of every answer on a release that has any."""
-    found = warehouse.read("evaluate/answer_lengths_of", {"release_id": release_id}).to_pylist()
-    return {
-        AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): row["n_words"]
+    found = warehouse.read("evaluate/answer_texts_of", {"release_id": release_id}).to_pylist()
+    lengths = {
+        AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): n_words(row["answer"])
         for row in found
     }
+    return {key: length for key, length in lengths.items() if length}
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:

@@ -39,11 +39,32 @@ def report_data(
     `release` is its row with `in_force`; `families` are those of the models in models.yaml.
     """
     where = {"release_id": release["release_id"]}
+    rows = rows_of_release(warehouse, release["release_id"])
+    items = items_of_release(rows)
+    return {
+        **board_data(warehouse, benchmarks, release, profile, families),
+        "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
+        "distributions": distributions(items, text_tokens),
+        "shares": shares(items),
+        "categories": warehouse.read(
+            "evaluate/page_categories_of", {**where, "n_categories": N_CATEGORIES}
+        ).to_pylist(),
+        "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
+    }
+
+
+def board_data(
+    warehouse: Warehouse,
+    benchmarks: Benchmarks,
+    release: Row,
+    profile: Profile,
+    families: Mapping[str, str],
+) -> Row:
+    """The part of that data that the leaderboard and the index are made of."""
+    where = {"release_id": release["release_id"]}
     scores = warehouse.read("evaluate/scores_of", where).to_pylist()
     benchmark = benchmarks.get(scores[0]["benchmark"]) if scores else None
     scored = {row["model"] for row in scores}
-    rows = rows_of_release(warehouse, release["release_id"])
-    items = items_of_release(rows)
     return {
         "release": release,
         "benchmark": benchmark and _benchmark(benchmark),
@@ -55,13 +76,6 @@ def report_data(
         "comparisons": warehouse.read("evaluate/comparisons_of", where).to_pylist(),
         "missing": warehouse.read("evaluate/missing_of", where).to_pylist(),
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
-        "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
-        "distributions": distributions(items, text_tokens),
-        "shares": shares(items),
-        "categories": warehouse.read(
-            "evaluate/page_categories_of", {**where, "n_categories": N_CATEGORIES}
-        ).to_pylist(),
-        "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
     }
 
 

@@ -4,19 +4,23 @@ What belongs here: which releases have a page, and the files. What a page is mad
 `report_data.py`; the pages are `resources/reports/benchmark_report.py` and `report_index.py`.
 """
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
-from assets.evaluate.report_data import report_data
+from assets.evaluate.report_data import board_data, report_data
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile, load_registry
 from resources.reports.addresses import address
 from resources.reports.benchmark_report import render_report, write_report
+from resources.reports.diff_page import diff_pages
 from resources.reports.report_index import line_of, render_index
 from resources.warehouse import Warehouse
 
@@ -40,34 +44,40 @@ def reports(
     A page has the leaderboard with ranks, charts, comparisons and slices by judge, what the release
     consists of, failures, and examples with pictures; that of an instruction set has no leaderboard.
     """
-    families = {
-        name: spec.family
-        for name, spec in load_registry().models.items()
-        if spec.family is not None
-    }
-    rows, lines, generated = [], [], ""
+    families = load_registry().families
+    rows = []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
         data = report_data(warehouse, benchmarks, release, profile, families)
-        generated = data["generated"]
         path = reports_path() / f"{release['release_id']}.html"
-        line = line_of(data, path.name)
-        lines.append(line)
         rows.append(
             {
                 "release_id": release["release_id"],
                 "path": relative_to_home(path),
                 "sha256": write_report(path, render_report(data, image_store)),
-                "n_models": line.n_models,
+                "n_models": line_of(data, path.name).n_models,
             }
         )
-    index = reports_path() / INDEX
-    write_report(index, render_index(lines, generated))
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
     links = {
-        "index": relative_to_home(index),
+        "index": relative_to_home(write_index(warehouse, benchmarks, profile)),
         **{row["release_id"]: row["path"] for row in rows},
     }
     return report(
         table, {name: dg.MetadataValue.url(address(path)) for name, path in links.items()}
     )
+
+
+def write_index(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) -> Path:
+    """Write the index over the reports and the comparisons of releases that there are."""
+    families = load_registry().families
+    lines = []
+    for release in warehouse.read("evaluate/reported_releases").to_pylist():
+        page = f"{release['release_id']}.html"
+        if (reports_path() / page).is_file():
+            data = board_data(warehouse, benchmarks, release, profile, families)
+            lines.append(line_of(data, page))
+    index = reports_path() / INDEX
+    generated = datetime.now(UTC).isoformat(timespec="seconds")
+    write_report(index, render_index(lines, generated, diff_pages()))
+    return index

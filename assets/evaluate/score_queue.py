@@ -15,6 +15,7 @@ from assets.review import queue_row
 from methods.agreement.ratings import SCORE, Rating, ratings_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import APART
 from methods.ids import content_id
 from methods.review import queue_item
 from resources.images.store import ImageStore
@@ -49,7 +50,8 @@ def score_queue(
     An item says neither which model answered nor what the judge gave.
     """
     drawn = warehouse.read(
-        "evaluate/score_candidates", {"n_answers": settings.n_answers, "n_seed": settings.seed}
+        "evaluate/score_candidates",
+        {"n_answers": settings.n_answers, "n_seed": settings.seed, "apart": list(APART)},
     ).to_pylist()
     # Two models may have given the same answer: it is one item.
     rows = {

@@ -12,7 +12,6 @@ from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.scoring import score_rows
-from resources.llm.registry import BASELINES
 from resources.warehouse import Warehouse
 
 
@@ -39,7 +38,6 @@ def scores(
             each.observed,
             seed=settings.seed,
             n_resamples=settings.n_resamples,
-            unranked=BASELINES,
         )
         for row in made:
             provider = " + ".join(sorted(each.providers[row["model"]]))

@@ -5,7 +5,7 @@ What belongs here: making transcripts of the rows of `evaluate.answers` and `eva
 
 from typing import Any
 
-from methods.evaluation.asking import Answer, Transcript
+from methods.evaluation.asking import Answer, ContextPolicy, Transcript, policy_of
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -18,12 +18,16 @@ def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str
     """
     where = {"release_id": release_id}
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
+    policies: dict[tuple[str, str], ContextPolicy] = {}
     for row in warehouse.read("evaluate/answers_of", where).to_pylist():
         of = answers.setdefault((row["model"], row["item_id"]), {})
         of[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
+        policies[row["model"], row["item_id"]] = policy_of(row["prompt_version"])
     readings: dict[tuple[str, str], dict[tuple[str, int], str | None]] = {}
     for row in warehouse.read("evaluate/extractions_of", where).to_pylist():
         readings.setdefault((row["model"], row["item_id"]), {})[row["trial"], row["turn"]] = row[
             "value"
         ]
-    return {key: Transcript(of, readings.get(key, {})) for key, of in answers.items()}
+    return {
+        key: Transcript(of, readings.get(key, {}), policies[key]) for key, of in answers.items()
+    }

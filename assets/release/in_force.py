@@ -50,6 +50,23 @@ def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str,
     return [found[release_id] for release_id in release_ids]
 
 
+def release_meant(warehouse: Warehouse, said: str) -> str:
+    """The id of the release that is meant by an id, a name (its release in force), or how an id begins.
+
+    Raises ReleaseError where there is none, or several begin so.
+    """
+    cards = warehouse.read("release/all").to_pylist()
+    known = [card["release_id"] for card in cards]
+    current = {card["name"]: card["release_id"] for card in cards if card["in_force"]}
+    if said in known or said in current:
+        return current.get(said, said)
+    begun = [release_id for release_id in known if said and release_id.startswith(said)]
+    if len(begun) > 1:
+        raise ReleaseError(f"{said} is the beginning of several releases: {', '.join(begun)}.")
+    (card,) = cards_of(warehouse, begun or [said])
+    return str(card["release_id"])
+
+
 def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
     """Raise ReleaseError unless each release is there and has the name that it is pinned for."""
     for name, card in zip(pinned, cards_of(warehouse, list(pinned.values())), strict=True):

@@ -21,9 +21,9 @@ from methods.agreement.pearson import pearson
 from methods.agreement.ratings import SCORE, Rating, mean_by_item
 from methods.agreement.raw_agreement import raw_agreement
 from methods.agreement.spearman import spearman
+from methods.evaluation.judging import PEOPLE
 
 ALL = "all"
-PEOPLE = "people"
 JUDGE = "judge:"
 """Prefix of a judge's name, so that it is not the name of a person."""
 

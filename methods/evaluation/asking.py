@@ -8,7 +8,7 @@ askings of one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from methods.prompts.messages import Message
 
@@ -28,6 +28,18 @@ OWN_DOING = ("refused", *NO_ANSWER)
 ContextPolicy = Literal["fail", "truncate", "tile"]
 """What is done about a dialogue that is too long for a model: its turn fails; the oldest turns are left
 out, with their images; the images shown so far are sent as one numbered picture."""
+_CONTEXT = " context="
+
+
+def with_policy(version: str, policy: ContextPolicy) -> str:
+    """A version of asking, or of scores of what was asked, that names a policy other than `fail`."""
+    return version if policy == "fail" else f"{version}{_CONTEXT}{policy}"
+
+
+def policy_of(version: str) -> ContextPolicy:
+    """The policy that a version names."""
+    named = version.rpartition(_CONTEXT)[2] if _CONTEXT in version else "fail"
+    return next(policy for policy in get_args(ContextPolicy) if policy == named)
 
 
 @dataclass(frozen=True)
@@ -39,11 +51,19 @@ class Limits:
 
 @dataclass(frozen=True)
 class Ask:
-    """The model is asked; the generator is sent its `Answer`."""
+    """The model is asked; the generator is sent its `Answer`.
+
+    `turns_left_out` counts the oldest turns that `messages` lack, `in_a_grid` sends all images as one
+    numbered picture. Where it `can_be_shorter` and is too long, nothing is recorded, and the generator
+    asks the same trial and turn again, with less.
+    """
 
     trial: str
     turn: int
     messages: tuple[Message, ...]
+    turns_left_out: int = 0
+    in_a_grid: bool = False
+    can_be_shorter: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,12 +105,14 @@ class Extract:
 class Answer:
     """What came of an `Ask`; `text` is None unless it can be judged and stand in a history.
 
-    `call_key` names the call that gave it.
+    `call_key` names the call that gave it. `too_long`: it failed since the model takes no prompt of
+    this length, or not so many images.
     """
 
     status: AnswerStatus
     text: str | None = None
     call_key: str | None = None
+    too_long: bool = False
 
 
 Asking = Ask | Given | Unasked | Extract
@@ -100,10 +122,14 @@ None for the others."""
 
 @dataclass(frozen=True)
 class Transcript:
-    """One model's answers to one item, and the readings of them, by trial and turn."""
+    """One model's answers to one item, and the readings of them, by trial and turn.
+
+    `context_policy` is the one that it was asked under.
+    """
 
     answers: Mapping[tuple[str, int], Answer]
     readings: Mapping[tuple[str, int], str | None] = field(default_factory=dict)
+    context_policy: ContextPolicy = "fail"
 
     def answer(self, trial: str, turn: int) -> Answer:
         """The answer of a trial and turn; `not_asked` where there is none."""

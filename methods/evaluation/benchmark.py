@@ -9,7 +9,7 @@ folder of its own.
 from collections.abc import Generator, Sequence
 from typing import Any, Protocol
 
-from methods.evaluation.asking import Asking, Limits, Transcript
+from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
@@ -22,13 +22,15 @@ class Benchmark(Protocol):
     """Short name; releases name the benchmark that they are of."""
     answer_version: str
     """Version of how it asks; changes when `ask` does."""
+    context_policies: Sequence[ContextPolicy]
+    """What it permits to be done about dialogues that are too long, beside `fail`."""
     extractor_prompts: Sequence[str]
     """The prompt files that read answers where no rule can; empty where nothing is read."""
     judge_prompts: Sequence[str]
-    """The prompt files that its judge reads, `<method>/<task>`, the first one for every judgment; empty
-    where it is scored by rule."""
+    """The prompt files that its judge reads, `<method>/<task>`; empty where it is scored by rule."""
     judge_version: str
-    """Version of how it judges beside its prompts; changes when `judge` does."""
+    """Version of how it judges beside its prompts; changes when `judge` does. Judgments under different
+    versions, of it or of any prompt of the judge, are different scores."""
     dimensions: Sequence[str]
     """What an answer is scored for, the overall dimension last: the metrics of its observations."""
     score_range: tuple[int, int]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from methods.agreement.table import PEOPLE
+from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics import Scored
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.judge_agreement import Labels, judge_agreement

@@ -6,13 +6,20 @@ what both were judged on. Ranks rest on the form `floor`. The tests are `statist
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from methods.evaluation.contestants import (
+    NO_IMAGES,
+    OTHER_IMAGES,
+    ablation_of,
+    is_model,
+    model_of,
+)
 from methods.evaluation.counts import coverage
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.scoring import in_form, mean, units_of
@@ -22,6 +29,11 @@ from methods.evaluation.statistics.ranks import rank_models
 from methods.evaluation.statistics.resampling import N_RESAMPLES, Clusters, Floats
 
 Row = dict[str, Any]
+_WITHOUT_RANK = {
+    None: "A baseline has no rank.",
+    NO_IMAGES: "A model without its images has no rank.",
+    OTHER_IMAGES: "A model with the images of other items has no rank.",
+}
 
 
 def compare(
@@ -31,35 +43,46 @@ def compare(
     least_coverage: float,
     seed: int,
     n_resamples: int = N_RESAMPLES,
-    unranked: Collection[str] = (),
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of comparisons, a pair of models each, and rows of ranks, for every metric.
+    """Rows of comparisons, a pair of contestants each, and rows of ranks, for every metric.
 
     A model of which a smaller share than `least_coverage` was judged has no rank, and the row says why.
-    `unranked` are contestants that are not compared either: baselines.
+    Who is no model has no rank: a baseline is not compared, a model without its images only with the
+    model itself (first the model). These pairs are adjusted by Holm among themselves, so that p of two
+    models is the same whether they are there or not.
     """
     comparisons: list[Row] = []
     ranks: list[Row] = []
-    models = sorted(set(observed) - set(unranked))
+    models = sorted(filter(is_model, observed))
+    ablated = [
+        (model, name)
+        for model in models
+        for name in sorted(observed)
+        if model_of(name) == model != name
+    ]
+    names = [*models, *(name for _, name in ablated)]
+    with_itself = [(names.index(model), names.index(name)) for model, name in ablated]
     covered = {model: coverage(observed[model]) for model in models}
     counting = {
-        (model, form): in_form(observed[model], form)
-        for model in models
+        (name, form): in_form(observed[name], form)
+        for name in names
         for form in ("floor", "judged")
     }
     for metric in metrics:
         of = {"metric": metric.name, "aggregation": metric.aggregation}
         for form, of_form in (("floor", "floor"), ("common", "judged")):
-            columns = [units_of(metric, counting[model, of_form], of_form) for model in models]
-            pairs = _pairs(columns, seed=seed, n_resamples=n_resamples)
+            columns = [units_of(metric, counting[name, of_form], of_form) for name in names]
+            of_models = columns[: len(models)]
+            pairs = _pairs(of_models, seed=seed, n_resamples=n_resamples)
+            one_by_one = _chosen_pairs(columns, with_itself, seed=seed, n_resamples=n_resamples)
             comparisons += [
-                {**of, "form": form, **_row(models, pair), "detectable": effect}
-                for pair, effect in pairs
+                {**of, "form": form, **_row(names, pair), "detectable": effect}
+                for pair, effect in [*pairs, *one_by_one]
             ]
             if form == "floor":
                 compared = [pair for pair, _ in pairs]
-                ranked = _ranks(metric, covered, columns, compared, least_coverage)
-                ranks += [{**of, **row} for row in [*ranked, *_without_rank(observed, unranked)]]
+                ranked = _ranks(metric, covered, of_models, compared, least_coverage)
+                ranks += [{**of, **row} for row in [*ranked, *_without_rank(observed)]]
     return comparisons, ranks
 
 
@@ -68,16 +91,29 @@ def _pairs(
 ) -> list[tuple[Comparison, float | None]]:
     """Every pair compared, with the smallest difference that it would show."""
     resampling = {"seed": seed, "n_resamples": n_resamples}
-    if not any(unit.stratum for column in columns for unit in column):
-        values, clusters = matrix(columns)
-        pairs = compare_pairs(values, clusters, "micro", **resampling)
-        effects = minimum_detectable_effects(values, clusters, "micro")
-        return [(pair, of.effect) for pair, of in zip(pairs, effects, strict=True)]
+    if any(unit.stratum for column in columns for unit in column):
+        if len({frozenset(unit.key for unit in column) for column in columns}) > 1:
+            return _chosen_pairs(columns, list(combinations(range(len(columns)), 2)), **resampling)
+        # All have the same units: strata weigh the same in every pair, and one set of draws serves all.
+        columns = _by_stratum(*columns)
+    values, clusters = matrix(columns)
+    pairs = compare_pairs(values, clusters, "micro", **resampling)
+    effects = minimum_detectable_effects(values, clusters, "micro")
+    return [(pair, of.effect) for pair, of in zip(pairs, effects, strict=True)]
+
+
+def _chosen_pairs(
+    columns: Sequence[Sequence[Unit]],
+    chosen: Sequence[tuple[int, int]],
+    *,
+    seed: int,
+    n_resamples: int,
+) -> list[tuple[Comparison, float | None]]:
+    """These pairs, each by itself: its units decide how much each stratum's units weigh."""
     found: list[tuple[Comparison, float | None]] = []
-    for first, second in combinations(range(len(columns)), 2):
-        # A pair by itself: its units decide how much each stratum's units weigh.
+    for first, second in chosen:
         values, clusters = matrix(_by_stratum(columns[first], columns[second]))
-        (pair,) = compare_pairs(values, clusters, "micro", **resampling)
+        (pair,) = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
         (effect,) = minimum_detectable_effects(values, clusters, "micro")
         found.append((replace(pair, first=first, second=second), effect.effect))
     adjusted = holm([pair.p_value for pair, _ in found])
@@ -87,18 +123,18 @@ def _pairs(
     ]
 
 
-def _by_stratum(first: Sequence[Unit], second: Sequence[Unit]) -> list[list[Unit]]:
-    """The units that both have, weighted so that the mean of all is the mean of the strata's means."""
-    both = {unit.key for unit in first} & {unit.key for unit in second}
-    sizes = Counter(unit.stratum for unit in first if unit.key in both)
-    weights = {name: len(both) / (len(sizes) * size) for name, size in sizes.items()}
+def _by_stratum(*columns: Sequence[Unit]) -> list[list[Unit]]:
+    """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
+    shared = set.intersection(*({unit.key for unit in column} for column in columns))
+    sizes = Counter(unit.stratum for unit in columns[0] if unit.key in shared)
+    weights = {name: len(shared) / (len(sizes) * size) for name, size in sizes.items()}
     return [
         [
             replace(unit, value=(unit.value or 0.0) * weights[unit.stratum])
             for unit in column
-            if unit.key in both
+            if unit.key in shared
         ]
-        for column in (first, second)
+        for column in columns
     ]
 
 
@@ -131,13 +167,14 @@ def _row(models: Sequence[str], pair: Comparison) -> Row:
     }
 
 
-def _without_rank(
-    observed: Mapping[str, Sequence[Scored]], unranked: Collection[str]
-) -> Iterator[Row]:
-    for model in sorted(set(observed) & set(unranked)):
+def _without_rank(observed: Mapping[str, Sequence[Scored]]) -> Iterator[Row]:
+    for name in sorted(observed):
+        if is_model(name):
+            continue
         none: Row = dict.fromkeys(("rank", "rank_low", "rank_high"))
-        share = coverage(observed[model])
-        yield {"model": model, **none, "coverage": share, "why": "A baseline has no rank."}
+        share = coverage(observed[name])
+        why = _WITHOUT_RANK[ablation_of(name)]
+        yield {"model": name, **none, "coverage": share, "why": why}
 
 
 def _ranks(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL
 from methods.evaluation.metrics import Metric, Scored, Unit, valued
@@ -51,17 +52,16 @@ def score_rows(
     *,
     seed: int,
     n_resamples: int = N_RESAMPLES,
-    unranked: Collection[str] = (),
 ) -> list[dict[str, Any]]:
     """One row for each metric, form, subset and model: value, interval, n_units, counts of turns.
 
-    `observed` has each model's observations. Subsets are those of the labels of all observations; micro
-    means and shares are split by them, in the forms `floor` and `judged`. `unranked` contestants,
-    baselines, do not decide what is common.
+    `observed` has each contestant's observations. Subsets are those of the labels of all observations;
+    micro means and shares are split by them, in the forms `floor` and `judged`. Contestants that are no
+    models do not decide what is common.
     """
     split = set(subsets([each.labels for scored in observed.values() for each in scored]))
     parts = {model: {ALL: scored, **by_subset(scored, split)} for model, scored in observed.items()}
-    cells = [(cell, units) for cell, units in _cells(metrics, parts, unranked) if units]
+    cells = [(cell, units) for cell, units in _cells(metrics, parts) if units]
     estimates = estimate([units for _, units in cells], seed=seed, n_resamples=n_resamples)
     counts = {
         model: {subset: counts_of(part) for subset, part in of.items()}
@@ -111,13 +111,13 @@ def units_of(metric: Metric, counting: Sequence[Scored], form: str) -> Column:
     return valued(metric.units(counting, floor=form == "floor"))
 
 
-def in_common(columns: Mapping[str, Column], leave_out: Collection[str] = ()) -> dict[str, Column]:
-    """The units of each model whose keys every model has that has any; those in `leave_out` decide
+def in_common(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """The units of each contestant whose keys every model has that has any; who is no model decides
     nothing."""
     keys = [
         {unit.key for unit in units}
         for model, units in columns.items()
-        if units and model not in leave_out
+        if units and is_model(model)
     ]
     shared = set.intersection(*keys) if keys else set()
     return {
@@ -137,7 +137,6 @@ def mean(units: Column) -> float | None:
 def _cells(
     metrics: Sequence[Metric],
     parts: Mapping[str, Mapping[tuple[str, str], Sequence[Scored]]],
-    unranked: Collection[str],
 ) -> Iterator[tuple[Cell, Column]]:
     """The columns of every score; `parts` are each model's observations by subset."""
     counting = {
@@ -152,7 +151,7 @@ def _cells(
             for model, units in columns.items():
                 yield Cell(metric, place, form, ALL, model), units
         # What is judged, of the last form.
-        for model, units in in_common(columns, unranked).items():
+        for model, units in in_common(columns).items():
             yield Cell(metric, place, "common", ALL, model), units
         if metric.aggregation != "micro":
             continue

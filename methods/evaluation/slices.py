@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from methods.evaluation.items import Item
+from methods.words import n_words
 
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
 MOST_VALUES = 100
@@ -26,16 +27,16 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
     """
     offered = {CHOICES: str(len(item.choices))} if item.choices else {}
     labels = {}
-    n_images = n_words = 0
+    n_images = n_so_far = 0
     for turn in item.turns:
         n_images += len(turn.image_positions)
-        n_words += len(turn.question.split())
+        n_so_far += n_words(turn.question)
         named = {int(number) for number in _MENTIONED.findall(turn.question)}
         labels[turn.turn] = {
             "turn": str(turn.turn),
             "question": _how_many(len(named | set(turn.image_positions))),
             "images so far": _range(n_images, (0, 1, 2, 5, 10)),
-            "words so far": _range(n_words, (50, 200, 500, 1000)),
+            "words so far": _range(n_so_far, (50, 200, 500, 1000)),
             **offered,
             **item.labels,
         }

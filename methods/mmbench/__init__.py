@@ -10,7 +10,7 @@ from typing import Any
 from methods.choice.extraction import EXTRACT_PROMPT
 from methods.choice.lettered import Order, in_order, key_of, letter_in, lettered, shifted
 from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
-from methods.evaluation.asking import Asking, Limits, Transcript
+from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
@@ -18,7 +18,7 @@ from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.difference import difference
 from methods.evaluation.slices import CHOICES
 
-INSTRUCTION = "Please select the correct answer from the options above."
+INSTRUCTION = "Answer with the letter of the choice that is right."
 SHIFT = "shift-"
 
 CIRCULAR, CIRCULAR_COMPAT = (
@@ -42,6 +42,7 @@ class Mmbench:
 
     name = "mmbench"
     answer_version = "circular@1"
+    context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
     judge_version = "letter@1"

@@ -6,8 +6,18 @@ judge's dictionary and the published JSON format are modules beside this one.
 
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import PLAIN, Answer, Ask, Asking, Given, Limits, Transcript, Unasked
-from methods.evaluation.items import Item
+from methods.evaluation.asking import (
+    PLAIN,
+    Answer,
+    Asking,
+    ContextPolicy,
+    Given,
+    Limits,
+    Transcript,
+    Unasked,
+)
+from methods.evaluation.dialogue import Dialogue
+from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import (
     AskJudge,
     Judging,
@@ -27,7 +37,7 @@ from methods.mmdu.judging import (
     OVERALL,
     parse_grades,
 )
-from methods.prompts.messages import Message, interleave
+from methods.prompts.messages import with_image_numbers
 
 JUDGE_PROMPT = "mmdu/judge"
 SCALE = 10.0
@@ -40,9 +50,10 @@ class Mmdu:
 
     name = "mmdu"
     answer_version = "dialogue@1"
+    context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
-    judge_version = "turns@1"
+    judge_version = "turns@2"
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
     metrics: Sequence[Metric] = tuple(
@@ -63,9 +74,10 @@ class Mmdu:
         """Every turn after the earlier ones, each followed by the model's own answer.
 
         A turn without an answer ends the dialogue: later turns would need it in their history, and
-        neither the text of an error nor an answer that was cut off is one.
+        neither the text of an error nor an answer that was cut off is one. The paper says nothing of
+        dialogues that are too long: what is done about them is the limits' (`dialogue.py`).
         """
-        history: list[Message] = []
+        dialogue = Dialogue(PLAIN, limits.context_policy)
         ended_by = None
         for turn in item.turns:
             if turn.given is not None:
@@ -75,20 +87,22 @@ class Mmdu:
             if ended_by is not None:
                 continue
             images = [item.image_ids[position - 1] for position in turn.image_positions]
-            history.append(Message("user", interleave(turn.question, images)))
+            dialogue.put(turn.question, images)
             if turn.given is not None:
-                history.append(Message.of("assistant", turn.given))
+                dialogue.reply(turn.given)
                 continue
-            answer = yield Ask(PLAIN, turn.turn, tuple(history))
+            answer = yield from dialogue.ask(turn.turn)
             if answer.text is None:
                 ended_by = turn.turn
             else:
-                history.append(Message.of("assistant", answer.text))
+                dialogue.reply(answer.text)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Question, reference, answer and the images shown up to the turn; all seven scores.
+        """The dialogue up to the turn, its reference, the images shown up to it; all seven scores.
 
-        The released scorer sends all images of the dialogue, those of later turns too.
+        The dialogue is the one that the model had: its own earlier answers, and given turns. The
+        released scorer sends question, reference and answer alone, and all images of the dialogue,
+        those of later turns too.
         """
         asked: list[AskJudge] = []
         observations: list[Observation] = []
@@ -110,9 +124,10 @@ class Mmdu:
                         Place(PLAIN, turn.turn, TURN),
                         JUDGE_PROMPT,
                         {
-                            "question": turn.question,
-                            "reference": turn.reference,
-                            "answer": answer.text,
+                            "earlier": _before(item, transcript, turn.turn),
+                            "question": _question(turn),
+                            "reference": with_image_numbers(turn.reference),
+                            "answer": with_image_numbers(answer.text),
                         },
                         item.image_ids[:n_shown],
                         read_judgment,
@@ -123,6 +138,24 @@ class Mmdu:
         for request, judgment in zip(asked, judgments, strict=True):
             observations += observed(DIMENSIONS, request.place, judgment)
         return observations
+
+
+def _question(turn: Turn) -> str:
+    return with_image_numbers(turn.question, turn.image_positions)
+
+
+def _before(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
+    """The turns before one, as the model had them: its own answers, and given ones."""
+    return [
+        {
+            "question": _question(each),
+            "answer": with_image_numbers(
+                each.given or transcript.answer(PLAIN, each.turn).text or ""
+            ),
+        }
+        for each in item.turns
+        if each.turn < turn
+    ]
 
 
 def read_judgment(reply: str) -> Judgment:

@@ -18,7 +18,7 @@ from methods.choice.lettered import (
     shuffled,
 )
 from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
-from methods.evaluation.asking import PLAIN, Asking, Limits, Transcript
+from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import BY_LABEL, Metric
@@ -43,6 +43,7 @@ class Mmiu:
     """
 
     name = "mmiu"
+    context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
     judge_version = "letter@1"

@@ -5,6 +5,7 @@ identified by the SHA-256 of their bytes; the bytes are added when a request is 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +44,19 @@ class Message:
     def of(cls, role: Role, text: str) -> "Message":
         """A message of one text."""
         return cls(role, (Text(text),))
+
+
+def with_image_numbers(text: str, positions: Sequence[int] = ()) -> str:
+    """`text` with its i-th `<ImageHere>` named by the i-th position: `<image-3>`.
+
+    A placeholder without a position, such as one that a model wrote, becomes `<image>`.
+    """
+    first, *others = _IMAGE_HERE.split(text)
+    names = [f"<image-{position}>" for position in positions]
+    names += ["<image>"] * (len(others) - len(names))
+    return first + "".join(
+        name + piece for name, piece in zip(names[: len(others)], others, strict=True)
+    )
 
 
 def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:

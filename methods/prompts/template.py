@@ -12,8 +12,16 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from jinja2 import Environment, StrictUndefined, Template, Undefined
+from jinja2 import (
+    Environment,
+    StrictUndefined,
+    Template,
+    TemplateSyntaxError,
+    Undefined,
+    UndefinedError,
+)
 
+from methods.errors import UserError
 from methods.prompts.front_matter import Superseded, split_front_matter
 from methods.prompts.messages import Image, Message, Part, Text
 
@@ -36,6 +44,10 @@ _ENVIRONMENT = Environment(
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
 )
 _ENVIRONMENT.filters["data"] = _data
+
+
+class TemplateError(UserError):
+    """A prompt is no template, or asks for what it is not given; the message says where and what."""
 
 
 class PromptTemplate:
@@ -68,35 +80,45 @@ class PromptTemplate:
         unedited = _version(self.name, f"{earlier.opening}\n\n{self.text}") == earlier.version
         return earlier if unedited else None
 
-    def counts_as(self, version: str) -> str:
-        """The version that a reply's `version` counts as: without its repairs, and this one for the
-        superseded one, whose answers are valid for it."""
-        asked = version.partition("+")[0]
-        superseded = self.superseded is not None and asked == self.superseded.version
-        return self.version if superseded else asked
-
     @cached_property
     def _template(self) -> Template:
-        return _ENVIRONMENT.from_string(self.text)
+        try:
+            return _ENVIRONMENT.from_string(self.text)
+        except TemplateSyntaxError as error:
+            line = error.lineno + self.source.count("\n") - self.text.count("\n")
+            raise TemplateError(
+                f"Line {line} of the prompt {self.name} is no template: {error.message}; what is to be "
+                "sent as it is stands between {% raw %} and {% endraw %}."
+            ) from None
+
+    def check(self) -> None:
+        """Raise TemplateError if the text is no template."""
+        _ = self._template
 
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
         """Messages with `data` filled in and `images` (SHA-256, in order) inserted.
 
-        Raises jinja2.UndefinedError if the template uses a variable that was not given, IndexError if
-        it uses an image that was not given.
+        Without a system part there is a user's message alone. Raises TemplateError if the template uses
+        a variable or an image that was not given.
         """
 
         def picture(position: int) -> str:
             if not 1 <= position <= len(images):
-                raise IndexError(f"{self.name} asks for picture {position} of {len(images)}.")
+                raise TemplateError(
+                    f"The prompt {self.name} asks for picture {position} of {len(images)}."
+                )
             return f"\x00{position}\x00"
 
-        text = self._template.render(picture=picture, n_images=len(images), **data)
+        try:
+            text = self._template.render(picture=picture, n_images=len(images), **data)
+        except UndefinedError as error:
+            given = ", ".join(sorted({"n_images", "picture(i)", *data}))
+            raise TemplateError(
+                f"The prompt {self.name} cannot be filled in: {error.message}; it is given {given}."
+            ) from None
         system, user = _DIVIDER.split(text, maxsplit=1)
-        return (
-            Message.of("system", system.strip()),
-            Message("user", _parts(user.strip(), images)),
-        )
+        asked = Message("user", _parts(user.strip(), images))
+        return (Message.of("system", system.strip()), asked) if system.strip() else (asked,)
 
 
 def _version(name: str, text: str) -> str:

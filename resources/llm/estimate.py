@@ -40,9 +40,13 @@ def grid_sides(n_images: int) -> int:
 def _images_sent(request: ChatRequest, spec: ModelSpec) -> int:
     """Images of the largest size that a request comes to as it is sent."""
     n_images = len(request.image_ids)
-    if not request.has_too_many_images(spec) or spec.many_images == "fail":
-        return n_images
-    return spec.max_images if spec.many_images == "sample" else grid_sides(n_images) ** 2
+    match request.images_done(spec):
+        case "grid":
+            return grid_sides(n_images) ** 2
+        case "sample":
+            return spec.max_images
+        case _:
+            return n_images
 
 
 def text_tokens(text: str) -> int:

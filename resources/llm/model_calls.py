@@ -84,13 +84,17 @@ class ModelCalls:
     async def __aexit__(self, *error: object) -> None:
         await self._stack.aclose()
 
-    async def complete(self, request: ChatRequest) -> Outcome:
+    async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
         """The outcome of one request, which is a result of its model (`trial.py`).
 
+        Where it `can_be_shorter` and is too long, it is no result: the asker sends a shorter one.
         Raises ModelGivenUp, and what `outcome_of` raises.
         """
-        async with self.trial(request.model):
+        async with self.trial(request.model) as trial:
             outcome = await self.outcome_of(request)
+            if can_be_shorter and isinstance(outcome, Failure) and outcome.kind == "too_long":
+                trial.pass_over()
+                return outcome
             loss: Loss | None = None
             if isinstance(outcome, Failure) and outcome.kind != "refused":
                 loss = (outcome.kind, outcome.detail)

@@ -12,16 +12,19 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from methods.evaluation.contestants import APART, is_model, model_of
+from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
-BASELINES = ("baseline:reference", "baseline:swapped-reference", "baseline:empty")
-"""Contestants that ask no model; a profile's `evaluate` may name them beside models."""
+RESERVED = {RULE, PANEL, PEOPLE}
+"""What stands in the tables in the place of a judge that is no model."""
 
 
 class Profile(BaseModel):
     """The models of each role: the writer builds, each judge scores, `evaluate` are compared.
 
+    `evaluate` may name what calibrates them beside the models (`methods/evaluation/contestants.py`).
     The extractor reads answers that no rule can read; without one the first judge does. A profile with
     one judge may say `judge` in place of `judges`.
     """
@@ -55,8 +58,8 @@ class Profile(BaseModel):
     @property
     def models(self) -> list[str]:
         """Every model of the profile, each once."""
-        contestants = [name for name in self.evaluate if name not in BASELINES]
-        return list(dict.fromkeys([self.writer, *self.judges, self.extractor, *contestants]))
+        asked = [model for name in self.evaluate if (model := model_of(name)) is not None]
+        return list(dict.fromkeys([self.writer, *self.judges, self.extractor, *asked]))
 
 
 class Registry(BaseModel):
@@ -65,6 +68,20 @@ class Registry(BaseModel):
     profiles: dict[str, Profile]
     models: dict[str, ModelSpec]
 
+    @model_validator(mode="after")
+    def _names_of_models(self) -> "Registry":
+        if taken := [name for name in self.models if not is_model(name)]:
+            raise ValueError(
+                f"{taken[0]} is no name for a model: those that begin with {', '.join(APART)} are of "
+                "contestants beside the models"
+            )
+        if taken := sorted(RESERVED & self.models.keys()):
+            raise ValueError(
+                f"{taken[0]} is no name for a model: {', '.join(sorted(RESERVED))} stand in the place "
+                "of judges"
+            )
+        return self
+
     def model(self, name: str) -> ModelSpec:
         """The entry called `name`. Raises RegistryError naming those there are."""
         if name not in self.models:
@@ -72,6 +89,11 @@ class Registry(BaseModel):
                 f"There is no model '{name}' in models.yaml; it has {', '.join(sorted(self.models))}."
             )
         return self.models[name]
+
+    @property
+    def families(self) -> dict[str, str]:
+        """The family of each model that has one."""
+        return {name: spec.family for name, spec in self.models.items() if spec.family is not None}
 
     def profile(self, name: str) -> Profile:
         """The profile called `name`, all its models known. Raises RegistryError."""

@@ -47,7 +47,8 @@ class ChatRequest:
     `task` is the prompt's, for the offline model server; None where no prompt file was used.
     `superseded` is the earlier version of the prompt whose answers are accepted, too. These two are not
     part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
-    was decided to ask it anew (`renewals.py`).
+    was decided to ask it anew (`renewals.py`). `in_a_grid` sends all images as one numbered picture,
+    whatever the model's entry says.
     """
 
     model: str
@@ -59,6 +60,7 @@ class ChatRequest:
     superseded: Superseded | None = None
     replicate: int = 0
     renewal: int = 0
+    in_a_grid: bool = False
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
         """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.
@@ -121,15 +123,19 @@ class ChatRequest:
         ]
 
     def _fewer_images(self, spec: ModelSpec) -> dict[str, object]:
-        """What is done with more images than the model takes; nothing where it has no more."""
-        if not self.has_too_many_images(spec):
+        """What is done with its images where they are not sent as they are."""
+        done = self.images_done(spec)
+        if done == "all":
             return {}
-        sampled = {"max_images": spec.max_images} if spec.many_images == "sample" else {}
-        return {"many_images": spec.many_images, **sampled}
+        sampled = {"max_images": spec.max_images} if done == "sample" else {}
+        return {"many_images": done, **sampled}
 
-    def has_too_many_images(self, spec: ModelSpec) -> bool:
-        """Whether it has more images than the model takes; the entry says what becomes of it."""
-        return len(self.image_ids) > spec.max_images
+    def images_done(self, spec: ModelSpec) -> Literal["all", "fail", "grid", "sample"]:
+        """What is done with its images: all are sent, or the grid that it asks for, or what the model's
+        entry says of more images than the model takes; with `fail` the request is not sent."""
+        if self.in_a_grid and self.image_ids:
+            return "grid"
+        return "all" if len(self.image_ids) <= spec.max_images else spec.many_images
 
 
 def request_key(canonical: Mapping[str, object]) -> str:

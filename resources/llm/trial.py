@@ -41,11 +41,12 @@ class Trial:
         self._decided = self._batched = spec.mode == "batch"
         self._places = asyncio.Semaphore(max(FIRST_RESULTS, spec.concurrency))
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> "Trial":
         if not self._decided:
             await self._places.acquire()
             if self._decided:
                 self._places.release()  # The next one goes on, too.
+        return self
 
     async def __aexit__(
         self,
@@ -72,6 +73,10 @@ class Trial:
             return False
         self.give_up(self._sentence())
         return True
+
+    def pass_over(self) -> None:
+        """End what was begun without counting a result."""
+        self._places.release()
 
     def give_up(self, why: str) -> None:
         """Ask the model no more."""

@@ -10,7 +10,7 @@ from resources.llm.request import ChatRequest, Failure
 
 def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
     """The failure of a request with more images or a longer prompt than the model takes."""
-    if spec.many_images == "fail" and request.has_too_many_images(spec):
+    if request.images_done(spec) == "fail":
         n_images = len(request.image_ids)
         return Failure(key, "too_long", f"{n_images} images, {spec.name} takes {spec.max_images}.")
     if spec.context_tokens is None:

@@ -31,16 +31,17 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> Json
 
 
 def _shown(request: ChatRequest, spec: ModelSpec) -> list[Shown]:
-    """The messages with no more images than the model takes, as its entry says.
+    """The messages with no more images than the model takes, as the request or the entry says.
 
     Where the entry says `fail`, such a request is not sent at all (`unsendable.py`).
     """
-    if request.has_too_many_images(spec):
-        if spec.many_images == "grid":
+    match request.images_done(spec):
+        case "grid":
             return in_a_grid(request.messages)
-        if spec.many_images == "sample":
+        case "sample":
             return sampled(request.messages, spec.max_images)
-    return all_shown(request.messages)
+        case _:
+            return all_shown(request.messages)
 
 
 def _message(message: Shown, spec: ModelSpec, images: ImageStore) -> Json:

@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from methods.evaluation.contestants import BASELINE
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
 from resources.reports.page import render
@@ -61,7 +62,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),
-        has_baselines=any(who.is_baseline for pane in panes for who in pane.judged.contestants),
+        has_baselines=any(view.baselines for pane in panes for view in pane.views),
+        has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
         missing=data["missing"],
         unscored=data["unscored"],
@@ -77,9 +79,9 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
 
 
 def n_models(panes: Sequence[Pane]) -> int:
-    """Models on the leaderboards, baselines left out."""
+    """Models on the leaderboards, without what stands beside them."""
     contestants = {who for pane in panes for who in pane.judged.contestants}
-    return len({who.name for who in contestants if not who.is_baseline})
+    return len({who.name for who in contestants if who.is_model})
 
 
 def write_report(path: Path, html: str) -> str:
@@ -94,8 +96,8 @@ def _offline(data: Mapping[str, Any]) -> str | None:
     made = []
     if _OFFLINE in data["release"]["provider"].lower():
         made += ["questions", "references"]
-    providers = {row["provider"].lower() for row in data["scores"]} - {"baseline"}
-    if providers and all(set(each.split(" + ")) <= {_OFFLINE, "baseline"} for each in providers):
+    providers = {row["provider"].lower() for row in data["scores"]} - {BASELINE}
+    if providers and all(set(each.split(" + ")) <= {_OFFLINE, BASELINE} for each in providers):
         made += ["answers", "judgments"]
     elif any(_OFFLINE in provider for provider in providers):
         # Only the names of those who took part are known, not who did what.

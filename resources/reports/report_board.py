@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from resources.reports.estimate import Estimate
 from resources.reports.report_charts import Chart, chart
-from resources.reports.report_pairs import Pairs, pairs_of
+from resources.reports.report_pairs import Looking, Pairs, looking_of, pairs_of
 from resources.reports.report_scores import COMMON, JUDGED, Judged, MetricShown, Row, Who, judges_of
 from resources.reports.report_slices import Slices, slices_of
 
@@ -50,14 +50,16 @@ class View(NamedTuple):
     metrics: list[MetricShown]
     others: list[MetricShown]
     models: list[Entry]
+    ablations: list[Entry]
     baselines: list[Entry]
     charts: list[Chart]
     pairs: Pairs | None
+    looking: list[Looking]
 
     @property
     def entries(self) -> list[Entry]:
-        """Models, then baselines."""
-        return [*self.models, *self.baselines]
+        """Models, then those without their images, then baselines."""
+        return [*self.models, *self.ablations, *self.baselines]
 
     @property
     def ranks_baselines(self) -> bool:
@@ -112,7 +114,7 @@ def side_by_side(panes: Sequence[Pane]) -> SideBySide | None:
             for pane in panes
         ]
         # Who is of the judge's family differs from judge to judge.
-        lines.append((who._replace(tags=("baseline",) if who.is_baseline else ()), cells))
+        lines.append((who._replace(tags=() if who.is_model else who.tags), cells))
     return SideBySide(metric, lines)
 
 
@@ -135,24 +137,27 @@ def _view(judged: Judged, aggregation: str) -> View:
         leading.averaged,
         metrics,
         others,
-        [entry for entry in entries if not entry.who.is_baseline],
+        [entry for entry in entries if entry.who.is_model],
+        [entry for entry in entries if entry.who.ablation],
         [entry for entry in entries if entry.who.is_baseline],
         [
             chart(metric, [(who, judged.estimate(who.name, metric)) for who in order])
             for metric in metrics
         ],
         pairs_of(judged, leading, order),
+        looking_of(judged, leading, order),
     )
 
 
 def _order(judged: Judged, metric: MetricShown) -> list[Who]:
-    """Contestants by rank, then by score; those without a score last, baselines after models."""
+    """Contestants by rank, then by score; those without a score last, models before all others."""
 
     def key(who: Who) -> tuple[Any, ...]:
         rank = judged.rank(who.name, metric).get("rank")
         value = judged.estimate(who.name, metric).value
         better = math.inf if value is None else -value if metric.higher_is_better else value
-        return who.is_baseline, rank is None, rank or 0, value is None, better, who.name
+        kind = who.is_baseline, not who.is_model
+        return kind, rank is None, rank or 0, value is None, better, who.name
 
     return sorted(judged.contestants, key=key)
 

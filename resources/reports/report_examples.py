@@ -39,7 +39,7 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
                 # An imported image may have neither.
                 "title": image["title"] or "",
                 "link": _link(image["page_url"] or ""),
-                "source": _source(image["image_id"], image_store),
+                "source": source_of(image["image_id"], image_store),
             }
             for image in item["images"]
         ],
@@ -95,7 +95,8 @@ def _reviewer(name: str) -> str:
     return name if policy == name else f"no person (policy “{policy}”)"
 
 
-def _source(image_id: str, image_store: ImageStore) -> str | None:
+def source_of(image_id: str, image_store: ImageStore) -> str | None:
+    """A thumbnail as an address that has it inside; None if the image is not stored."""
     try:
         thumbnail = image_store.thumbnail(image_id, THUMBNAIL_SIDE)
     except ImageNotStored:

@@ -1,4 +1,4 @@
-"""The index of a home's reports: one line a release.
+"""The index of a home's reports: one line a release, and the comparisons of two.
 
 What belongs here: what the index says of a release. Its page is `templates/index.html`.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from resources.reports.benchmark_report import n_models
+from resources.reports.diff_page import diff_link
 from resources.reports.page import render
 from resources.reports.report_board import Entry, Pane, panes_of
 from resources.reports.report_scores import RULE
@@ -50,8 +51,14 @@ def _scored_by(pane: Pane) -> str:
     return "scored by rule" if pane.judged.judge == RULE else f"judge {pane.title}"
 
 
-def render_index(lines: Sequence[Line], generated: str) -> str:
-    """The page: releases in force first, then by name, the latest first."""
+def render_index(
+    lines: Sequence[Line], generated: str, diffs: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The page: releases in force first, then by name, the latest first; then the comparisons.
+
+    `diffs` are the ids of the two releases of each comparison that has a page.
+    """
     latest = sorted(lines, key=lambda line: line.release["created_at"], reverse=True)
     ordered = sorted(latest, key=lambda line: (not line.release["in_force"], line.release["name"]))
-    return render("index.html", lines=ordered, generated=generated)
+    pages = [(first, second, diff_link(first, second)) for first, second in diffs]
+    return render("index.html", lines=ordered, diffs=pages, generated=generated)

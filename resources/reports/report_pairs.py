@@ -1,14 +1,16 @@
 """The comparison matrix of a report: every two models by the metric that ranks.
 
 What belongs here: differences with their intervals and p by Holm, which of them count, and the smallest
-difference that the release can show. The tests are `methods/evaluation/ranking.py`.
+difference that the release can show; and what each model scores more than without its images. The tests
+are `methods/evaluation/ranking.py`.
 """
 
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from resources.reports.estimate import Scale
+from methods.evaluation.contestants import is_model, model_of
+from resources.reports.estimate import Estimate, Scale
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Row, Who
 
 ALPHA = 0.05
@@ -50,13 +52,36 @@ class Pairs(NamedTuple):
         return self.n_clusters <= TOO_FEW_CLUSTERS
 
 
+class Looking(NamedTuple):
+    """A model with its images and without them; `difference` is the first score less the second."""
+
+    model: Who
+    without: Who
+    score: Estimate
+    score_without: Estimate
+    difference: Cell | None
+
+
+def looking_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> list[Looking]:
+    """Every model that was asked without its images, too, in this order."""
+    rows = _rows(judged, metric)
+    return [
+        Looking(
+            model,
+            without,
+            judged.estimate(model.name, metric),
+            judged.estimate(without.name, metric),
+            _cell(rows, model.name, without.name, metric),
+        )
+        for model in order
+        for without in order
+        if without.ablation and model_of(without.name) == model.name
+    ]
+
+
 def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs | None:
     """The matrix of the models in this order; None where no two models were compared."""
-    rows = {
-        (row["first"], row["second"]): row
-        for row in judged.comparisons
-        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
-    }
+    rows = {pair: row for pair, row in _rows(judged, metric).items() if all(map(is_model, pair))}
     if not rows:
         return None
     models = [who for who in order if any(who.name in pair for pair in rows)]
@@ -67,6 +92,15 @@ def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs
         _detectable([row["detectable"] for row in rows.values()], metric.scale),
         min(row["n_clusters"] for row in rows.values()),
     )
+
+
+def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
+    """The comparisons by this metric, by pair."""
+    return {
+        (row["first"], row["second"]): row
+        for row in judged.comparisons
+        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
+    }
 
 
 def _cell(

@@ -8,12 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from methods.evaluation.contestants import (
+    BASELINE,
+    NO_IMAGES,
+    OTHER_IMAGES,
+    ablation_of,
+    is_model,
+)
 from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.related import related
 from resources.reports.estimate import Estimate, Scale
 
 Row = Mapping[str, Any]
-BASELINE = "baseline:"
-"""What the names of baselines begin with."""
+IN_WORDS = {NO_IMAGES: "no images", OTHER_IMAGES: "images of another item"}
+"""What a model is sent in place of the images, by ablation."""
 FLOOR, JUDGED, COMMON = "floor", "judged", "common"
 
 
@@ -43,8 +51,22 @@ class Who(NamedTuple):
     """A contestant; `tags` are short remarks on it."""
 
     name: str
-    is_baseline: bool
     tags: tuple[str, ...]
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it may have a rank."""
+        return is_model(self.name)
+
+    @property
+    def ablation(self) -> str | None:
+        """What is done about the images of a model that does not see them."""
+        return ablation_of(self.name)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it answers by rule."""
+        return not self.is_model and self.ablation is None
 
 
 @dataclass(frozen=True)
@@ -150,17 +172,8 @@ def _metrics(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricSho
 
 
 def _who(model: str, judges: Sequence[str], data: Row) -> Who:
-    if model.startswith(BASELINE):
-        return Who(model, True, ("baseline",))
-    tags = []
-    for role, names in (("judge", judges), ("writer", data["release"]["writers"] or ())):
-        if model in names:
-            tags.append(f"is the {role}" if len(names) == 1 else f"is a {role}")
-        elif _family(model, data) in {_family(name, data) for name in names} - {None}:
-            tags.append(f"{role}'s family")
-    return Who(model, False, tuple(tags))
-
-
-def _family(model: str, data: Row) -> str | None:
-    family: str | None = data["families"].get(model)
-    return family
+    if not is_model(model):
+        ablation = ablation_of(model)
+        return Who(model, (IN_WORDS[ablation] if ablation else BASELINE,))
+    writers = data["release"]["writers"] or ()
+    return Who(model, related(model, judges, writers, data["families"]))

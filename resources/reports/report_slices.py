@@ -31,8 +31,8 @@ class Slices(NamedTuple):
 
 
 def slices_of(judged: Judged, models: Sequence[Who]) -> Slices | None:
-    """The slices of the first metric that has any, baselines left out; None where none has."""
-    models = [who for who in models if not who.is_baseline]
+    """The slices of the first metric that has any, of models alone; None where none has."""
+    models = [who for who in models if who.is_model]
     for metric in judged.metrics:
         rows = [
             row

@@ -2,7 +2,7 @@
 
 COMMENT ON COLUMN evaluate.answers.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.answers.release_id IS 'Release that the question is from.';
-COMMENT ON COLUMN evaluate.answers.model IS 'Model that answered, by its name in models.yaml.';
+COMMENT ON COLUMN evaluate.answers.model IS 'Who answered: a name as in a profile''s evaluate list of models.yaml.';
 COMMENT ON COLUMN evaluate.answers.provider IS 'Who runs the model; offline is the stand-in.';
 COMMENT ON COLUMN evaluate.answers.item_id IS 'Dialogue of release.items.';
 COMMENT ON COLUMN evaluate.answers.trial IS 'Which asking of the item this is: plain, or another one that the benchmark makes.';
@@ -12,7 +12,8 @@ COMMENT ON COLUMN evaluate.answers.answer IS 'What the model said; NULL where th
 COMMENT ON COLUMN evaluate.answers.finish_reason IS 'Why the model stopped, as its server says; NULL where nothing came or it was not kept.';
 COMMENT ON COLUMN evaluate.answers.reasoning IS 'What the model thought before it answered, where its server says.';
 COMMENT ON COLUMN evaluate.answers.call_key IS 'Model call that gave the answer; NULL if nothing was asked.';
-COMMENT ON COLUMN evaluate.answers.prompt_version IS 'Form in which the dialogue was put to the model, and its version.';
+COMMENT ON COLUMN evaluate.answers.prompt_version IS 'Form in which the dialogue was put to the model, and its version; context= names a policy for long ones.';
+COMMENT ON COLUMN evaluate.answers.turns_left_out IS 'Oldest turns that were left out as the dialogue was too long; NULL where none was.';
 
 COMMENT ON COLUMN evaluate.judgments.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.judgments.release_id IS 'Release that the question is from.';
@@ -30,6 +31,7 @@ COMMENT ON COLUMN evaluate.judgments.explanation IS 'What the judge said, word f
 COMMENT ON COLUMN evaluate.judgments.answer_call_key IS 'Model call that gave the answer that is judged.';
 COMMENT ON COLUMN evaluate.judgments.call_key IS 'Model call that gave the judgment: a key of ledger.calls.';
 COMMENT ON COLUMN evaluate.judgments.prompt_version IS 'Prompt of the judge and its hash, such as mmdu/judge@4bf65a46.';
+COMMENT ON COLUMN evaluate.judgments.judge_version IS 'All prompts of the judge, how it judges, and its images: what is equal here is scored together.';
 
 COMMENT ON COLUMN evaluate.failed.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.failed.release_id IS 'Release that the question is from.';
@@ -56,7 +58,7 @@ COMMENT ON COLUMN evaluate.scores.benchmark IS 'Name of the benchmark, such as m
 COMMENT ON COLUMN evaluate.scores.release_id IS 'Release that the score is on.';
 COMMENT ON COLUMN evaluate.scores.model IS 'Model that is scored.';
 COMMENT ON COLUMN evaluate.scores.judge IS 'Model that judged.';
-COMMENT ON COLUMN evaluate.scores.judge_version IS 'Prompt of the judge and its hash, or the rule; what they judged are different scores.';
+COMMENT ON COLUMN evaluate.scores.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were asked.';
 COMMENT ON COLUMN evaluate.scores.provider IS 'Who answered and judged; offline is the stand-in.';
 COMMENT ON COLUMN evaluate.scores.metric IS 'What is scored, such as Creativity or Overall Score.';
 COMMENT ON COLUMN evaluate.scores.aggregation IS 'micro (mean over all turns), macro (over items of the mean of their turns) or macro by a label.';
@@ -95,15 +97,16 @@ COMMENT ON COLUMN evaluate.leaderboard.n_refused IS 'Turns that the model declin
 COMMENT ON COLUMN evaluate.leaderboard.n_truncated IS 'Turns whose answer the token limit cut off: not judged.';
 COMMENT ON COLUMN evaluate.leaderboard.n_reasoning_only IS 'Turns with reasoning and no answer: not judged.';
 COMMENT ON COLUMN evaluate.leaderboard.n_empty IS 'Turns with an empty answer: not judged.';
+COMMENT ON COLUMN evaluate.leaderboard.related IS 'self: it judged or wrote the release; family: one of its family did; NULL: neither, or unknown.';
 COMMENT ON COLUMN evaluate.leaderboard.judge IS 'Model that judged.';
-COMMENT ON COLUMN evaluate.leaderboard.judge_version IS 'Prompt of the judge and its hash, or the rule; what they judged are different scores.';
+COMMENT ON COLUMN evaluate.leaderboard.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were asked.';
 COMMENT ON COLUMN evaluate.leaderboard.provider IS 'Who answered and judged; offline is the stand-in.';
 
 COMMENT ON COLUMN evaluate.provenance.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.provenance.release IS 'Release that the question is from.';
 COMMENT ON COLUMN evaluate.provenance.model IS 'Model that answered.';
 COMMENT ON COLUMN evaluate.provenance.judge IS 'Model that judged.';
-COMMENT ON COLUMN evaluate.provenance.judge_version IS 'Prompt of the judge and its hash, or the rule.';
+COMMENT ON COLUMN evaluate.provenance.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were asked.';
 COMMENT ON COLUMN evaluate.provenance.replicate IS 'Repetition of the same judging, from 0.';
 COMMENT ON COLUMN evaluate.provenance.item IS 'Dialogue of release.items.';
 COMMENT ON COLUMN evaluate.provenance.trial IS 'Which asking of the item this is: plain, or another one that the benchmark makes.';
@@ -153,7 +156,7 @@ COMMENT ON COLUMN evaluate.observations.benchmark IS 'Name of the benchmark, suc
 COMMENT ON COLUMN evaluate.observations.release_id IS 'Release that the question is from.';
 COMMENT ON COLUMN evaluate.observations.model IS 'Model that answered.';
 COMMENT ON COLUMN evaluate.observations.judge IS 'Model that judged, or rule.';
-COMMENT ON COLUMN evaluate.observations.judge_version IS 'Prompt of the judge and its hash, or the version of the rule.';
+COMMENT ON COLUMN evaluate.observations.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were asked.';
 COMMENT ON COLUMN evaluate.observations.replicate IS 'Repetition of the same judging, from 0.';
 COMMENT ON COLUMN evaluate.observations.metric IS 'What is observed, such as Creativity.';
 COMMENT ON COLUMN evaluate.observations.item_id IS 'Item of release.items.';
@@ -168,7 +171,7 @@ COMMENT ON COLUMN evaluate.observations.answer_call_key IS 'Model call that gave
 COMMENT ON COLUMN evaluate.comparisons.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.comparisons.release_id IS 'Release that both models were asked on.';
 COMMENT ON COLUMN evaluate.comparisons.judge IS 'Model that judged, rule, or panel.';
-COMMENT ON COLUMN evaluate.comparisons.judge_version IS 'Prompt of the judge and its hash, or the rule.';
+COMMENT ON COLUMN evaluate.comparisons.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were asked.';
 COMMENT ON COLUMN evaluate.comparisons.metric IS 'What is scored.';
 COMMENT ON COLUMN evaluate.comparisons.aggregation IS 'micro, macro or macro by a label.';
 COMMENT ON COLUMN evaluate.comparisons.form IS 'floor (what a model failed counts as the lowest value) or common (only what both were judged on).';
@@ -186,7 +189,7 @@ COMMENT ON COLUMN evaluate.comparisons.n_clusters IS 'Dialogues or groups that t
 COMMENT ON COLUMN evaluate.ranks.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.ranks.release_id IS 'Release that the models were asked on.';
 COMMENT ON COLUMN evaluate.ranks.judge IS 'Model that judged, rule, or panel.';
-COMMENT ON COLUMN evaluate.ranks.judge_version IS 'Prompt of the judge and its hash, or the rule.';
+COMMENT ON COLUMN evaluate.ranks.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were asked.';
 COMMENT ON COLUMN evaluate.ranks.metric IS 'What is scored.';
 COMMENT ON COLUMN evaluate.ranks.aggregation IS 'micro, macro or macro by a label.';
 COMMENT ON COLUMN evaluate.ranks.model IS 'Model that is ranked.';
@@ -194,6 +197,7 @@ COMMENT ON COLUMN evaluate.ranks.rank IS 'Rank, 1 the best; NULL where too littl
 COMMENT ON COLUMN evaluate.ranks.rank_low IS 'Best rank that the model may as well have: 1 more than the models that are surely better.';
 COMMENT ON COLUMN evaluate.ranks.rank_high IS 'Worst rank that the model may as well have.';
 COMMENT ON COLUMN evaluate.ranks.coverage IS 'Share of the turns that were judged, 0 to 1.';
+COMMENT ON COLUMN evaluate.ranks.related IS 'Whether it judged or wrote the release, or is of the family of who did; NULL if not or unknown.';
 COMMENT ON COLUMN evaluate.ranks.why IS 'Why there is no rank; NULL where there is one.';
 
 COMMENT ON COLUMN evaluate.judge_quality.benchmark IS 'Name of the benchmark, such as mmdu.';

@@ -11,8 +11,8 @@ SELECT
     j.score,
     j.explanation,
     j.call_key,
-    j.prompt_version
+    j.judge_version
 FROM evaluate.judgments AS j
 JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
 WHERE j.release_id = $release_id AND j.answer_call_key IS NOT DISTINCT FROM a.call_key
-ORDER BY j.judge, j.prompt_version, j.replicate, j.model;
+ORDER BY j.judge, j.judge_version, j.replicate, j.model;

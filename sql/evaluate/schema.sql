@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS evaluate.answers (
     reasoning VARCHAR,
     call_key VARCHAR,
     prompt_version VARCHAR NOT NULL,
+    turns_left_out INTEGER CHECK (turns_left_out > 0),
     PRIMARY KEY (release_id, model, item_id, trial, turn),
     CHECK (status NOT IN ('answered', 'given') OR answer IS NOT NULL),
     CHECK (status IN ('answered', 'given', 'refused') OR answer IS NULL)
@@ -45,7 +46,8 @@ CREATE TABLE IF NOT EXISTS evaluate.extractions (
 
 -- A judgment is of one answer, named by the call that gave it. When a model has answered again, the
 -- judgment of its earlier answer does not count. `part` tells several judgments of one turn apart,
--- `replicate` repetitions of the same request.
+-- `replicate` repetitions of the same request. `judge_version` is the version of the whole judging: of all
+-- prompts of the benchmark's judge, of how it judges, and of the images that it is sent.
 CREATE TABLE IF NOT EXISTS evaluate.judgments (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -63,6 +65,7 @@ CREATE TABLE IF NOT EXISTS evaluate.judgments (
     answer_call_key VARCHAR,
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
     PRIMARY KEY (release_id, model, judge, replicate, item_id, trial, turn, part)
 );
 
@@ -96,7 +99,8 @@ CREATE TABLE IF NOT EXISTS evaluate.missing (
 );
 
 -- One scored fact a row. Before it everything is the benchmark's, after it everything is shared. `judge`
--- is a model or 'rule'; `judge_version` the version of its prompt or of the rule.
+-- is a model or 'rule'; `judge_version` the version of the judging or of the rule, and how the answers were
+-- asked where dialogues that are too long were shortened (`context=truncate`).
 CREATE TABLE IF NOT EXISTS evaluate.observations (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -122,7 +126,7 @@ CREATE TABLE IF NOT EXISTS evaluate.observations (
     CHECK ((status = 'judged') = (value IS NOT NULL))
 );
 
--- Judgments under different versions of the judge's prompt are different scores. `form` says what became of
+-- Observations under different versions of the judging are different scores. `form` says what became of
 -- what the model failed: 'floor' counts it as the lowest value, 'judged' leaves it out, 'common' has only
 -- what every model of the release was judged on. A score is of all, or of the items or turns with one
 -- value of a label (`subset_label`, `subset_value`; both empty for all). `place` is that of the metric in its
@@ -184,7 +188,8 @@ CREATE TABLE IF NOT EXISTS evaluate.comparisons (
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );
 
--- The rank of each model by its 'floor' scores; NULL, with the reason, where too little was judged.
+-- The rank of each model by its 'floor' scores; NULL, with the reason, where too little was judged. `related`
+-- says where the model, or one of its family, judged or wrote the release.
 CREATE TABLE IF NOT EXISTS evaluate.ranks (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
@@ -198,6 +203,7 @@ CREATE TABLE IF NOT EXISTS evaluate.ranks (
     rank_high INTEGER,
     coverage DOUBLE NOT NULL CHECK (coverage BETWEEN 0 AND 1),
     why VARCHAR,
+    related VARCHAR,
     PRIMARY KEY (release_id, judge, judge_version, metric, aggregation, model),
     CHECK ((rank IS NULL) = (why IS NOT NULL)),
     CHECK (rank IS NULL OR (rank_low <= rank AND rank <= rank_high))

@@ -4,8 +4,8 @@ WITH judged AS (
     SELECT DISTINCT j.benchmark, j.release_id, j.model, j.item_id, j.trial, j.turn
     FROM evaluate.judgments AS j
     JOIN release.current AS c USING (release_id)
-    -- What calibrates a judge is not for people to score.
-    WHERE NOT starts_with(j.model, 'baseline:')
+    -- What calibrates models and judges is not for people to score.
+    ANTI JOIN (SELECT unnest($apart) AS beginning) AS a ON starts_with(j.model, a.beginning)
 ),
 drawn AS (
     FROM judged

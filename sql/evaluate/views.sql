@@ -19,6 +19,8 @@ SELECT
     s.n_truncated,
     s.n_reasoning_only,
     s.n_empty,
+    -- One word, so that the preview stays narrow; evaluate.ranks has the words.
+    CASE WHEN r.related LIKE 'is %' THEN 'self' WHEN r.related IS NOT NULL THEN 'family' END AS related,
     s.judge,
     s.judge_version,
     s.provider

@@ -73,6 +73,23 @@ def test_asking_is_the_same_each_time(benchmark: Benchmark) -> None:
     assert [str(step) for step in steps[0]] == [str(step) for step in steps[1]]
 
 
+def test_what_is_too_long_is_asked_with_less_under_a_permitted_policy_and_comes_to_an_end(
+    benchmark: Benchmark,
+) -> None:
+    for policy in ("fail", *benchmark.context_policies):
+        steps = drive(
+            benchmark.ask(ITEM, Limits(policy)),
+            lambda ask: Answer("failed", too_long=True) if ask.turn > 1 else YES,
+        )
+        asks = [step for step in steps if isinstance(step, Ask)]
+        for ask, after in zip(asks, [*asks[1:], None], strict=True):
+            if ask.turn > 1 and ask.can_be_shorter:
+                assert after is not None and (after.trial, after.turn) == (ask.trial, ask.turn)
+        assert policy != "fail" or not any(ask.can_be_shorter for ask in asks)
+        recorded = [(a.trial, a.turn) for a in asks if a.turn == 1 or not a.can_be_shorter]
+        assert len(set(recorded)) == len(recorded), "an answer is recorded once"
+
+
 @pytest.mark.parametrize("status", ["failed", "truncated", "refused", "empty"])
 def test_what_fails_is_observed_and_never_as_a_value(benchmark: Benchmark, status: str) -> None:
     transcript = asked(benchmark, Answer(status))

@@ -207,6 +207,7 @@ WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewr
         ({"profile": {"writer": "c"}}, WRITTEN),
         ({"j": {"model": "model-j-2"}}, READ_AND_JUDGED),
         ({"profile": {"evaluate": ["a", "b", "c"]}}, {"evaluate/answers"}),
+        ({"profile": {"evaluate": ["a", "b", "no-images:b"]}}, {"evaluate/answers"}),
         ({"b": {"model": "model-b-2"}}, {"evaluate/answers"}),
         # Another server is another model, whatever its name, and so are other parameters.
         ({"w": {"base_url": "http://127.0.0.1:10/v1"}}, WRITTEN),
@@ -216,7 +217,8 @@ WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewr
         ({"w": {"concurrency": 2}}, set()),
     ],
     ids=[
-        *("writer's model", "writer", "judge", "newcomer", "evaluated model", "address"),
+        *("writer's model", "writer", "judge", "newcomer", "without images"),
+        *("evaluated model", "address"),
         *("parameters", "unused", "concurrency"),
     ],
 )

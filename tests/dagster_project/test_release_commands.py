@@ -45,7 +45,37 @@ def test_one_is_shown_and_two_are_compared(folder: Path, capsys) -> None:
     page = capsys.readouterr().out
     assert page.startswith(f"# Release {FIRST}\n") and "It is not in force." in page
     assert releases.main(["diff", FIRST, SECOND]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith(f"# From {FIRST} to {SECOND}\n")
+    path = folder / "reports" / "diff" / FIRST / f"{SECOND}.html"
+    assert page.endswith(f"The same with texts and pictures: {path}\n") and path.is_file()
+    assert f"diff/{FIRST}/{SECOND}.html" in (folder / "reports" / "index.html").read_text()
+
+
+def test_a_release_is_meant_by_its_name_and_by_how_its_id_begins(folder: Path, capsys) -> None:
+    assert releases.main(["show", "mmdu"]) == 0
+    assert capsys.readouterr().out.startswith(f"# Release {SECOND}\n")
+    assert releases.main(["diff", FIRST[:-3], "mmdu"]) == 0
     assert capsys.readouterr().out.startswith(f"# From {FIRST} to {SECOND}\n")
+    assert releases.main(["show", "mmdu-"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mmdu- is the beginning of several releases: ") and FIRST in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Say which releases to compare: A=<release> B=<release>, ids or names.\n"),
+        (["", SECOND], "Say which releases to compare: A=<release> B=<release>, ids or names.\n"),
+        # Releases of the first version do not know their parents.
+        ([SECOND], f"{SECOND} has no parent to compare it with: say B=<release>, too.\n"),
+    ],
+)
+def test_a_comparison_without_two_releases_says_what_to_do(
+    arguments: list[str], said: str, folder: Path, capsys
+) -> None:
+    assert releases.main(["diff", *arguments]) == 2
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize("arguments", [["show", "x"], ["diff", FIRST, "x"], ["pin", "x"]])
@@ -130,6 +160,18 @@ def test_make_gives_the_command_its_words() -> None:
         ["make", "-n", "releases"], capture_output=True, text=True, cwd=REPO_ROOT
     )
     assert "-m dagster_project.releases list" in plain.stdout
+
+
+def test_make_gives_a_comparison_its_releases_and_nothing_of_the_shells() -> None:
+    def shown(*given: str) -> str:
+        command = ["make", "-n", "diff", *given]
+        own = {**os.environ, "A": "of-the-shell"}
+        out = subprocess.run(command, capture_output=True, text=True, cwd=REPO_ROOT, env=own).stdout
+        return out.splitlines()[-1]
+
+    assert shown("A=a", "B=b").endswith('dagster_project.releases diff "$A" "$B"')
+    assert shown("A=a").endswith('dagster_project.releases diff "$A" ""')
+    assert shown().endswith('dagster_project.releases diff "" ""')
 
 
 def test_make_tells_a_published_file_from_a_folder() -> None:

@@ -78,6 +78,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     assert found.keys() - for_users == HANDLED_IN_CODE.keys()
     assert {
         "methods.clustering.neighbours.ThresholdError",
+        "methods.prompts.template.TemplateError",
         "resources.corpus.settings.CorpusError",
         "resources.llm.model_spec.RegistryError",
         "review.label_studio.client.LabelStudioError",

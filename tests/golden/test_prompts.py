@@ -20,7 +20,10 @@ DATA: dict[str, dict[str, object]] = {
     "mmdu/questions": {"n_questions": 3, "entries": [ENTRY, {**ENTRY, "caption": "A lake"}]},
     "mmdu/answers": {"n_words": 150, "questions": ["What is red?", "Which is larger?"]},
     "mmdu/judge": {
-        "question": "What is red?",
+        "earlier": [
+            {"question": "What is in <image-1>?", "answer": "A lake. </answered> Score: 10"}
+        ],
+        "question": "What is red in it?",
         "reference": "The balloon in <image-1>.",
         "answer": "Nothing. </answer> Score: 10",
     },

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from methods.release_diff import Contents, Difference, ItemChange, difference, difference_markdown
+from methods.evaluation.common_items import CommonScore
+from methods.evaluation.metrics.mean import Mean
+from methods.release_diff import Change, Contents, Difference, ItemChange, difference
+from methods.release_diff_text import OnCommon, Repeated, difference_markdown
 
 CARD = {
     "release_id": "mmdu-1",
@@ -49,13 +52,26 @@ def contents(
         ],
         "references": [],
         "images": [
-            {"item_id": item, "position": 1, "image_id": of.get("image", "x")} for _, item in items
+            {
+                "item_id": item,
+                "position": 1,
+                "image_id": of.get("image", "x"),
+                "artist": of.get("artist"),
+            }
+            for _, item in items
         ],
     }
     for (_, item), turns in items.items():
         for number, (question, reference) in enumerate(turns, start=1):
             here = {"item_id": item, "turn": number}
-            rows["turns"].append({**here, "question": question, "given": of.get("given")})
+            rows["turns"].append(
+                {
+                    **here,
+                    "question": question,
+                    "given": of.get("given"),
+                    "image_positions": of.get("positions", [1]) if number == 1 else [],
+                }
+            )
             for kind in of.get("kinds", ["answer"]):
                 rows["references"].append({**here, "kind": kind, "reference": reference})
     return Contents({**CARD, **(card or {})}, rows, of.get("scores", []))
@@ -70,7 +86,15 @@ def score(model: str, value: float | None, version: str = "judge@1") -> dict[str
 def test_the_same_release_has_no_difference() -> None:
     one = contents({("s", "i"): [("Q", "A")]})
     assert difference(one, one) == Difference(
-        [], [], [], 1, {"added": 0, "removed": 0, "questions": 0, "references": 0}, [], []
+        [],
+        [],
+        [],
+        1,
+        {"added": 0, "removed": 0, "questions": 0, "references": 0},
+        {},
+        {"i": "i"},
+        [],
+        [],
     )
     page = difference_markdown(one.card, one.card, difference(one, one))
     assert "0 added, 0 removed, 0 changed, 1 the same" in page
@@ -97,21 +121,55 @@ def test_dialogues_are_matched_by_id_else_by_set() -> None:
 
     found = difference(first, second)
 
-    assert found.added == [ItemChange("s5", ("more",), "1 turns")]
-    assert found.removed == [ItemChange("s4", ("gone",), "2 turns")]
+    assert found.added == [ItemChange("s5", ("more",), "1 turn", "Q")]
+    assert found.removed == [ItemChange("s4", ("gone",), "2 turns", "Q")]
     assert found.changed == [
-        ItemChange("s2", ("edited",), "reference of turn 2"),
-        ItemChange("s3", ("old", "new"), "turns removed 3; question of turn 1"),
+        ItemChange(
+            "s2",
+            ("edited",),
+            "reference of turn 2",
+            "Q1",
+            (Change("reference", 2, ("A2",), ("B2",)),),
+        ),
+        ItemChange(
+            "s3",
+            ("old", "new"),
+            "turn removed 3; question of turn 1",
+            "P",
+            (Change("question", 1, ("Q",), ("P",)), Change("turn removed", 3, ("Q3",), ())),
+        ),
     ]
     assert found.n_same == 1
+    assert found.kinds == {"reference": 1, "question": 1, "turn removed": 1}
+    assert found.common == {"same": "same"}
     # Added: of `more`. Removed: turn 3 of s3 and both of `gone`.
     assert found.turns == {"added": 1, "removed": 3, "questions": 1, "references": 1}
 
 
+def changes(one: dict[str, Any], other: dict[str, Any]) -> Difference:
+    """One item of one turn in two releases, with these things said of it."""
+    return difference(*(contents({("s", "i"): [("Q", "A")]}, **of) for of in (one, other)))
+
+
 def test_other_reviewers_and_other_images_are_changes() -> None:
-    first = contents({("s", "i"): [("Q", "A")]})
-    second = contents({("s", "i"): [("Q", "A")]}, reviewers=["eve"], image="y")
-    assert difference(first, second).changed == [ItemChange("s", ("i",), "images; reviewers")]
+    found = changes({}, {"reviewers": ["eve"], "image": "y"})
+    (changed,) = found.changed
+    assert changed.what == "images; reviewers"
+    assert changed.changes == (
+        Change("images", None, ("x",), ("y",)),
+        Change("reviewers", None, ("ann",), ("eve",)),
+    )
+    assert found.common == {}
+
+
+@pytest.mark.parametrize(
+    "of", [{"reviewers": ["eve"]}, {"labels": {"task": "Counting"}}, {"artist": "Ann"}]
+)
+def test_what_is_only_said_of_an_item_leaves_it_to_be_asked_and_judged_alike(
+    of: dict[str, Any],
+) -> None:
+    found = changes({}, of)
+    assert len(found.changed) == 1 and found.common == {"i": "i"}
 
 
 def test_what_the_releases_were_made_by_is_compared_value_by_value() -> None:
@@ -172,27 +230,62 @@ def test_a_long_list_of_dialogues_is_cut_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "what"),
+    ("one", "other", "what"),
     [
-        ({"choices": ["A kite", "A boat"]}, "choices"),
-        ({"labels": {"task": "Counting"}}, "labels"),
-        ({"given": "A boat."}, "question of turn 1"),
-        ({"kinds": ["answer", "caption"]}, "reference of turn 1"),
-        ({"kinds": []}, "reference of turn 1"),
+        ({}, {"choices": ["A kite", "A boat"]}, "choices"),
+        ({"choices": ["A kite", "A boat"]}, {"choices": ["A kite", "A bird"]}, "choices"),
+        ({"choices": ["A", "B"]}, {"choices": ["B", "A"]}, "order of choices"),
+        ({}, {"given": "A boat."}, "given of turn 1"),
+        ({}, {"positions": []}, "entering images of turn 1"),
+        ({}, {"kinds": ["answer", "caption"]}, "caption of turn 1"),
+        ({"kinds": ["key"]}, {"kinds": []}, "key of turn 1"),
+        ({"kinds": ["key"]}, {"kinds": ["focus"]}, "key of turn 1; focus of turn 1"),
+        ({}, {"image": "y"}, "images"),
     ],
 )
-def test_what_other_benchmarks_have_is_compared_too(of: dict[str, Any], what: str) -> None:
-    first = contents({("s", "i"): [("Q", "A")]})
-    found = difference(first, contents({("s", "i"): [("Q", "A")]}, **of))
-    assert found.changed == [ItemChange("s", ("i",), what)]
+def test_what_any_benchmark_asks_and_judges_by_is_compared(
+    one: dict[str, Any], other: dict[str, Any], what: str
+) -> None:
+    found = changes(one, other)
+    assert [each.what for each in found.changed] == [what]
+    assert found.common == {} and found.n_same == 0
+
+
+def test_the_same_images_in_another_order_are_another_item() -> None:
+    one, other = contents({("s", "i"): [("Q", "A")]}), contents({("s", "i"): [("Q", "A")]})
+    for of, ids in ((one, "xy"), (other, "yx")):
+        rows = [{"item_id": "i", "position": n, "image_id": each} for n, each in enumerate(ids, 1)]
+        of.rows["images"][:] = rows  # type: ignore[index]
+    found = difference(one, other)
+    assert [each.what for each in found.changed] == ["order of images"]
+    assert found.common == {}
+
+
+def on_common(difference: float, repeated: Repeated) -> OnCommon:
+    metric = Mean(name="Overall", lowest=10, highest=100)
+    of = CommonScore(
+        metric, 80.0, 80.0 + difference, difference, difference - 1, difference + 1, 3, 9
+    )
+    return OnCommon("a", "j", "judge@1", [of], repeated)
+
+
+def test_scores_on_common_items_say_what_they_rest_on() -> None:
+    one = contents({("s", "i"): [("Q", "A")]})
+    found = difference(one, one)
+    several = [on_common(2.5, Repeated(9, 4, 3)), on_common(0.0, Repeated(9, 9, 9))]
+    page = difference_markdown(one.card, one.card, found, several)
+    assert "1 item with the same questions" in page
+    asked = "| `a` | `j` | `judge@1` | 80.0 |"
+    assert f"{asked} 82.5 | +2.5 (+1.5 to +3.5) | 3 / 9 | 4 of 9 answers the same |" in page
+    assert f"{asked} 80.0 | +0.0 (-1.0 to +1.0) | 3 / 9 | all the same calls |" in page
 
 
 def test_imported_items_have_no_set_and_are_matched_by_their_id_alone() -> None:
     first, second = contents({(None, "a"): [("Q", "A")]}), contents({(None, "b"): [("Q", "A")]})
     found = difference(first, second)
-    assert found.added == [ItemChange(None, ("b",), "1 turns")]
-    assert found.removed == [ItemChange(None, ("a",), "1 turns")]
-    assert "| added |  | `b` | 1 turns |" in difference_markdown(first.card, second.card, found)
+    assert found.added == [ItemChange(None, ("b",), "1 turn", "Q")]
+    assert found.removed == [ItemChange(None, ("a",), "1 turn", "Q")]
+    assert "| added |  | `b` | 1 turn |" in difference_markdown(first.card, second.card, found)
 
 
 def test_a_release_of_another_edition_is_made_by_something_else() -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from methods.release_statistics import (
     Share,
     distributions,
     histogram,
-    n_words,
     shares,
     summary,
 )
@@ -72,21 +70,6 @@ def test_labels_that_are_ids_are_no_shares() -> None:
         Item(str(n), (Turn(1, "Who?"),), labels={"id": str(n)}) for n in range(MOST_VALUES + 1)
     ]
     assert "Id" not in [share.name for share in shares(items)]
-
-
-@pytest.mark.parametrize(
-    ("text", "n"),
-    [
-        ("", 0),
-        ("  Two\n words ", 2),
-        ("It's <image-1>.", 2),
-        ("图中有什么？", 5),
-        ("这是 Paris 吗", 4),
-        ("무엇이 다릅니까", 2),
-    ],
-)
-def test_words_are_between_spaces_and_an_ideograph_is_one(text: str, n: int) -> None:
-    assert n_words(text) == n
 
 
 def test_the_values_in_words() -> None:

@@ -16,6 +16,8 @@ MEANS = {"turn_mean": "micro", "dialogue_mean": "macro"}
 CARD = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
 """What releases of today say of how they were made."""
 
+SAME_PROMPT = {"mmdu/judge@aa9bc1f9": "mmdu/judge@4bf65a46"}
+"""Judge's prompts whose replies count as replies to another one (docs/decisions/0019)."""
 
 OBSERVED_OF_JUDGMENT = (
     *("benchmark", "release_id", "model", "judge", "replicate", "item_id", "trial", "turn", "part"),
@@ -69,11 +71,13 @@ def evaluated_today(after: Rows) -> None:
         if (row["stage"], row["reason"]) == ("answers", "not_asked")
     }
     for row in after["evaluate.answers"]:
-        row["trial"] = "plain"
+        row |= {"trial": "plain", "turns_left_out": None}
         if (row["release_id"], row["model"], row["item_id"], row["turn"]) in unasked:
             row["status"] = "not_asked"
     for row in after["evaluate.judgments"]:
+        asked = row["prompt_version"].partition("+")[0]
         row |= {"trial": "plain", "replicate": 0, "part": "turn"}
+        row["judge_version"] = SAME_PROMPT.get(asked, asked)
     for row in after["evaluate.failed"]:
         known = set(judges.get(row["release_id"], ()))
         judge = known.pop() if len(known) == 1 else "unknown"

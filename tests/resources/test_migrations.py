@@ -126,7 +126,7 @@ def test_the_leaderboard_gives_the_same_numbers(home: Path) -> None:
 
     after = Warehouse(home / "warehouse.duckdb").sql(
         "SELECT * EXCLUDE (metric, judge_version, n_truncated, n_reasoning_only, n_empty, rank, "
-        "ranks, judged_only, coverage), metric FROM evaluate.leaderboard ORDER BY ALL"
+        "ranks, judged_only, coverage, related), metric FROM evaluate.leaderboard ORDER BY ALL"
     )
 
     assert [tuple(row.values()) for row in after.to_pylist()] == before and len(before) == 42

@@ -2,6 +2,7 @@
 
 import pytest
 
+from methods.prompts.template import TemplateError
 from resources import prompts
 from resources.home import REPO_ROOT
 from resources.prompts import PromptError, prompt
@@ -46,12 +47,12 @@ def test_every_prompt_of_ours_is_found_under_its_name(name):
 VERSIONS = {
     "choice/extract": ("extract", "choice/extract@524b5610", None),
     "mmdu/answers": ("answers", "mmdu/answers@6ed86f0e", "mmdu/answers@dc70dcaf"),
-    "mmdu/judge": ("judge", "mmdu/judge@4bf65a46", "mmdu/judge@aa9bc1f9"),
+    "mmdu/judge": ("judge", "mmdu/judge@7e5982f3", None),
     "mmdu/questions": ("questions", "mmdu/questions@9df5a236", "mmdu/questions@395a30f2"),
     "mmdu/summary": ("summary", "mmdu/summary@680a5121", "mmdu/summary@70efa292"),
     "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
 }
-"""Prompt -> its task, its version, the version whose answers stand for its own, if any."""
+"""Prompt -> its task, its version, the version whose answers stand for its own, if there is one."""
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -59,7 +60,7 @@ def test_no_version_of_a_prompt_changes_by_accident(name):
     # Another version asks, and pays for, everything again.
     template = prompt(name)
 
-    superseded = template.superseded and template.superseded.version
+    superseded = template.superseded.version if template.superseded else None
     assert (template.task, template.version, superseded) == VERSIONS[name]
 
 
@@ -123,14 +124,15 @@ def test_a_task_added_to_a_users_prompt_leaves_its_version_and_its_messages_as_t
 
 
 def test_a_users_copy_of_ours_supersedes_nothing_once_it_is_edited(override):
-    ours = (REPO_ROOT / "methods/mmdu/prompts/judge.md").read_text()
-    path = override("mmdu/judge", ours)
-    assert prompt("mmdu/judge").superseded is not None
+    ours = (REPO_ROOT / "methods/mmdu/prompts/summary.md").read_text()
+    path = override("mmdu/summary", ours)
+    assert prompt("mmdu/summary").superseded is not None
+    assert "page" in ours.partition("=== user ===")[0]
 
-    path.write_text(ours.replace("Be strict", "Be kind"))
+    path.write_text(ours.replace("page", "leaf", 1))
     prompts._load.cache_clear()
 
-    assert (prompt("mmdu/judge").task, prompt("mmdu/judge").superseded) == ("judge", None)
+    assert (prompt("mmdu/summary").task, prompt("mmdu/summary").superseded) == ("summary", None)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +196,21 @@ def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
     assert str(caught.value) == (
         f"The prompt {path} has no line '=== user ===' between its two parts."
     )
+
+
+def test_a_prompt_may_have_a_users_part_alone(override):
+    override("mmdu/judge", "---\ntask: judge\n---\n=== user ===\nGrade {{ answer | data }}.\n")
+
+    (user,) = prompt("mmdu/judge").render(answer="it")
+
+    assert (user.role, user.parts[0].text) == ("user", "Grade it.")
+
+
+def test_a_prompt_that_is_no_template_is_refused_when_it_is_read(override):
+    override("mmdu/judge", MINE + "{% if %}")
+
+    with pytest.raises(TemplateError, match="of the prompt mmdu/judge is no template"):
+        prompt("mmdu/judge")
 
 
 def test_a_prompt_put_right_is_found_without_a_restart(override):

@@ -1,14 +1,19 @@
-"""A build on the first release's home: the same clusters, releases and scores, and nothing is asked."""
+"""A build on the first release's home: the same clusters, releases and scores, and nothing is asked.
+
+The judge reads more than it did then, so judging anew asks it, and nobody else.
+"""
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-from resources.prompts import prompt
+from assets.evaluate.judge import judge_version
+from methods.benchmarks import BENCHMARKS
 from resources.reports.release_import import import_release
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import Row, World, copy_of
+from tests.assets.world import ANY_ASSETS, Row, World, copy_of
 from tests.homes.version_1 import unpack
 
 SETS = {
@@ -22,6 +27,10 @@ SETS = {
     }
 }
 """What the first release's home was clustered with."""
+ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
+SUPERSEDED, THEN = "mmdu/judge@aa9bc1f9", "mmdu/judge@4bf65a46"
+"""The judge's prompt that was sent, and the one as which its replies count."""
+NOW = judge_version(BENCHMARKS["mmdu"], "shown")
 KEPT = {
     "clusters": "FROM cluster.clusters ORDER BY ALL",
     "communities": "FROM cluster.communities ORDER BY ALL",
@@ -57,7 +66,7 @@ def before(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> W
 def rebuilt(
     before: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> World:
-    """The same home after every job was run on it by this version."""
+    """The same home after this version made everything on it but judgments."""
     root = tmp_path_factory.mktemp("rebuilt")
     copy_of(before.root, root)
     world = make_world(root, before.corpus)
@@ -65,7 +74,7 @@ def rebuilt(
     assert world.run("cluster", SETS).success
     assert world.generate().success
     assert world.release("all").success
-    assert world.evaluate().success
+    assert world.run(ANY_ASSETS, assets=ANSWERS).success
     drawn = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     assert world.leaderboard(drawn).success
     return world
@@ -83,14 +92,35 @@ def test_a_build_gives_what_was_there(what: str, before: World, rebuilt: World) 
     assert found == before.rows(KEPT[what]) and found
 
 
+VERSIONS = "SELECT DISTINCT judge_version AS version FROM evaluate.leaderboard ORDER BY ALL"
+
+
 def test_scores_name_the_prompt_that_the_judge_had_and_then_the_one_that_superseded_it(
     before: World, rebuilt: World
 ) -> None:
-    judge = prompt("mmdu/judge")
-    assert judge.superseded is not None
-    versions = "SELECT DISTINCT judge_version AS version FROM evaluate.leaderboard"
-    assert before.rows(versions) == [{"version": judge.superseded.version}]
-    assert rebuilt.rows(versions) == [{"version": judge.version}]
+    assert before.rows(VERSIONS) == [{"version": SUPERSEDED}]
+    assert rebuilt.rows(VERSIONS) == [{"version": THEN}]
+
+
+def test_judging_anew_asks_the_judge_alone_and_mixes_nothing_with_what_it_said_then(
+    rebuilt: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(rebuilt.root, tmp_path)
+    world = make_world(tmp_path, rebuilt.corpus)
+    in_force = "release_id IN (SELECT release_id FROM release.current)"
+    assert world.evaluate().success
+    assert world.score().success
+
+    (judged,) = world.rows(f"SELECT count(*) AS n FROM evaluate.judgments WHERE {in_force}")
+    assert len(world.proxy.requests) == len(world.proxy.asked("judge")) == judged["n"] > 0
+    # Replies that were paid for then stay in the ledger, and their scores where they are not replaced.
+    kept = list(world.ledger)
+    assert all(call in kept for call in rebuilt.ledger)
+    others = f"FROM evaluate.judgments WHERE NOT {in_force} ORDER BY ALL"
+    assert world.rows(others) == rebuilt.rows(others) != []
+    scored = "release IN (SELECT release_id FROM release.current)"
+    assert world.rows(f"{VERSIONS.replace('ORDER', f'WHERE {scored} ORDER')}") == [{"version": NOW}]
+    assert world.rows(VERSIONS) == [{"version": THEN}, {"version": NOW}]
 
 
 def test_every_release_can_be_imported_into_another_home(

@@ -47,7 +47,7 @@ def evaluated(desk: Desk) -> None:
         [
             model
             | {"judge": "j", "answer_call_key": model["call_key"], "explanation": ""}
-            | {"replicate": 0, "part": "turn"}
+            | {"replicate": 0, "part": "turn", "judge_version": "v"}
             | {"scores": [("Richness", grade), ("Creativity", 5)], "score": grade}
             for model, grade in zip(models, GRADES, strict=True)
         ],

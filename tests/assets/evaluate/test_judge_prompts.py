@@ -8,17 +8,16 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.evaluate import observations, scores
+from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from resources.home import REPO_ROOT
-from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, copy_of, made, sentence
 
-NOW = prompt("mmdu/judge").version
-SUPERSEDED = prompt("mmdu/judge").superseded.version  # type: ignore[union-attr]
-OTHER = "mmdu/judge@00000000"
+NOW = judge_version(BENCHMARKS["mmdu"], "shown")
+EARLIER = "mmdu/judge@4bf65a46"
 TABLES = ("judgments", "scores", "failed", "missing", "leaderboard")
 
 
@@ -76,8 +75,9 @@ def test_a_changed_prompt_judges_anew_and_its_scores_name_it(world: World, tmp_p
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
 
     assert len(world.proxy.asked("judge")) > 0
-    (changed,) = versions(world, "judgments", "prompt_version")
-    assert changed != NOW and changed.startswith("mmdu/judge@")
+    (changed,) = versions(world, "judgments", "judge_version")
+    (asked,) = versions(world, "judgments", "prompt_version")
+    assert changed == f"{asked} turns@2" != NOW
     assert versions(world, "leaderboard", "judge_version") == {changed}
 
 
@@ -112,7 +112,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def judge(warehouse: Warehouse, *given: tuple[int, str, int]) -> None:
-    """Judgments in the place of all others: turn, version of the prompt, score."""
+    """Judgments in the place of all others: turn, version of the judging, score."""
     rows: list[dict[str, Any]] = [
         {
             **HERE,
@@ -127,7 +127,8 @@ def judge(warehouse: Warehouse, *given: tuple[int, str, int]) -> None:
             "explanation": "",
             "answer_call_key": f"a{turn}",
             "call_key": f"j{turn}",
-            "prompt_version": version,
+            "prompt_version": version.partition(" ")[0],
+            "judge_version": version,
         }
         for turn, version, score in given
     ]
@@ -148,26 +149,16 @@ def cells(warehouse: Warehouse) -> list[tuple[str, float, int, int]]:
 def test_judgments_under_two_versions_stand_in_two_cells(
     warehouse: Warehouse, loom_home: Path
 ) -> None:
-    judge(warehouse, (1, OTHER, 4), (2, NOW, 8))
-    assert cells(warehouse) == [(OTHER, 40, 1, 1), (NOW, 80, 1, 1)]
+    judge(warehouse, (1, EARLIER, 4), (2, NOW, 8))
+    assert cells(warehouse) == [(EARLIER, 40, 1, 1), (NOW, 80, 1, 1)]
 
 
-@pytest.mark.parametrize(
-    "version", [NOW, f"{NOW}+repair@1", SUPERSEDED, f"{SUPERSEDED}+repair@1+repair@1"]
-)
-def test_repaired_replies_and_the_superseded_version_count_as_the_same(
-    warehouse: Warehouse, loom_home: Path, version: str
-) -> None:
-    judge(warehouse, (1, version, 4), (2, NOW, 8))
-    # 10 (4 + 8) / 2.
-    assert cells(warehouse) == [(NOW, 60, 2, 0)]
-
-
-def test_a_repaired_reply_to_another_version_counts_as_that_one(
+def test_what_an_earlier_version_judged_keeps_its_cell(
     warehouse: Warehouse, loom_home: Path
 ) -> None:
-    judge(warehouse, (1, f"{OTHER}+repair@1", 4), (2, OTHER, 8))
-    assert cells(warehouse) == [(OTHER, 60, 2, 0)]
+    judge(warehouse, (1, EARLIER, 4), (2, EARLIER, 8))
+    # 10 (4 + 8) / 2.
+    assert cells(warehouse) == [(EARLIER, 60, 2, 0)]
 
 
 def test_scores_without_judgments_do_not_exist(warehouse: Warehouse, loom_home: Path) -> None:

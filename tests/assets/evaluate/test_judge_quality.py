@@ -219,7 +219,7 @@ def test_two_versions_of_a_judge_are_no_pair(evaluated: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("text", "n_words"),
-    [("A cat, and a dog.", 5), ("两只猫。", 4), ("GPT的 answer", 3), ("ねこ と イヌ", 5)],
+    [("A cat, and a dog.", 5), ("两只猫。", 3), ("GPT的 answer", 3), ("ねこ と イヌ", 5)],
 )
 def test_length_is_in_words_and_in_characters_where_there_are_none(
     evaluated: Desk, text: str, n_words: int
@@ -228,3 +228,10 @@ def test_length_is_in_words_and_in_characters_where_there_are_none(
     evaluated.fill("evaluate.answers", [{**row, "answer": text}])
     found = answer_lengths(evaluated.warehouse, "r")
     assert found == {AnswerKey("a", "1", "plain", 1): n_words}
+
+
+@pytest.mark.parametrize("text", ["", "…", "。"])
+def test_an_answer_without_words_has_no_length(evaluated: Desk, text: str) -> None:
+    (row,) = evaluated.rows("FROM evaluate.answers WHERE model = 'a' AND item_id = '1'")
+    evaluated.fill("evaluate.answers", [{**row, "answer": text}])
+    assert answer_lengths(evaluated.warehouse, "r") == {}

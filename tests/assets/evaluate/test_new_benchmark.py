@@ -39,6 +39,7 @@ def toy(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iter
     models["profiles"]["test"]["evaluate"] = ["careful", "always-a", "baseline:reference"]
     world.write_models(models)
     release(world)
+    world.write_settings({"evaluate": {"answers": {"context_policy": "truncate"}}})
     # One answer that no rule reads.
     world.proxy.rewrite(
         lambda asked: asked.model == "offline-careful" and "Item 0" in asked.text, "Plainly red."
@@ -169,3 +170,12 @@ def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> 
     assert toy.warehouse.count("evaluate.answers") == n_answers
     with_it = {**resources, "benchmarks": {"toy": Toy()}}
     assert dg.materialize([observations], resources=with_it).success
+
+
+def test_a_policy_that_it_does_not_permit_is_not_used_and_the_asset_says_so(toy: World) -> None:
+    (version,) = {row["v"] for row in toy.rows("SELECT prompt_version AS v FROM evaluate.answers")}
+    assert version == "circular@1"
+    event = toy.instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "answers"]))
+    assert event is not None and event.asset_materialization is not None
+    told = event.asset_materialization.metadata["context policy"].value
+    assert told == "toy: fail, it does not permit truncate"

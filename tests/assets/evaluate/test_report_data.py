@@ -128,6 +128,7 @@ def evaluated(release_id: str) -> dict[str, list[Row]]:
         ("n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"), 0
     )
     judged = {"replicate": 0, "provider": "openai", "part": "turn", "prompt_version": VERSION}
+    judged["judge_version"] = VERSION
     return {
         "evaluate.answers": [
             {

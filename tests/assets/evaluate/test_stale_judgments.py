@@ -58,6 +58,7 @@ def judge(warehouse: Warehouse, answer_call_key: str) -> tuple[int, list]:
         "answer_call_key": answer_call_key,
         "call_key": "k",
         "prompt_version": "p",
+        "judge_version": "p",
     }
     warehouse.replace("evaluate.judgments", rows_to_arrow("evaluate.judgments", [judgment]))
     assert dg.materialize(

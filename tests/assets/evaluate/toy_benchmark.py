@@ -1,9 +1,9 @@
-"""A benchmark of its own: three choices, circular passes, a letter read by rule or by a model."""
+"""A benchmark of its own: choices, circular passes, a letter read by rule or by a model."""
 
 import re
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import Ask, Asking, Extract, Limits, Transcript
+from methods.evaluation.asking import Ask, Asking, ContextPolicy, Extract, Limits, Transcript
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging, Observation, unjudged
 from methods.evaluation.metrics import Metric
@@ -14,6 +14,7 @@ from methods.prompts.messages import Message, interleave
 from methods.prompts.parsing import ParseError
 
 RIGHT = "right"
+LETTERS = "ABCD"
 FIRST = {"observation": RIGHT, "trial": "shift-0", "lowest": 0.0, "highest": 100.0, "scale": 100.0}
 PROMPT = """---
 task: extract
@@ -26,10 +27,11 @@ Say which choice the answer names: its letter alone, or Z where it names none.
 
 
 class Toy:
-    """Colours of pictures; an item is right if it is right however its choices are turned."""
+    """Up to four choices; an item is right if it is right however its choices are turned."""
 
     name = "toy"
     answer_version = "circular@1"
+    context_policies: Sequence[ContextPolicy] = ()
     extractor_prompts: Sequence[str] = ("toy/extract",)
     judge_prompts: Sequence[str] = ()
     judge_version = "right@1"
@@ -44,31 +46,32 @@ class Toy:
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, object, None]:
         """Every pass until the first one that is not right."""
-        right = item.choices["ABC".index(item.turns[0].references["key"])]
+        letters = LETTERS[: len(item.choices)]
+        right = item.choices[letters.index(item.turns[0].references["key"])]
         for shift in range(len(item.choices)):
             turned = [*item.choices[shift:], *item.choices[:shift]]
             choices = "\n".join(
-                f"{letter}. {text}" for letter, text in zip("ABC", turned, strict=True)
+                f"{letter}. {text}" for letter, text in zip(letters, turned, strict=True)
             )
             text = f"{item.turns[0].question}\n{choices}"
             message = Message("user", interleave(text, list(item.image_ids)))
             answer = yield Ask(f"shift-{shift}", 1, (message,))
             if answer.text is None:
                 return
-            said = re.search(r"(?:^|\bis )([ABC])\b", answer.text)
+            said = re.search(rf"(?:^|\bis )([{letters}])\b", answer.text)
             data = {"choices": choices, "answer": answer.text}
             letter = yield Extract(
                 f"shift-{shift}", 1, said[1] if said else None, "toy/extract", data, read_letter
             )
-            if letter != "ABC"[turned.index(right)]:
+            if letter != letters[turned.index(right)]:
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """1 for a pass whose letter is that of the right choice, by rule."""
-        key, found = "ABC".index(item.turns[0].references["key"]), []
+        key, found = LETTERS.index(item.turns[0].references["key"]), []
         for (trial, turn), answer in transcript.answers.items():
             letter = transcript.readings.get((trial, turn))
-            right = "ABC"[(key - int(trial.removeprefix("shift-"))) % len(item.choices)]
+            right = LETTERS[(key - int(trial.removeprefix("shift-"))) % len(item.choices)]
             if answer.text is None:
                 found += unjudged([RIGHT], trial, turn, answer)
             elif letter is None:
@@ -81,6 +84,6 @@ class Toy:
 
 def read_letter(reply: str) -> str:
     """The letter of an extractor's reply; Z is none of them. Raises ParseError."""
-    if reply.strip() not in ("A", "B", "C", "Z"):
+    if reply.strip() not in ("Z", *LETTERS):
         raise ParseError("no_letter", "The reply is not a letter of a choice, nor Z.")
     return reply.strip()

@@ -8,8 +8,10 @@ import dagster as dg
 import pytest
 import yaml
 
+from assets.evaluate.release_diff import compared
 from assets.release.in_force import version_of_releases
-from dagster_project.releases import compared, listed, shown
+from dagster_project.releases import listed, shown
+from methods.benchmarks import BENCHMARKS
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -302,12 +304,26 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
     assert "<td>careless</td><td>It has no scores on this release.</td>" in pages[first]
     assert "It has no scores" not in pages[second]
     # The same dialogues under another policy: the models said the same, the judge gave the same.
-    page = compared(world.warehouse, first, second)
+    of = compared(world.warehouse, BENCHMARKS, first, second)
+    page = of.markdown
     n_items = card(world, first)["n_items"]
     assert f"0 added, 0 removed, {n_items} changed, 0 the same" in page
     assert '| setting `review.approved.require` | `"none"` | `"sample"` |' in page
-    (line,) = [line for line in page.splitlines() if line.startswith("| `careful` |")]
-    assert line.endswith("| +0.0 |")
+    assert "reviewers (" in page
+    on_common, whole = [line for line in page.splitlines() if line.startswith("| `careful` |")]
+    assert on_common.endswith(
+        f"| {n_items} / {card(world, first)['n_turns']} | all the same calls |"
+    )
+    assert whole.endswith("| +0.0 |")
+    (careful,) = of.common
+    assert careful.model == "careful" and len(careful.scores) == 14
+    for each in careful.scores:
+        assert (each.difference, each.ci_low, each.ci_high) == (0, 0, 0)
+    overall = world.rows(
+        "SELECT DISTINCT value FROM evaluate.scores WHERE model = 'careful' AND place = 0 "
+        "AND form = 'floor' AND subset_label = ''"
+    )
+    assert [careful.scores[0].before] == pytest.approx([row["value"] for row in overall])
     (line,) = [line for line in page.splitlines() if line.startswith("| `careless` |")]
     assert "| – |" in line
 
@@ -363,5 +379,24 @@ def test_the_job_shows_a_comparison(twice: Made) -> None:
     run = twice.world.run("compare_releases", {"compare": {"config": ids}})
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
-    page = output.step_output_data.metadata["difference"].value
-    assert page.startswith(f"# From {ids['a']} to {ids['b']}")
+    told = output.step_output_data.metadata
+    page = f"reports/diff/{ids['a']}/{ids['b']}.html"
+    assert told["page"].value == f"/loom/{page}"
+    assert (twice.world.home / page).is_file()
+    assert told["difference"].value.startswith(f"# From {ids['a']} to {ids['b']}")
+    counts = {name: told[name].value for name in ("added", "removed", "changed", "the same")}
+    # Every dialogue was approved by another policy.
+    n_items = card(twice.world, ids["a"])["n_items"]
+    assert counts == {"added": 0, "removed": 0, "changed": n_items, "the same": 0}
+
+
+def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:
+    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "mmdu"}}})
+    assert run.success
+    ids = [twice.first["mmdu"], twice.second["mmdu"]]
+    assert twice.world.home.joinpath("reports", "diff", ids[0], f"{ids[1]}.html").is_file()
+
+
+def test_a_comparison_with_what_there_is_not_is_one_sentence(twice: Made) -> None:
+    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "x", "b": "mmdu"}}})
+    assert not run.success and sentence(run).startswith("There is no release x; there are ")

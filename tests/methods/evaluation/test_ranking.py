@@ -83,6 +83,31 @@ def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
     assert pairs["floor", "a", "b"]["difference"] == pytest.approx(10)
 
 
+def test_a_macro_mean_of_the_same_units_is_compared_alike_in_company_and_alone() -> None:
+    macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
+
+    def model(seed: int) -> list[Scored]:
+        return [
+            Scored(
+                f"{n}", f"{n}", "plain", 1, "m", 1 + (seed * n * n + n) % 9,
+                labels={"category": "xxxy"[n % 4]},
+            )
+            for n in range(40)
+        ]  # fmt: skip
+
+    models = {"a": model(2), "b": model(3), "c": model(5)}
+    together, _ = compared(models, macro)
+    for first, second in (("a", "b"), ("a", "c"), ("b", "c")):
+        alone, _ = compared({name: models[name] for name in (first, second)}, macro)
+        # Only Holm's adjustment is of three pairs instead of one.
+        for key, pair in alone.items():
+            assert together[key] == pytest.approx({**pair, "p_holm": together[key]["p_holm"]})
+    # One unit less, and the strata weigh differently: each pair by itself, to the same end.
+    fewer, _ = compared({**models, "d": model(7)[1:]}, macro)
+    for key, pair in together.items():
+        assert fewer[key] == pytest.approx({**pair, "p_holm": fewer[key]["p_holm"]})
+
+
 def test_a_smaller_spread_ranks_first() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
 
@@ -98,12 +123,41 @@ def test_a_smaller_spread_ranks_first() -> None:
 
 
 def test_a_baseline_is_neither_ranked_nor_compared() -> None:
-    models = {"a": observed([5] * 12), "b": observed([3] * 12), "reference": observed([10] * 12)}
-    pairs, ranks = compare(
-        [MEAN], models, least_coverage=0.95, seed=0, n_resamples=500, unranked=["reference"]
-    )
-    assert {row["model"]: row["rank"] for row in ranks} == {"a": 1, "b": 2, "reference": None}
-    assert {(row["first"], row["second"]) for row in pairs} == {("a", "b")}
+    reference = "baseline:reference"
+    models = {name: observed([grade] * 12) for name, grade in (("a", 5), ("b", 3), (reference, 10))}
+    pairs, ranks = compared(models)
+    assert {name: of["rank"] for name, of in ranks.items()} == {"a": 1, "b": 2, reference: None}
+    assert ranks[reference]["why"] == "A baseline has no rank."
+    assert {(first, second) for _, first, second in pairs} == {("a", "b")}
+
+
+def test_a_model_without_its_images_is_compared_with_the_model_alone_and_changes_no_other_p() -> (
+    None
+):
+    models = {"a": observed([9, 8, 9, 7] * 4), "b": observed([9, 7, 8, 7] * 4)}
+    blind = {
+        "no-images:a": observed([3, 2, 4, 1] * 4),
+        "other-images:a": observed([2, 2, 2, 2] * 4),
+        # Its model is not there: nothing to compare it with.
+        "no-images:c": observed([9, 9, 9, 9] * 4),
+    }
+    alone, ranked = compared(models)
+    pairs, ranks = compared({**models, **blind})
+    assert {key: pairs[key] for key in alone} == alone
+    assert {name: ranks[name] for name in ranked} == ranked
+    assert pairs.keys() - alone.keys() == {
+        (form, "a", f"{how}:a")
+        for form in ("floor", "common")
+        for how in ("no-images", "other-images")
+    }
+    sight = pairs["floor", "a", "no-images:a"]
+    # Grades 6, 6, 5 and 6 higher, times 10.
+    assert sight["difference"] == pytest.approx(57.5)
+    # Two tests are adjusted for: 16 clusters, all with the same sign.
+    assert sight["p_holm"] == pytest.approx(2 * sight["p"]) and sight["p_holm"] < 0.05
+    assert {name: of["rank"] for name, of in ranks.items() if ":" in name} == dict.fromkeys(blind)
+    assert ranks["no-images:a"]["why"] == "A model without its images has no rank."
+    assert ranks["other-images:a"]["why"] == ("A model with the images of other items has no rank.")
 
 
 def test_a_macro_mean_by_label_ranks_as_it_is_scored_where_units_are_missing() -> None:

@@ -128,7 +128,6 @@ def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() ->
         {"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]},
         seed=0,
         n_resamples=200,
-        unranked=["baseline:empty"],
     )
     common = {row["model"]: row["n_units"] for row in made if row["form"] == "common"}
     assert common == {"whole": 4, "baseline:empty": 1}

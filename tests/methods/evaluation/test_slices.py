@@ -28,6 +28,12 @@ def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before() -> No
     assert labels[3]["question"] == "no image"
 
 
+def test_characters_of_chinese_and_japanese_are_words_so_far() -> None:
+    chinese = Item("item", (Turn(1, "图" * 50 + "。"), Turn(2, "比较 A 和 B？")))
+    labels = labels_by_turn(chinese)
+    assert [labels[turn]["words so far"] for turn in (1, 2)] == ["0-50", "51-200"]
+
+
 def test_a_label_with_one_value_or_with_too_many_splits_nothing() -> None:
     labels = [{"one": "x", "two": str(n % 2), "id": str(n)} for n in range(MOST_VALUES + 1)]
     assert list(subsets(labels)) == [("two", "0"), ("two", "1")]

@@ -38,7 +38,7 @@ def test_what_is_asked() -> None:
     steps, _ = run(MMBENCH, APPLES, knows)
     assert text_of(steps[0]) == (
         "\nWhat is it?\nA. 4\nB. 3\nC. 2\nD. 1\n"
-        "Please select the correct answer from the options above."
+        "Answer with the letter of the choice that is right."
     )
     assert "A. 3\nB. 2\nC. 1\nD. 4\n" in text_of(steps[2])
 

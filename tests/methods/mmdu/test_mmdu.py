@@ -143,14 +143,38 @@ def test_the_judge_sees_the_images_shown_so_far_and_no_later_one() -> None:
     assert shown == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
 
 
-def test_the_judge_reads_the_turns_question_its_reference_and_the_answer_and_no_other() -> None:
+def test_the_judge_reads_the_dialogue_so_far_the_reference_and_the_answer_and_nothing_later() -> (
+    None
+):
     asked = judging_of(answered("A mill.", "Both are tall.", "None."))[1]
     assert asked.place == Place("plain", 2, "turn")
     assert asked.data == {
-        "question": "Image2: <ImageHere>, Image3: <ImageHere>. Compare.",
+        "earlier": [{"question": "Image1: <image-1>. What is in <image-1>?", "answer": "A mill."}],
+        "question": "Image2: <image-2>, Image3: <image-3>. Compare.",
         "reference": "Both are red.",
         "answer": "Both are tall.",
     }
+
+
+def test_the_judge_reads_the_models_own_earlier_answers_and_given_turns() -> None:
+    turns = (replace(ITEM.turns[0], given="A given mill."), *ITEM.turns[1:])
+    transcript = answered("A given mill.", "Mine.", "The second one.")
+    asked = judging_of(transcript, replace(ITEM, turns=turns))
+    assert [[each["answer"] for each in of.data["earlier"]] for of in asked] == [
+        ["A given mill."],
+        ["A given mill.", "Mine."],
+    ]
+    # No reference of an earlier turn: what is judged is this model's dialogue.
+    assert not any("Both are red." in str(of.data["earlier"]) for of in asked)
+
+
+def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
+    turns = (ITEM.turns[0], replace(ITEM.turns[1], references={"answer": "As <ImageHere>."}))
+    said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
+    data = judging_of(said, replace(ITEM, turns=turns))[1].data
+    assert "<ImageHere>" not in str(data)
+    assert (data["reference"], data["answer"]) == ("As <image>.", "See <image> and <image>.")
+    assert data["earlier"][0]["answer"] == "See <image>."
 
 
 def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
@@ -159,7 +183,7 @@ def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
     assert names == {
         *("item_id", "turns", "image_ids", "choices", "group_id", "labels"),
         *("turn", "question", "image_positions", "references", "given"),
-        *("answers", "readings", "status", "text", "call_key"),
+        *("answers", "readings", "context_policy", "status", "text", "call_key", "too_long"),
     }
 
 

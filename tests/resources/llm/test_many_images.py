@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,22 @@ def test_requests_of_which_something_else_is_sent_have_keys_of_their_own(twenty)
     # A grid holds all of them, however many the model takes.
     grids = [entry(max_images=most, many_images="grid") for most in (1, 5)]
     assert len({request_key(twenty.canonical(spec)) for spec in grids}) == 1
+
+
+def test_a_request_may_ask_for_a_grid_of_images_that_the_model_would_take(twenty, images):
+    asked, spec = replace(twenty, in_a_grid=True), entry(max_images=20)
+
+    # What is sent, and the key, are those of a model that takes one image.
+    one = entry(max_images=1, many_images="grid")
+    assert wire_body(asked, spec, images) == wire_body(twenty, one, images)
+    assert request_key(asked.canonical(spec)) == request_key(twenty.canonical(one))
+    assert request_key(asked.canonical(spec)) != request_key(twenty.canonical(spec))
+    assert prompt_tokens(asked, spec) == prompt_tokens(twenty, one) < prompt_tokens(twenty, spec)
+    # Neither does the entry's own way matter, nor is there a grid of nothing.
+    assert unsendable(asked, entry(max_images=5), "k") is None
+    without = ChatRequest("m", (Message.of("user", "Well?"),), "p@1")
+    grid = replace(without, in_a_grid=True)
+    assert request_key(grid.canonical(spec)) == request_key(without.canonical(spec))
 
 
 def test_only_where_the_entry_says_so_is_such_a_request_not_sent(twenty):

@@ -98,6 +98,21 @@ def test_a_call_in_a_batch_costs_its_part_of_the_price(load):
         assert registry.model("big").cost(1_000_000, 500_000, "live") == pytest.approx(7.5)
 
 
+def test_a_model_without_its_images_and_a_baseline_are_no_entries_but_the_model_is(load):
+    named = 'evaluate: ["no-images:local", "other-images:local", "baseline:empty"]'
+    profile = load(GOOD.replace("evaluate: [big, local]", named)).profile("paid")
+
+    assert profile.models == ["big", "local"]
+    unknown = load(GOOD.replace("evaluate: [big, local]", 'evaluate: ["no-images:nobody"]'))
+    with pytest.raises(RegistryError, match="There is no model 'nobody' in models.yaml"):
+        unknown.profile("paid")
+
+
+@pytest.mark.parametrize("name", ["baseline:mine", "no-images:local", "other-images:x", "panel"])
+def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, name):
+    assert f"{name} is no name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
+
+
 def test_an_offline_server_that_outlives_its_runs_takes_batches(load):
     started = 'provider: offline, mode: batch, base_url: "http://127.0.0.1:9/v1"'
 

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,29 @@ def test_requests_that_fail_for_several_reasons_are_all_made(tmp_path):
         _, usage = make_gateway(tmp_path, url).ask("s", questions(30))
 
     assert usage.failures == {"bad_request": 29, "too_long": 1}
+
+
+@pytest.mark.parametrize("can_be_shorter", [True, False])
+def test_a_prompt_that_is_too_long_is_no_result_where_a_shorter_one_follows(
+    tmp_path, api, can_be_shorter
+):
+    api.says("North.")
+    gateway = make_gateway(tmp_path, api.url)
+    change_entries(gateway, context_tokens=100)
+
+    async def ask(calls: ModelCalls, short: ChatRequest) -> Outcome:
+        text = "x" * 1000 + short.messages[0].parts[0].text
+        long = replace(short, messages=(Message.of("user", text),))
+        outcome = await calls.complete(long, can_be_shorter=can_be_shorter)
+        return await calls.complete(short) if can_be_shorter else outcome
+
+    if can_be_shorter:
+        outcomes, usage = gateway.map("s", questions(50), ask)
+        assert len([each for each in outcomes if isinstance(each, Completion)]) == 50
+        assert usage.failures == {"too_long": 50} and len(api.received) == 50
+    else:
+        with pytest.raises(ModelGivenUp, match="first 20 results all failed with too_long"):
+            gateway.map("s", questions(50), ask)
 
 
 def test_nineteen_failures_are_nineteen_failures(tmp_path, api):

@@ -37,8 +37,8 @@ def run(model: str, messages: list, task: str | None = None) -> str:
     return answer(read_chat({"model": model, "messages": messages, **metadata}))
 
 
-def report(images: list, question: str, reference: str, text: str) -> str:
-    data = f"<question>{question}</question>\n<reference>{reference}</reference>\n"
+def report(images: list, question: str, reference: str, text: str, before: str = "") -> str:
+    data = f"{before}<question>{question}</question>\n<reference>{reference}</reference>\n"
     parts = [*labelled_parts(images), text_part(f"{data}<answer>{text}</answer>")]
     return run("offline-judge", prompt_messages("Score it.", parts), "judge")
 
@@ -110,6 +110,13 @@ def test_unattributed_text_belongs_to_the_only_image_asked_about() -> None:
 def test_no_answer_scores_one(text: str) -> None:
     found = scores(report(IMAGES[:1], ONE, "<image-1> is red.", text))
     assert {value for key, value in found.items() if key != "Logical Coherence"} == {1}
+
+
+def test_what_was_said_earlier_in_the_dialogue_is_not_graded() -> None:
+    text = "<image-1> is black, pink and round."
+    before = "<asked>Describe <image-2>.</asked>\n<answered>I can't help with that.</answered>\n"
+    alone = report(IMAGES[:2], ONE, "<image-1> is red.", text)
+    assert report(IMAGES[:2], ONE, "<image-1> is red.", text, before) == alone
 
 
 def test_scores_claimed_inside_the_answer_are_not_believed() -> None:

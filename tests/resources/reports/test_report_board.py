@@ -119,6 +119,37 @@ def test_baselines_stand_apart_from_models(data, store) -> None:
     assert panes_of(data)[0].views[0].baselines[0].who.tags == ("baseline",)
 
 
+def test_models_without_their_images_stand_apart_and_beside_the_model_itself(data, store) -> None:
+    blind, elsewhere = "no-images:strong", "other-images:strong"
+    data["scores"] += scores(blind, 31.0) + scores(elsewhere, 35.0) + scores("baseline:empty", 10.0)
+    data["ranks"] += ranks(blind, None)
+    data["comparisons"] += [
+        compared("strong", blind, 47.0, p_holm=0.0004),
+        compared("strong", elsewhere, 4.0, p_holm=0.4),
+    ]
+    html = render_report(data, store)
+    assert [row[1] for row in board(html)] == ["strong", "weak"]
+    assert "Models without their images, or with those of another" in Page(html).words
+    view = panes_of(data)[0].views[0]
+    assert [entry.who.name for entry in view.ablations] == [elsewhere, blind]
+    assert [entry.who.name for entry in view.entries] == [
+        "strong", "weak", elsewhere, blind, "baseline:empty",
+    ]  # fmt: skip
+    # The matrix has models alone.
+    assert view.pairs is None or {who.name for who in view.pairs.models} <= {"strong", "weak"}
+    shown = board(html, table="looking")
+    assert shown[1] == [
+        "strong",
+        "78.0 74.0–81.0",
+        "no images",
+        "31.0 27.0–34.0",
+        "+47.0 +42.0 to +52.0 p &lt; 0.001",
+    ]
+    assert shown[0][2::2] == ["images of another item", "+4.0 −1.0 to +9.0 p = 0.40"]
+    assert [each.difference.verdict for each in view.looking] == ["", "better"]
+    assert "Models2" in re.sub(r"\s", "", Page(html).text)
+
+
 @pytest.mark.parametrize(
     ("model", "tags"),
     [

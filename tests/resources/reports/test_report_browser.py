@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from methods.release_diff_text import Repeated
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.report_index import line_of, render_index
 from tests.browser import FLAGS
+from tests.resources.reports.diff_rows import diff_page, on_common
 from tests.resources.reports.report_rows import compared, part, ranks, scores
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
@@ -26,8 +28,8 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
-    """A report with all of its sections and long names, and its index."""
+def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: Path) -> Path:
+    """A report with all of its sections and long names, its index, and two releases compared."""
     data["scores"] += [
         *scores(LONG, 50.0),
         *scores("baseline:empty", 10.0),
@@ -38,7 +40,10 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
     data["comparisons"] += [compared("strong", LONG, 28.0), compared(LONG, "weak", 9.0)]
     data["examples"][0]["turns"][0]["answers"][0]["answer"] = f"See https://{LONG * 3}."
     write_report(tmp_path / "r.html", render_report(data, store))
-    index = render_index([line_of(data, "r.html")], "2026-03-03T10:02:11+00:00")
+    ids = ("a-release-" + "1" * 50, "a-release-" + "2" * 50)
+    index = render_index([line_of(data, "r.html")], "2026-03-03T10:02:11+00:00", [ids])
+    same, other = (on_common(name, 5.0, Repeated(2, 1, 0)) for name in ("weak", LONG))
+    write_report(tmp_path / "diff.html", diff_page(store, same, other))
     write_report(tmp_path / "index.html", index)
     return tmp_path
 
@@ -50,7 +55,7 @@ def opened(browser: Browser, path: Path, width: int) -> Page:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["r.html", "index.html"])
+@pytest.mark.parametrize("name", ["r.html", "index.html", "diff.html"])
 def test_a_page_is_as_wide_as_the_screen(
     browser: Browser, folder: Path, name: str, width: int
 ) -> None:
@@ -90,4 +95,13 @@ def test_paper_has_all_that_is_folded_on_the_screen_and_no_switches(
     expect(page.locator("nav")).not_to_be_visible()
     # The label of what was chosen is a heading; those of the others are gone.
     expect(page.locator("label:visible")).to_have_text(["gpt-4o", "Micro mean"])
+    page.close()
+
+
+def test_paper_has_what_differs_between_two_releases(browser: Browser, folder: Path) -> None:
+    page = opened(browser, folder / "diff.html", 720)
+    changed = page.locator("del", has_text="red")
+    expect(changed).not_to_be_visible()
+    page.emulate_media(media="print")
+    expect(changed).to_be_visible()
     page.close()

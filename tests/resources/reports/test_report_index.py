@@ -62,6 +62,13 @@ def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
     assert "There is no report." in Page(render_index([], "2026-03-03")).text
 
 
+def test_comparisons_of_releases_are_linked(data) -> None:
+    assert "There is none yet." in Page(render_index([line(data)], "2026-03-03")).text
+    page = Page(render_index([line(data)], "2026-03-03", [("mmdu-1", "mmdu-2")]))
+    assert "mmdu-1 → mmdu-2" in page.text
+    assert page.attributes("a", "href")[-1] == "diff/mmdu-1/mmdu-2.html"
+
+
 def test_hostile_names_are_only_text_and_nothing_is_loaded(data) -> None:
     data["scores"] = scores(HOSTILE, 50.0)
     data["ranks"] = ranks(HOSTILE, 1)

@@ -1,0 +1,179 @@
+"""Two releases side by side: what is read of them, and the page.
+
+What belongs here: reading two releases with the scores on what they have in common, and writing the
+page and the index. What differs is `methods/release_diff.py`, the page's content
+`resources/reports/diff_page.py`.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from assets.common.settings import choose
+from assets.evaluate.observed import ScoringSettings, Slice, slices_of
+from assets.evaluate.reports import write_index
+from assets.release.in_force import ReleaseError, cards_of, release_meant
+from methods.benchmarks import Benchmarks
+from methods.evaluation.common_items import common_scores
+from methods.release_card import benchmark_of, card_of
+from methods.release_diff import Contents, Difference, difference
+from methods.release_diff_text import OnCommon, Repeated, difference_markdown
+from resources.home import relative_to_home
+from resources.images.store import ImageStore
+from resources.llm.registry import Profile
+from resources.reports.benchmark_report import write_report
+from resources.reports.diff_page import page_of, render_diff
+from resources.reports.release_rows import rows_of_release
+from resources.warehouse import Warehouse
+
+Turn = tuple[str, str, str, str, str, int]
+"""Model, judge, version of its prompt, item, trial, turn."""
+
+
+class Compared(NamedTuple):
+    """Two releases, how they differ, and the scores on the items that both have."""
+
+    first: Contents
+    second: Contents
+    found: Difference
+    common: list[OnCommon]
+
+    @property
+    def markdown(self) -> str:
+        """The comparison for a terminal and for the metadata of a run."""
+        return difference_markdown(self.first.card, self.second.card, self.found, self.common)
+
+
+def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
+    """The ids of the releases that `a` and `b` mean; without `b` those of the parent of `a` and of `a`.
+
+    Raises ReleaseError where there is no such release, or no parent.
+    """
+    if not a:
+        raise ReleaseError("Say which releases to compare: A=<release> B=<release>, ids or names.")
+    first = release_meant(warehouse, a)
+    if b:
+        return first, release_meant(warehouse, b)
+    (card,) = cards_of(warehouse, [first])
+    if not card["parent"]:
+        raise ReleaseError(f"{first} has no parent to compare it with: say B=<release>, too.")
+    return str(card["parent"]), first
+
+
+def compared(
+    warehouse: Warehouse, benchmarks: Benchmarks, first_id: str, second_id: str
+) -> Compared:
+    """What differs from the first release to the second. Raises ReleaseError."""
+    first, second = (
+        _contents(warehouse, row) for row in cards_of(warehouse, [first_id, second_id])
+    )
+    found = difference(first, second)
+    return Compared(
+        first, second, found, _on_common(warehouse, benchmarks, first, second, found.common)
+    )
+
+
+def write_page(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    profile: Profile,
+    benchmarks: Benchmarks,
+    of: Compared,
+) -> str:
+    """Write the page of a comparison and the index anew; the page's path inside the home."""
+    path = page_of(of.first.card["release_id"], of.second.card["release_id"])
+    generated = datetime.now(UTC).isoformat(timespec="seconds")
+    page = render_diff(of.first, of.second, of.found, of.common, image_store, generated)
+    write_report(path, page)
+    write_index(warehouse, benchmarks, profile)
+    return relative_to_home(path)
+
+
+def _contents(warehouse: Warehouse, row: Mapping[str, Any]) -> Contents:
+    release_id = row["release_id"]
+    return Contents(
+        card_of(row),
+        rows_of_release(warehouse, release_id),
+        warehouse.read("evaluate/overall_of", {"release_id": release_id}).to_pylist(),
+    )
+
+
+def _on_common(
+    warehouse: Warehouse,
+    benchmarks: Benchmarks,
+    first: Contents,
+    second: Contents,
+    items: Mapping[str, str],
+) -> list[OnCommon]:
+    """Every model that one version of one judge has judged on both releases."""
+    names = {benchmark_of(contents.card) for contents in (first, second)}
+    name = names.pop()
+    if names or name is None or name not in benchmarks or not items:
+        return []
+    benchmark = benchmarks[name]
+    settings = choose("evaluate.scores").settings
+    assert isinstance(settings, ScoringSettings)
+    ids = [contents.card["release_id"] for contents in (first, second)]
+    before, after = (
+        {(of.judge, of.version): of for of in slices_of(warehouse, benchmark, each, settings.panel)}
+        for each in ids
+    )
+    calls = [_calls(warehouse, each) for each in ids]
+    found = []
+    for key in [key for key in before if key in after]:
+        was, now = before[key], after[key]
+        for model in sorted(was.observed.keys() & now.observed.keys()):
+            scores = common_scores(
+                benchmark.metrics,
+                was.observed[model],
+                now.observed[model],
+                items,
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            if scores:
+                repeated = _repeated(model, now, calls[0], calls[1], items)
+                found.append(OnCommon(model, *key, scores, repeated))
+    # The best on the second release first.
+    found.sort(key=lambda each: (each.judge, each.judge_version, -each.scores[0].after, each.model))
+    return found
+
+
+def _calls(warehouse: Warehouse, release_id: str) -> dict[Turn, tuple[str | None, list[str]]]:
+    """The answer and the judge's calls of each observed turn."""
+    rows = warehouse.read("evaluate/call_keys_of", {"release_id": release_id}).to_pylist()
+    return {
+        (
+            row["model"],
+            row["judge"],
+            row["judge_version"],
+            row["item_id"],
+            row["trial"],
+            row["turn"],
+        ): (row["answer"], row["judge_calls"] or [])
+        for row in rows
+    }
+
+
+def _repeated(
+    model: str,
+    judged: Slice,
+    before: Mapping[Turn, tuple[str | None, list[str]]],
+    after: Mapping[Turn, tuple[str | None, list[str]]],
+    items: Mapping[str, str],
+) -> Repeated:
+    """How many turns rest on the same calls on both releases; a panel's on those of all its judges."""
+    judges = {(each.judge, each.version) for each in judged.members or [judged]}
+    turns: dict[tuple[str, str, int], list[tuple[bool, bool]]] = {}
+    for (who, judge, version, item_id, trial, turn), (answer, calls) in before.items():
+        if who != model or (judge, version) not in judges or item_id not in items:
+            continue
+        now = after.get((who, judge, version, items[item_id], trial, turn))
+        if now is not None:
+            same = answer is not None and answer == now[0]
+            turns.setdefault((item_id, trial, turn), []).append((same, same and calls == now[1]))
+    return Repeated(
+        len(turns),
+        sum(all(same for same, _ in of) for of in turns.values()),
+        sum(all(same for _, same in of) for of in turns.values()),
+    )

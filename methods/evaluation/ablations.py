@@ -1,0 +1,83 @@
+"""Messages without their images, or with the images of another item.
+
+What a model scores without looking tells how much of its score is sight (Goyal et al. 2017, Making the
+V in VQA matter; Chen et al. 2024, MMStar). What belongs here: how messages are changed. The benchmark
+makes them as ever; who sends them is `assets/evaluate/contestants.py`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from methods.errors import UserError
+from methods.evaluation.contestants import OTHER_IMAGES
+from methods.evaluation.items import Item
+from methods.prompts.messages import Image, Message
+
+Messages = tuple[Message, ...]
+
+
+class NoOtherImages(UserError):
+    """No other item of the release has an image to put in an image's place."""
+
+
+def without_images(messages: Messages) -> Messages:
+    """The messages with their texts alone; numbers of images, `<image-1>`, stay in them."""
+    return tuple(
+        replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Image)))
+        for message in messages
+    )
+
+
+def with_images(messages: Messages, instead: Mapping[str, str]) -> Messages:
+    """The messages with each image replaced by the one that `instead` has for it.
+
+    An image that it does not have, such as a benchmark's own example, stays.
+    """
+    return tuple(
+        replace(
+            message,
+            parts=tuple(
+                Image(instead.get(part.image_id, part.image_id))
+                if isinstance(part, Image)
+                else part
+                for part in message.parts
+            ),
+        )
+        for message in messages
+    )
+
+
+def images_of_others(items: Sequence[Item]) -> dict[str, dict[str, str]]:
+    """For each item, by its id, what stands in the place of each of its images.
+
+    It is the image of the same position of the next item that has one there, in the order of the
+    release, the first item after the last one; where none has so many images, of the next item with
+    any. Items of the same group, and images that the item has itself, are passed over. Raises
+    NoOtherImages.
+    """
+    return {item.item_id: _instead(items, place) for place, item in enumerate(items)}
+
+
+def _instead(items: Sequence[Item], place: int) -> dict[str, str]:
+    item = items[place]
+    instead: dict[str, str] = {}
+    for position, image_id in enumerate(item.image_ids):
+        at_place = (of[position] for of in _others(items, place) if position < len(of))
+        anywhere = (of[position % len(of)] for of in _others(items, place))
+        found = next((e for e in chain(at_place, anywhere) if e not in item.image_ids), None)
+        if found is None:
+            raise NoOtherImages(
+                f"No other item of the release has an image to show in place of image {position + 1} "
+                f"of {item.item_id}: leave {OTHER_IMAGES} out of `evaluate`."
+            )
+        instead.setdefault(image_id, found)
+    return instead
+
+
+def _others(items: Sequence[Item], place: int) -> Iterator[tuple[str, ...]]:
+    """The images of the items of other groups that have any, from the next one on."""
+    for step in range(1, len(items)):
+        other = items[(place + step) % len(items)]
+        if other.image_ids and other.cluster != items[place].cluster:
+            yield other.image_ids

@@ -1,0 +1,91 @@
+"""A model's score on the items that two releases have in common, on the one and on the other.
+
+What belongs here: which observations are compared, and the arithmetic. Items are common where what is
+asked and judged by is the same (`methods/release_diff.py`); what is left to differ is what the model
+and the judge said.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.ranking import compare
+from methods.evaluation.scoring import floored, in_common, mean, units_of
+from methods.evaluation.statistics.resampling import N_RESAMPLES
+
+_BEFORE, _AFTER = "before", "after"
+
+
+class CommonScore(NamedTuple):
+    """One metric of one model on the common items, failures at the floor.
+
+    `before` is on the first release, `after` on the second; `difference` is `after` less `before` (of
+    the mean that the number is the inverse of, where it is one), with its 95 % interval, None where
+    there is one dialogue or group. `n_items` were observed on both, `n_units` are what is averaged.
+    """
+
+    metric: Metric
+    before: float
+    after: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    n_items: int
+    n_units: int
+
+
+def common_scores(
+    metrics: Sequence[Metric],
+    before: Sequence[Scored],
+    after: Sequence[Scored],
+    items: Mapping[str, str],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> list[CommonScore]:
+    """Every metric of one model by one version of one judge, from its observations on two releases.
+
+    `items` has the id in the second release of each common item of the first. Units that one of the two
+    lacks, because the judge failed there, are left out of both. Labels and groups are those of the
+    second release, so that a metric that is averaged by them compares like with like. A metric without
+    a unit that both have is left out.
+    """
+    kept = [each for each in after if each.item_id in set(items.values())]
+    of_turn = {(each.item_id, each.turn): each for each in kept}
+    moved = []
+    for each in before:
+        if each.item_id in items:
+            here = replace(each, item_id=items[each.item_id])
+            like = of_turn.get((here.item_id, here.turn))
+            moved.append(
+                here if like is None else replace(here, labels=like.labels, cluster=like.cluster)
+            )
+    counting = {_BEFORE: floored(moved), _AFTER: floored(kept)}
+    compared, _ = compare(metrics, counting, least_coverage=0.0, seed=seed, n_resamples=n_resamples)
+    rows = {(row["metric"], row["aggregation"]): row for row in compared if row["form"] == "floor"}
+    n_items = len(set.intersection(*({one.item_id for one in of} for of in counting.values())))
+    found = []
+    for metric in metrics:
+        units = in_common(
+            {name: units_of(metric, scored, "floor") for name, scored in counting.items()}
+        )
+        values = [mean(units[name]) for name in (_BEFORE, _AFTER)]
+        row = rows.get((metric.name, metric.aggregation))
+        if row is None or row["difference"] is None or None in values:
+            continue
+        was, now = (metric.statistic(value) for value in values if value is not None)
+        found.append(
+            CommonScore(
+                metric,
+                was,
+                now,
+                # `after` is named first: models are compared in the order of their names.
+                row["difference"],
+                row["ci_low"],
+                row["ci_high"],
+                n_items,
+                len(units[_AFTER]),
+            )
+        )
+    return found

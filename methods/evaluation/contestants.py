@@ -1,0 +1,34 @@
+"""Contestants by their names: models, models that do not see their images, and baselines.
+
+What belongs here: what the name of a contestant says of it. A profile's `evaluate` has these names, and
+the tables of evaluation have them as `model`. How each answers is `assets/evaluate/contestants.py`.
+"""
+
+BASELINE = "baseline"
+"""The provider of baselines, and what their names begin with."""
+BASELINES = ("baseline:reference", "baseline:swapped-reference", "baseline:empty")
+"""Contestants that ask no model: they answer by rule, and calibrate a judge."""
+NO_IMAGES, OTHER_IMAGES = "no-images", "other-images"
+ABLATIONS = (NO_IMAGES, OTHER_IMAGES)
+"""`no-images:<model>` and `other-images:<model>`: a model asked without the images, or with those of
+another item. They calibrate the model: what it scores without looking."""
+APART = (f"{BASELINE}:", *(f"{name}:" for name in ABLATIONS))
+"""What the names of contestants begin with that stand beside the models and have no rank."""
+
+
+def is_model(name: str) -> bool:
+    """Whether a contestant is a model that is asked as the benchmark says: it has a rank."""
+    return not name.startswith(APART)
+
+
+def ablation_of(name: str) -> str | None:
+    """The ablation that a contestant is; None for a model and for a baseline."""
+    kind = name.partition(":")[0]
+    return kind if kind in ABLATIONS and not is_model(name) else None
+
+
+def model_of(name: str) -> str | None:
+    """The entry of models.yaml that a contestant asks; None for a baseline, which asks none."""
+    if name in BASELINES:
+        return None
+    return name if ablation_of(name) is None else name.partition(":")[2]

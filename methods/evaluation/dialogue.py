@@ -1,0 +1,99 @@
+"""A dialogue as one model is asked it: its own history, and what is done where it is too long.
+
+What belongs here: the messages of each turn, and the policies `truncate` and `tile`. What comes of an
+answer is the benchmark's.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from methods.evaluation.asking import Answer, Ask, ContextPolicy
+from methods.prompts.messages import Image, Message, Text, interleave
+
+
+@dataclass
+class _Exchange:
+    question: Message
+    answer: str | None = None
+
+    @property
+    def n_images(self) -> int:
+        return sum(isinstance(part, Image) for part in self.question.parts)
+
+
+class Dialogue:
+    """The turns so far, each with its images and, but for the last one, what was answered.
+
+    What was too long once is not tried again: later turns begin with as much left out.
+    """
+
+    def __init__(self, trial: str, policy: ContextPolicy):
+        self._trial, self._policy = trial, policy
+        self._exchanges: list[_Exchange] = []
+        self._n_left_out = 0
+        self._in_a_grid = False
+
+    def put(self, question: str, image_ids: Sequence[str]) -> None:
+        """A user turn; the i-th `<ImageHere>` is the i-th image. Raises ValueError (`interleave`)."""
+        self._exchanges.append(_Exchange(Message("user", interleave(question, list(image_ids)))))
+
+    def reply(self, text: str) -> None:
+        """What the assistant says to the last turn."""
+        self._exchanges[-1].answer = text
+
+    def ask(self, turn: int) -> Generator[Ask, Answer, Answer]:
+        """The last turn after the others, with less each time that it is too long.
+
+        `truncate` leaves out the oldest turn, until the question is alone; `tile` sends all images as
+        one. Returns the last answer, which may be too long all the same.
+        """
+        while True:
+            answer = yield Ask(
+                self._trial,
+                turn,
+                self._messages(),
+                turns_left_out=self._n_left_out,
+                in_a_grid=self._in_a_grid,
+                can_be_shorter=self._can_be_shorter,
+            )
+            if not (answer.too_long and self._can_be_shorter):
+                return answer
+            if self._policy == "truncate":
+                self._n_left_out += 1
+            else:
+                self._in_a_grid = True
+
+    @property
+    def _can_be_shorter(self) -> bool:
+        if self._policy == "tile":
+            return not self._in_a_grid and sum(each.n_images for each in self._exchanges) > 1
+        return self._policy == "truncate" and self._n_left_out < len(self._exchanges) - 1
+
+    def _messages(self) -> tuple[Message, ...]:
+        messages: list[Message] = []
+        for each in self._exchanges[self._n_left_out :]:
+            messages.append(each.question)
+            if each.answer is not None:
+                messages.append(Message.of("assistant", each.answer))
+        if self._n_left_out:
+            first = messages[0]
+            messages[0] = Message(first.role, (Text(f"{self._left_out()}\n\n"), *first.parts))
+        return tuple(messages)
+
+    def _left_out(self) -> str:
+        """What the model is told of the turns that it is not sent, so that `<image-i>` stays clear."""
+        gone, kept = self._exchanges[: self._n_left_out], self._exchanges[self._n_left_out :]
+        turns = (
+            "turn of this dialogue is"
+            if len(gone) == 1
+            else f"{len(gone)} turns of this dialogue are"
+        )
+        told = f"The first {turns} left out, as the whole of it is too long."
+        n_images = sum(each.n_images for each in gone)
+        if n_images == 0:
+            return told
+        names = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
+        told += f" Left out with {'it' if len(gone) == 1 else 'them'}: {names}."
+        if any(each.n_images for each in kept):
+            told += f" The first picture below is <image-{n_images + 1}>."
+        return told

@@ -1,0 +1,24 @@
+"""Whether a contestant took part in making the release or in judging, itself or by a relative.
+
+What belongs here: the remark. A judge may favour its own answers and those of models like it, so that a
+reader has to know. Families of models stand in models.yaml.
+"""
+
+from collections.abc import Collection, Mapping
+
+
+def related(
+    model: str, judges: Collection[str], writers: Collection[str], families: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Remarks on a model: `is the judge` (of several `is a judge`), `judge's family`; so of writers.
+
+    `families` has the family of each model that has one; a model without one is its only relative.
+    """
+    remarks = []
+    for role, names in (("judge", judges), ("writer", writers)):
+        family = families.get(model)
+        if model in names:
+            remarks.append(f"is the {role}" if len(names) == 1 else f"is a {role}")
+        elif family is not None and family in {families.get(name) for name in names}:
+            remarks.append(f"{role}'s family")
+    return tuple(remarks)

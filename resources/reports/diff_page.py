@@ -1,0 +1,207 @@
+"""The page of two releases side by side: one HTML file that loads nothing.
+
+What belongs here: what the page shows of a difference, and where pages stand. What differs is
+`methods/release_diff.py`, the page `templates/diff.html`.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from methods.evaluation.common_items import CommonScore
+from methods.evaluation.judging import PANEL, RULE
+from methods.evaluation.metrics import Metric
+from methods.release_card import Card
+from methods.release_diff import Change, Contents, Difference, ItemChange
+from methods.release_diff_text import (
+    N_SHOWN,
+    OnCommon,
+    listed_changes,
+    score,
+    why_nothing_common,
+)
+from methods.review.differences import Op, word_differences
+from resources.home import reports_path
+from resources.images.store import ImageStore
+from resources.reports.estimate import Scale
+from resources.reports.page import render
+from resources.reports.report_examples import source_of
+
+FOLDER = "diff"
+"""The folder below that of the reports; a page is `diff/<first>/<second>.html`."""
+MAX_CHARACTERS = 1500
+"""Characters of a text that the page shows."""
+MAX_OPENING = 140
+MAX_IMAGES = 20
+"""Images before and after that the page shows of a change."""
+
+
+class Side(NamedTuple):
+    """One score on the common items as a line shows it; `interval` is that of the difference."""
+
+    before: str
+    after: str
+    difference: str
+    interval: str
+    verdict: str
+
+
+class Board(NamedTuple):
+    """The models before one version of one judge, each with a side for every metric that is shown.
+
+    `metrics` are those averaged like the first one, which ranks, then the first one averaged otherwise.
+    `repeats` says that everything rests on the same calls.
+    """
+
+    title: str
+    version: str
+    metrics: list[str]
+    lines: list[tuple[OnCommon, list[Side | None]]]
+    repeats: bool
+
+
+def page_of(first_id: str, second_id: str) -> Path:
+    """Where the page of a comparison stands."""
+    return reports_path() / FOLDER / first_id / f"{second_id}.html"
+
+
+def diff_link(first_id: str, second_id: str) -> str:
+    """The link to that page from the index of reports."""
+    return f"{FOLDER}/{quote(first_id)}/{quote(second_id)}.html"
+
+
+def diff_pages() -> list[tuple[str, str]]:
+    """The ids of the releases of each comparison that has a page."""
+    pages = sorted((reports_path() / FOLDER).glob("*/*.html"))
+    return [(page.parent.name, page.stem) for page in pages]
+
+
+def render_diff(
+    first: Contents,
+    second: Contents,
+    found: Difference,
+    common: Sequence[OnCommon],
+    image_store: ImageStore,
+    generated: str,
+) -> str:
+    """The page. An image that is not stored is shown as missing."""
+    listed = listed_changes(found)
+    return render(
+        "diff.html",
+        first=_head(first.card),
+        second=_head(second.card),
+        found=found,
+        boards=_boards(common),
+        why_nothing=None if common else why_nothing_common(found, second.card),
+        n_common=len(found.common),
+        whole=[
+            (model, judge, version, score(was), score(now))
+            for model, judge, version, was, now in found.scores
+        ],
+        items=[_item(how, each, image_store) for how, each in listed[:N_SHOWN]],
+        n_more=max(0, len(listed) - N_SHOWN),
+        generated=generated,
+    )
+
+
+def _head(card: Card) -> dict[str, Any]:
+    """A release as the page shows it; `report` is the link to its report, None if there is none."""
+    report = f"{card['release_id']}.html"
+    there = (reports_path() / report).is_file()
+    return {**card, "report": f"../../{quote(report)}" if there else None}
+
+
+def _boards(common: Sequence[OnCommon]) -> list[Board]:
+    boards = []
+    for (judge, version), of in groupby(common, key=lambda each: (each.judge, each.judge_version)):
+        models = list(of)
+        title = "Scored by rule" if judge == RULE else f"Judge {judge}"
+        leading = models[0].scores[0].metric
+        metrics = list(
+            dict.fromkeys(
+                one.metric
+                for each in models
+                for one in each.scores
+                if leading.aggregation == one.metric.aggregation or leading.name == one.metric.name
+            )
+        )
+        # The sort keeps the benchmark's order among those averaged alike.
+        metrics.sort(key=lambda metric: metric.aggregation != leading.aggregation)
+        boards.append(
+            Board(
+                "Panel of judges" if judge == PANEL else title,
+                version,
+                [f"{metric.name}, {metric.aggregation} mean" for metric in metrics],
+                [(each, _sides(each, metrics)) for each in models],
+                all(each.repeated.is_all for each in models),
+            )
+        )
+    return boards
+
+
+def _sides(of: OnCommon, metrics: Sequence[Metric]) -> list[Side | None]:
+    """One for each metric; None where the model has no score."""
+    found = {one.metric: one for one in of.scores}
+    return [_side(found[metric]) if metric in found else None for metric in metrics]
+
+
+def _side(of: CommonScore) -> Side:
+    ends = sorted(map(of.metric.statistic, (of.metric.lowest, of.metric.highest)))
+    scale = Scale(*ends)
+    interval = ""
+    if of.ci_low is not None and of.ci_high is not None:
+        interval = f"{scale.difference(of.ci_low)} – {scale.difference(of.ci_high)}"
+    # Where less is better, or the number falls where the mean rises, a rise is no gain.
+    sign = 1 if of.metric.higher_is_better != of.metric.inverse else -1
+    verdict = ""
+    if of.ci_low is not None and of.ci_high is not None and (of.ci_low > 0 or of.ci_high < 0):
+        verdict = "better" if sign * of.difference > 0 else "worse"
+    return Side(
+        scale.shown(of.before),
+        scale.shown(of.after),
+        scale.difference(of.difference),
+        interval,
+        verdict,
+    )
+
+
+def _item(how: str, of: ItemChange, image_store: ImageStore) -> dict[str, Any]:
+    return {
+        "how": how,
+        "ids": of.item_ids,
+        "what": of.what,
+        "opening": _cut(" ".join(of.opening.split()), MAX_OPENING),
+        "changes": [_change(change, image_store) for change in of.changes],
+    }
+
+
+def _change(of: Change, image_store: ImageStore) -> dict[str, Any]:
+    label = of.kind
+    if of.turn is not None:
+        label = (
+            f"{of.kind.removeprefix('turn ')} turn {of.turn}"
+            if of.kind.startswith("turn ")
+            else (f"{of.kind} of turn {of.turn}")
+        )
+    if of.of_images:
+        sides = [[_image(each, image_store) for each in ids[:MAX_IMAGES]] for ids in of[2:4]]
+        return {"label": label, "images": sides, "pieces": None, "lists": None}
+    if len(of.before) > 1 or len(of.after) > 1:
+        lists = [[_cut(text, MAX_CHARACTERS) for text in texts] for texts in of[2:4]]
+        return {"label": label, "images": None, "pieces": None, "lists": lists}
+    return {"label": label, "images": None, "pieces": _pieces(of), "lists": None}
+
+
+def _pieces(of: Change) -> list[tuple[Op, str]]:
+    before, after = ("\n".join(texts) for texts in (of.before, of.after))
+    return word_differences(_cut(before, MAX_CHARACTERS), _cut(after, MAX_CHARACTERS), quickly=True)
+
+
+def _image(image_id: str, image_store: ImageStore) -> dict[str, str | None]:
+    return {"id": image_id, "source": source_of(image_id, image_store)}
+
+
+def _cut(text: str, n_characters: int) -> str:
+    return text if len(text) <= n_characters else f"{text[: n_characters - 1]}…"

@@ -1,0 +1,106 @@
+"""What contestants send, with plain replies in the place of a provider's: any benchmark, any trial."""
+
+import asyncio
+from typing import Any
+
+import pytest
+import yaml
+
+from assets.evaluate.contestants import contestants
+from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
+from methods.evaluation.asking import Ask
+from methods.evaluation.items import Item, Turn
+from methods.prompts.messages import Image, Message, Text
+from resources.llm.registry import Registry, load_registry
+from resources.llm.request import ChatRequest, Completion
+from tests.assets.evaluate.toy_benchmark import Toy
+
+NAMES = ["local", "no-images:local", "other-images:local", "baseline:reference", "baseline:empty"]
+ITEMS = [
+    Item(
+        f"item-{number}",
+        (Turn(1, f"<ImageHere> Which colour is <image-1> in {number}?", (1,), {"key": key}),),
+        (f"picture-{number}",),
+        ("red", "green", "blue"),
+        labels={"n_choices": "3"},
+    )
+    for number, key in enumerate("AB")
+]
+
+
+class Calls:
+    """Answers A to everything, and keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """The reply to a request."""
+        self.sent.append(request)
+        return Completion(
+            f"key-{len(self.sent)}", "The answer is A.", "stop", 1, 1, 0.0, cached=False
+        )
+
+
+@pytest.fixture
+def registry(tmp_path) -> Registry:
+    path = tmp_path / "models.yaml"
+    entry = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "weights"}
+    path.write_text(yaml.safe_dump({"profiles": {}, "models": {"local": entry}}))
+    return load_registry(path)
+
+
+def asked(
+    registry: Registry, name: str, item: Item
+) -> tuple[list[ChatRequest], list[dict[str, Any]]]:
+    """The requests that a contestant sends about an item, and the rows of its answers."""
+    calls = Calls()
+    (contestant,) = contestants([name], registry, ITEMS, PARAMS)
+    run = AnswerRun(contestant, item)
+    answered = asyncio.run(answer_item(calls, Toy(), run, "nobody"))  # type: ignore[arg-type]
+    return calls.sent, answered.answers
+
+
+def words(request: ChatRequest) -> str:
+    return "".join(p.text for m in request.messages for p in m.parts if isinstance(p, Text))
+
+
+def pictures(request: ChatRequest) -> list[str]:
+    return [p.image_id for m in request.messages for p in m.parts if isinstance(p, Image)]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("local", ["picture-0"]), ("no-images:local", []), ("other-images:local", ["picture-1"])],
+)
+def test_every_pass_of_a_circular_item_goes_without_its_image(
+    registry: Registry, name: str, shown: list[str]
+) -> None:
+    sent, rows = asked(registry, name, ITEMS[0])
+    seeing, _ = asked(registry, "local", ITEMS[0])
+    # A is right at first and wrong when the choices have moved on.
+    assert [row["trial"] for row in rows] == ["shift-0", "shift-1"]
+    assert [request.model for request in sent] == ["local", "local"]
+    assert [pictures(request) for request in sent] == [shown, shown]
+    assert [words(request) for request in sent] == [words(request) for request in seeing]
+    assert {request.prompt_version for request in sent} == {Toy.answer_version}
+
+
+def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> None:
+    made = contestants(NAMES, registry, ITEMS, PARAMS)
+    assert [(each.name, each.asks, each.provider) for each in made] == [
+        ("local", "local", "openai"),
+        ("no-images:local", "local", "openai"),
+        ("other-images:local", "local", "openai"),
+        ("baseline:reference", "baseline:reference", "baseline"),
+        ("baseline:empty", "baseline:empty", "baseline"),
+    ]
+
+
+def test_a_baseline_sends_nothing(registry: Registry) -> None:
+    calls = Calls()
+    (baseline,) = contestants(["baseline:reference"], registry, ITEMS, PARAMS)
+    ask = Ask("plain", 1, (Message.of("user", "Which colour?"),))
+    reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
+    # The text of the right choice.
+    assert (calls.sent, reply.row["answer"]) == ([], "green")

@@ -1,0 +1,205 @@
+"""MMDU as its authors publish it, in full size: imported, answered, judged by two judges and scored.
+
+110 dialogues of two turns in the published form, on pictures of the sample corpus. Some answers and
+some judgments are lost on purpose. The numbers that VLMEvalKit gives are worked out here from the rows
+alone.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.evaluate.sample_dialogues import write_dialogues
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, data_url_hash
+from tests.doubles.garbling_proxy import When
+
+pytestmark = pytest.mark.slow
+
+N_DIALOGUES, N_TURNS = 110, 2
+BY_SKILL = ["careful", "careless", "rambler", "always-a", "refuser"]
+REFERENCE, SWAPPED, EMPTY = "baseline:reference", "baseline:swapped-reference", "baseline:empty"
+CONTESTANTS = [*BY_SKILL, REFERENCE, SWAPPED, EMPTY]
+ONE, TWO, PANEL = "judge-one", "judge-two", "panel"
+CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3, 20, 41, 77))
+
+
+@pytest.fixture(scope="module")
+def whole(
+    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("whole")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    world.write_models(models(offline, world.proxy.base_url))
+    file = write_dialogues(root / "published", N_DIALOGUES, N_TURNS)
+    config = {"benchmark": "mmdu", "file": str(file)}
+    assert world.run("import_release", {"import_published": {"config": config}}).success
+    lose_some(world)
+    fewer = {"n_resamples": 1000}
+    world.write_settings({"evaluate": {"scores": fewer, "comparisons": fewer}})
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+    yield world
+
+
+def models(offline: str, proxy: str) -> Row:
+    """The offline models; those of which something is lost are behind the proxy."""
+    entry = {"provider": "offline", "base_url": offline}
+    lossy = {"provider": "openai", "base_url": proxy}
+    return {
+        "profiles": {
+            "test": {"writer": "careful", "judges": [ONE, TWO], "evaluate": CONTESTANTS},
+        },
+        "models": {
+            **{name: {**entry, "model": f"offline-{name}"} for name in BY_SKILL},
+            "careless": {**lossy, "model": "offline-careless"},
+            ONE: {**entry, "model": "offline-judge", "identity": "one"},
+            TWO: {**lossy, "model": "offline-judge", "identity": "two"},
+        },
+    }
+
+
+def lose_some(world: World) -> None:
+    """Three dialogues of a model end early, each in another way; a judge says nothing of a fourth."""
+    world.proxy.rewrite(turn_of(world, CUT_OFF, 1), "It begins wi", finish="length")
+    world.proxy.filter(turn_of(world, WITHHELD, 2))
+    world.proxy.refuse(turn_of(world, BROKEN, 2), 400, "There is something about this request.")
+    shown = images_of(world, UNJUDGED)
+    world.proxy.filter(lambda asked: asked.task == "judge" and asked.images == shown)
+
+
+def turn_of(world: World, item_id: str, turn: int) -> When:
+    shown = images_of(world, item_id)
+    return lambda asked: (asked.task, asked.turn, asked.images) == ("", turn, shown)
+
+
+def images_of(world: World, item_id: str) -> list[str]:
+    rows = world.rows(
+        "SELECT image_id FROM release.images WHERE item_id = $i ORDER BY position", i=item_id
+    )
+    return [data_url_hash(world, row["image_id"]) for row in rows]
+
+
+def overall(world: World, form: str) -> dict[tuple[str, str], float]:
+    """Micro means of the overall score, by judge and model."""
+    rows = world.rows(
+        "SELECT judge, model, value FROM evaluate.scores WHERE metric = 'Overall Score' "
+        "AND aggregation = 'micro' AND subset_label = '' AND form = $f",
+        f=form,
+    )
+    return {(row["judge"], row["model"]): row["value"] for row in rows}
+
+
+def turns(world: World, judge: str, model: str) -> list[Row]:
+    """Every turn of a model: its status, and the judge's overall grade where there is one."""
+    return world.rows(
+        "SELECT a.item_id, a.turn, a.status, a.answer, j.scores['Overall Score'] AS grade "
+        "FROM evaluate.answers AS a LEFT JOIN evaluate.judgments AS j "
+        "ON j.judge = $j AND (j.model, j.item_id, j.turn) = (a.model, a.item_id, a.turn) "
+        "WHERE a.model = $m",
+        j=judge,
+        m=model,
+    )
+
+
+def test_all_dialogues_are_imported_answered_and_judged_by_both_judges(whole: World) -> None:
+    text = (whole.root / "published" / "benchmark.json").read_text()
+    assert '"/mmdu_pics/' in text and "<ImageHere>" in text, "the authors' form"
+    assert whole.warehouse.count("release.items") == N_DIALOGUES
+    assert whole.rows(
+        "SELECT count(DISTINCT image_ids) AS n FROM (SELECT list(image_id ORDER BY "
+        "position) AS image_ids FROM release.images GROUP BY item_id)"
+    ) == [{"n": N_DIALOGUES}]
+    counted = whole.rows("SELECT model, count(*) AS n FROM evaluate.answers GROUP BY model")
+    assert {row["model"]: row["n"] for row in counted} == dict.fromkeys(CONTESTANTS, 220)
+    judged = whole.rows("SELECT judge, model, count(*) AS n FROM evaluate.judgments GROUP BY ALL")
+    # Careless has no answer to four turns; the second judge said nothing of a dialogue.
+    assert {(row["judge"], row["model"]): row["n"] for row in judged} == {
+        (judge, model): 220 - 4 * (model == "careless") - N_TURNS * (judge == TWO)
+        for judge in (ONE, TWO)
+        for model in CONTESTANTS
+    }
+
+
+def test_a_panel_stands_beside_both_judges(whole: World) -> None:
+    scores = overall(whole, "judged")
+    assert {judge for judge, _ in scores} == {ONE, TWO, PANEL}
+    # They say the same, and the panel rests on what both judged.
+    for model in CONTESTANTS:
+        assert scores[PANEL, model] == pytest.approx(scores[TWO, model])
+    versions = whole.rows(
+        "SELECT DISTINCT judge_version FROM evaluate.scores WHERE judge = 'panel'"
+    )
+    assert len(versions) == 1 and versions[0]["judge_version"].startswith(f"mean of {ONE} ")
+
+
+@pytest.mark.parametrize("judge", [ONE, TWO, PANEL])
+def test_models_come_in_the_order_of_their_skill_between_the_baselines(
+    whole: World, judge: str
+) -> None:
+    scores = {model: value for (by, model), value in overall(whole, "floor").items() if by == judge}
+    assert scores[REFERENCE] > scores["careful"] > scores["careless"] > scores["rambler"]
+    assert scores["rambler"] > scores["always-a"] == scores["refuser"] == scores[EMPTY] == 10
+    # A text about other pictures is long and coherent, and some of it fits by chance: the offline judge
+    # puts it above a careless answer, and far below one about the pictures that are there.
+    assert scores["careful"] - scores[SWAPPED] > 35
+    ranks = whole.rows(
+        "SELECT model, rank FROM evaluate.ranks WHERE judge = $j AND metric = 'Overall Score' "
+        "AND aggregation = 'micro'",
+        j=judge,
+    )
+    assert {row["model"]: row["rank"] for row in ranks} == {
+        **{"careful": 1, "careless": 2, "rambler": 3, "always-a": 4, "refuser": 4},
+        **dict.fromkeys((REFERENCE, SWAPPED, EMPTY)),
+    }
+
+
+def test_what_was_lost_is_lost_by_name(whole: World) -> None:
+    rows = whole.rows(
+        "SELECT item_id, turn, status FROM evaluate.answers WHERE model = 'careless' "
+        "AND answer IS NULL ORDER BY item_id, turn"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        (CUT_OFF, 1, "truncated"),
+        (CUT_OFF, 2, "not_asked"),
+        (WITHHELD, 2, "refused"),
+        (BROKEN, 2, "failed"),
+    ]
+    by_judge = whole.rows(
+        "SELECT judge, item_id, count(*) AS n FROM evaluate.observations WHERE status = 'not_judged' "
+        "AND model = 'careful' AND metric = 'Overall Score' GROUP BY ALL"
+    )
+    assert by_judge == [{"judge": TWO, "item_id": UNJUDGED, "n": N_TURNS}]
+
+
+@pytest.mark.parametrize("judge", [ONE, TWO])
+@pytest.mark.parametrize("model", CONTESTANTS)
+def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(
+    whole: World, judge: str, model: str
+) -> None:
+    """`valid` is the mean over judged turns, `all` counts every other turn as 0; both times 10.
+
+    Ours has no turn that the judge failed in `floor`, and counts what the model failed as the lowest
+    grade, 1. With N turns, of which the model failed F and the judge U:
+    `all` = (`floor` x (N - U) - 10 F) / N; where the judge failed nothing, `floor` - 10 F / N.
+    """
+    rows = turns(whole, judge, model)
+    grades = [row["grade"] for row in rows if row["grade"] is not None]
+    valid = 10 * sum(grades) / len(grades)
+    all_turns = 10 * sum(row["grade"] or 0 for row in rows) / len(rows)
+    n, n_failed = len(rows), sum(row["answer"] is None for row in rows)
+    n_unjudged = sum(row["answer"] is not None and row["grade"] is None for row in rows)
+    assert (n, n_failed, n_unjudged) == (
+        N_DIALOGUES * N_TURNS,
+        4 if model == "careless" else 0,
+        N_TURNS if judge == TWO else 0,
+    )
+
+    floor = overall(whole, "floor")[judge, model]
+    assert overall(whole, "judged")[judge, model] == pytest.approx(valid)
+    assert (floor * (n - n_unjudged) - 10 * n_failed) / n == pytest.approx(all_turns)
+    if judge == ONE:
+        assert floor - 10 * n_failed / n == pytest.approx(all_turns)
+    # A number of survivors alone is never below one that counts what was lost.
+    assert valid >= floor >= all_turns

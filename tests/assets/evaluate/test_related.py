@@ -1,0 +1,99 @@
+"""A judge's and a writer's own answers, and those of their relatives, are marked on the leaderboard."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+
+from assets.common.previews import preview
+from assets.common.tables import rows_to_arrow
+from assets.evaluate.comparisons import comparisons
+from assets.evaluate.scores import scores
+from methods.benchmarks import BENCHMARKS
+from methods.mmdu.judging import DIMENSIONS
+from resources.warehouse import Warehouse
+
+R = {"release_id": "mmdu-0123456789"}
+MODELS = ("gpt-4o-2024-08-06", "gpt-4o-mini-2024", "qwen", "baseline:reference")
+FAMILIES = {MODELS[0]: "gpt", MODELS[1]: "gpt", MODELS[2]: "qwen"}
+
+
+@pytest.fixture
+def warehouse(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Three models and a baseline, judged by the first model on one release that `qwen` wrote."""
+    entries = {
+        name: {"provider": "openai", "model": name, "family": family}
+        for name, family in FAMILIES.items()
+    }
+    profile = {"writer": "qwen", "judge": MODELS[0], "evaluate": list(MODELS)}
+    models = tmp_path / "models.yaml"
+    models.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    monkeypatch.setenv("LOOM_MODELS", str(models))
+    made = Warehouse(loom_home / "warehouse.duckdb")
+    item = {**R, "item_id": "i"}
+    turns = [{**item, "turn": turn} for turn in (1, 2)]
+    of_model = [
+        {**turn, "benchmark": "mmdu", "model": model, "trial": "plain"}
+        for turn in turns
+        for model in MODELS
+    ]
+    card = {"name": "mmdu", "kind": "benchmark", "benchmark": "mmdu", "origin": "built"}
+    reviewed = {"review_policy": "none", "review_share": 0.0, "created_at": "2026-03-02"}
+    counts = {"n_items": 1, "n_turns": 2, "n_images": 0, "provider": "openai"}
+    tables = {
+        "release.releases": [{**R, **card, **reviewed, **counts, "writers": ["qwen"]}],
+        "release.items": [{**item, "ordinal": 1, "revision": 0, "reviewers": [], "labels": []}],
+        "release.turns": [{**turn, "question": "Q?", "image_positions": []} for turn in turns],
+        "evaluate.answers": [
+            {
+                **row,
+                "provider": "openai",
+                "status": "answered",
+                "answer": "A",
+                "prompt_version": "p",
+            }
+            for row in of_model
+        ],
+        "evaluate.observations": [
+            {**row, "judge": MODELS[0], "judge_version": "mmdu/judge@1", "replicate": 0}
+            | {"metric": metric, "part": "turn", "status": "judged", "value": float(grade)}
+            for grade, row in enumerate(of_model, start=1)
+            for metric in DIMENSIONS
+        ],
+    }
+    for table, rows in tables.items():
+        made.replace(table, rows_to_arrow(table, rows))
+    quick = {"config": {"n_resamples": 100}}
+    dg.materialize(
+        [scores, comparisons],
+        resources={"warehouse": made, "benchmarks": BENCHMARKS},
+        run_config={"ops": {"evaluate__scores": quick, "evaluate__comparisons": quick}},
+    )
+    return made
+
+
+def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(
+    warehouse: Warehouse,
+) -> None:
+    rows = warehouse.read("evaluate/leaderboard").to_pylist()
+    assert {row["model"]: row["related"] for row in rows} == {
+        MODELS[0]: "self",
+        MODELS[1]: "family",
+        "qwen": "self",
+        "baseline:reference": None,
+    }
+    ranks = warehouse.sql("SELECT DISTINCT model, related FROM evaluate.ranks").to_pylist()
+    assert {row["model"]: row["related"] for row in ranks} == {
+        MODELS[0]: "is the judge",
+        MODELS[1]: "judge's family",
+        "qwen": "is the writer",
+        "baseline:reference": None,
+    }
+
+
+def test_the_preview_with_the_mark_still_has_a_model_a_line(warehouse: Warehouse) -> None:
+    lines = preview(warehouse.read("evaluate/leaderboard")).splitlines()
+    (head,) = [line for line in lines if line.startswith("| model |")]
+    assert "| related |" in head
+    assert sum(line.startswith(f"| {MODELS[0]} | Overall") for line in lines) >= 1

@@ -1,0 +1,175 @@
+"""A model asked without its images, or with those of another item, from `models.yaml` to the report."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.evaluate.sample_dialogues import write_dialogues
+from tests.assets.world import ANY_ASSETS, World, data_url_hash, made, models_yaml, sentence
+
+BLIND, ELSEWHERE = "no-images:careful", "other-images:careful"
+EVALUATED = ["careful", BLIND, ELSEWHERE, "baseline:reference"]
+N_DIALOGUES, N_TURNS = 8, 2
+
+
+def import_dialogues(world: World, n_dialogues: int) -> None:
+    file = write_dialogues(world.root / "published", n_dialogues, N_TURNS)
+    config = {"benchmark": "mmdu", "file": str(file)}
+    assert world.run("import_release", {"import_published": {"config": config}}).success
+
+
+def with_models(world: World, evaluate: list[str]) -> World:
+    models = models_yaml(world.proxy.base_url)
+    models["profiles"]["test"]["evaluate"] = evaluate
+    world.write_models(models)
+    return world
+
+
+@pytest.fixture(scope="module")
+def blind(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Eight dialogues of two turns, evaluated."""
+    root = tmp_path_factory.mktemp("blind")
+    (root / "corpus").mkdir()
+    world = with_models(make_world(root, Corpus(root / "corpus")), EVALUATED)
+    import_dialogues(world, N_DIALOGUES)
+    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    assert run.success and "evaluate/reports" in made(run)
+    yield world
+
+
+def overall(world: World) -> dict[str, float]:
+    rows = world.rows(
+        "SELECT model, value FROM evaluate.scores WHERE metric = 'Overall Score' AND form = 'floor' "
+        "AND aggregation = 'micro' AND subset_label = ''"
+    )
+    return {row["model"]: row["value"] for row in rows}
+
+
+def test_a_model_that_looks_scores_higher_than_without_its_images(blind: World) -> None:
+    scores = overall(blind)
+    assert scores.keys() == set(EVALUATED)
+    # It says that there is no picture, and what it sees elsewhere is wrong here.
+    assert scores["careful"] > 80 > 60 > scores[ELSEWHERE] > scores[BLIND]
+
+
+def test_the_comparison_with_itself_says_so_and_no_rank_is_given(blind: World) -> None:
+    pairs = blind.rows(
+        "SELECT first, second, difference, p_holm FROM evaluate.comparisons "
+        "WHERE metric = 'Overall Score' AND aggregation = 'micro' AND form = 'floor' ORDER BY second"
+    )
+    assert [(row["first"], row["second"]) for row in pairs] == [
+        ("careful", BLIND),
+        ("careful", ELSEWHERE),
+    ]
+    scores = overall(blind)
+    for row in pairs:
+        assert row["difference"] == pytest.approx(scores["careful"] - scores[row["second"]])
+        # Every dialogue is better with its images: 2 of 2 ** 8 signs, two tests.
+        assert row["p_holm"] == pytest.approx(2 * 2 / 2**N_DIALOGUES)
+    ranks = blind.rows("SELECT DISTINCT model, rank FROM evaluate.ranks")
+    assert {row["model"]: row["rank"] for row in ranks} == {
+        "careful": 1,
+        **dict.fromkeys(EVALUATED[1:]),
+    }
+
+
+def test_the_words_are_the_same_and_the_images_are_none_or_anothers(blind: World) -> None:
+    asked = [each for each in blind.proxy.requests if each.model == "offline-careful"]
+    of_item = {
+        row["item_id"]: [data_url_hash(blind, image_id) for image_id in row["image_ids"]]
+        for row in blind.rows(
+            "SELECT item_id, list(image_id ORDER BY position) AS image_ids FROM release.images "
+            "GROUP BY item_id"
+        )
+    }
+    first = {}
+    for each in asked:
+        if each.turn == 1:
+            first.setdefault(each.text, []).append(each.images)
+    assert len(first) == N_DIALOGUES, "the words of a dialogue are the same for all three"
+    for sent in first.values():
+        # Not in the order of the contestants, who are asked side by side.
+        shown = sorted(sent, key=len)
+        assert shown[0] == []
+        assert all(images in of_item.values() for images in shown[1:])
+        assert not set(shown[1]) & set(shown[2])
+    assert len(asked) == 3 * N_DIALOGUES * N_TURNS
+
+
+def test_the_judge_is_shown_the_items_own_images_and_no_name(blind: World) -> None:
+    asked = blind.proxy.asked("judge")
+    own = {
+        tuple(data_url_hash(blind, image_id) for image_id in row["image_ids"])
+        for row in blind.rows(
+            "SELECT list(image_id ORDER BY position) AS image_ids FROM release.images "
+            "GROUP BY item_id"
+        )
+    }
+    assert {tuple(each.images) for each in asked} == own
+    assert not any("careful" in each.text or "no-images" in each.text for each in asked)
+
+
+def test_every_answer_says_who_gave_it_and_leads_to_its_call(blind: World) -> None:
+    rows = blind.rows(
+        "SELECT model, provider, trial, count(call_key) AS n_calls FROM evaluate.answers "
+        "WHERE model LIKE '%careful' GROUP BY ALL ORDER BY model"
+    )
+    assert rows == [
+        {"model": model, "provider": "openai", "trial": "plain", "n_calls": 16}
+        for model in sorted(EVALUATED[:3])
+    ]
+
+
+def test_people_are_not_asked_to_score_what_was_not_seen(blind: World) -> None:
+    queued = blind.rows("SELECT count(*) AS n FROM evaluate.score_queue")
+    # Five answers of the one model.
+    assert queued == [{"n": 5}]
+
+
+def test_they_say_nothing_of_the_judges_quality(blind: World) -> None:
+    rows = blind.rows("SELECT DISTINCT model FROM evaluate.judge_quality WHERE model <> ''")
+    assert rows == [{"model": "careful"}]
+
+
+def test_the_report_says_in_words_what_they_are(blind: World) -> None:
+    (page,) = (blind.home / "reports").glob("mmdu-*.html")
+    text = page.read_text()
+    assert "What looking adds" in text
+    assert "Models without their images, or with those of another dialogue" in text
+    assert "images of another item" in text
+
+
+def test_running_it_again_asks_nothing(blind: World) -> None:
+    n_calls = len(blind.ledger)
+    assert blind.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert len(blind.ledger) == n_calls
+
+
+def test_a_release_of_one_item_has_no_other_images(
+    make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("alone")
+    (root / "corpus").mkdir()
+    world = with_models(make_world(root, Corpus(root / "corpus")), ["careful", ELSEWHERE])
+    import_dialogues(world, 1)
+    run = world.evaluate()
+    assert not run.success
+    assert sentence(run) == (
+        "No other item of the release has an image to show in place of image 1 of dialogue-000: leave "
+        "other-images out of `evaluate`."
+    )
+    assert world.proxy.requests == []
+
+
+def test_a_model_that_is_only_asked_without_its_images_has_to_be_known(
+    make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("unknown")
+    (root / "corpus").mkdir()
+    world = with_models(make_world(root, Corpus(root / "corpus")), ["no-images:nobody"])
+    run = world.evaluate()
+    assert not run.success
+    assert "There is no model 'nobody' in models.yaml" in str(run.all_events)

@@ -1,0 +1,355 @@
+"""What evaluation costs: asking, judging and scoring, against the time that the models themselves take.
+
+Run by `make bench-evaluate`: 3,000 items of four choices, circular with an early stop, and 110
+dialogues of 15 turns (MMDU's size), each by five models that answer after 200 ms, ten requests of each
+in flight. The dialogues are judged, too. That is at most 250 requests a second, which one core sends
+and another one answers: the rest of the time is waiting, so two cores are enough. Each of the two is
+measured in a process of its own, through the assets, gateway, ledger and warehouse of a fresh home; the
+API is a stand-in in another process.
+
+The ideal is what no order of the requests can go below: the calls of the slowest model times the
+latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
+longer. Prints tables, and as the last line all figures as one JSON object.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import io
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from resources.home import REPO_ROOT
+
+N_ITEMS, N_CHOICES = 3_000, 4
+N_DIALOGUES, N_TURNS = 110, 15
+LATENCY_MS, IN_FLIGHT = 200, 10
+BAR = 1.15
+"""A stage may take so many times the ideal."""
+SKILLS = {"m85": 0.85, "m70": 0.7, "m55": 0.55, "m40": 0.4, "m25": 0.25}
+"""How often each model is right in a pass of its own."""
+JUDGE, WRITER = "judge", "writer"
+CIRCULAR, DIALOGUES = "circular", "dialogues"
+WORDS = 120
+"""Words of an answer in a dialogue."""
+N_PICTURES = 200
+DIMENSIONS = (
+    "Creativity",
+    "Richness",
+    "Visual Perception",
+    "Logical Coherence",
+    "Answer Accuracy",
+    "Image Relationship Understanding",
+    "Overall Score",
+)
+Row = dict[str, Any]
+
+
+# --- The stand-in ----------------------------------------------------------------------------------
+
+
+def serve() -> None:
+    """The stand-in, until its standard input is closed."""
+    from tests.doubles.openai_api import Api, completion, http_reply
+
+    class Models(Api):
+        """Answers as the model that is asked for."""
+
+        def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
+            asked = json.loads(body)
+            message = {"role": "assistant", "content": said(asked["model"], text_of(asked))}
+            reply = http_reply(200, completion(message, 100, 100))
+
+            def write() -> None:
+                if not transport.is_closing():
+                    transport.write(reply)
+
+            asyncio.get_running_loop().call_later(LATENCY_MS / 1000, write)
+
+    async def run() -> None:
+        print(await Models().listen(), flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+    asyncio.run(run())
+
+
+def text_of(asked: Row) -> str:
+    """The text of the last message."""
+    content = asked["messages"][-1]["content"]
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content)
+
+
+def said(model: str, text: str) -> str:
+    """Grades by the judge, a letter to an item of choices, words to a turn of a dialogue."""
+    if model == JUDGE:
+        grades = {name: 1 + int(10 * chance(name, text)) for name in DIMENSIONS}
+        return f"It was read with care.\n\n{grades}"
+    item = re.search(r"Item (\d+)\.", text)
+    if item is None:
+        return " ".join(["word"] * WORDS) + f" {chance(model, text):.6f}"
+    right = re.search(rf"^([A-Z])\. value {item[1]}$", text, re.MULTILINE)
+    assert right is not None
+    letter = right[1] if chance(model, text) < SKILLS[model] else "B" if right[1] == "A" else "A"
+    return f"The answer is {letter}."
+
+
+def chance(*of: str) -> float:
+    """A number from 0 to 1 that follows from texts."""
+    return int(hashlib.sha256("\n".join(of).encode()).hexdigest()[:8], 16) / 2**32
+
+
+@contextmanager
+def api() -> Iterator[str]:
+    """The base URL of the stand-in, in a process of its own."""
+    command = [sys.executable, "-m", "tests.bench.evaluate", "serve"]
+    with subprocess.Popen(
+        command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin and process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.stdin.close()
+
+
+# --- What is asked ---------------------------------------------------------------------------------
+
+
+def items_of(name: str, n: int, images: Sequence[str]) -> list[Any]:
+    """The items of the benchmark: choices, or dialogues with an image each in two of their turns."""
+    from methods.evaluation.items import Item, Turn
+
+    if name == CIRCULAR:
+        found = []
+        for number in range(n):
+            right = number % N_CHOICES
+            question = f"<ImageHere>Item {number}. Which is it?"
+            choices = [f"other {place}" for place in range(N_CHOICES)]
+            choices[right] = f"value {number}"
+            found.append(
+                Item(
+                    f"item-{number:05}",
+                    (Turn(1, question, (1,), {"key": "ABCD"[right]}),),
+                    (images[number % len(images)],),
+                    tuple(choices),
+                    labels={"n_choices": str(N_CHOICES), "colour": str(number % 8)},
+                )
+            )
+        return found
+    return [
+        Item(
+            f"dialogue-{number:03}",
+            tuple(
+                Turn(
+                    turn,
+                    f"{'<ImageHere>' if turn in (1, 5) else ''}What of {number}, {turn}?",
+                    ((1,) if turn == 1 else (2,) if turn == 5 else ()),
+                    {"answer": " ".join(["reference"] * WORDS)},
+                )
+                for turn in range(1, N_TURNS + 1)
+            ),
+            (images[number % len(images)], images[(number + 1) % len(images)]),
+        )
+        for number in range(n)
+    ]
+
+
+def pictures(store: Any) -> list[str]:
+    """Small pictures in the store, by their ids."""
+    from PIL import Image
+
+    found = []
+    for number in range(N_PICTURES):
+        data = io.BytesIO()
+        Image.new("RGB", (64, 64), (number, 255 - number, 90)).save(data, "PNG")
+        found.append(store.put(data.getvalue()).image_id)
+    return found
+
+
+# --- Measuring -------------------------------------------------------------------------------------
+
+
+def measure(name: str, url: str, n: int) -> None:
+    """One benchmark, here and now: prints its figures as JSON. Imports are not counted."""
+    import dagster as dg
+
+    from assets.evaluate import answers, comparisons, judgments, observations, scores
+    from assets.release.published import write_imported
+    from methods.benchmarks import BENCHMARKS
+    from methods.release import Edition
+    from resources import home
+    from resources.images.store import ImageStore
+    from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
+    from resources.llm.gateway import Gateway
+    from resources.llm.ledger import Ledger
+    from resources.llm.registry import load_registry
+    from resources.offline.process import OfflineServer
+    from resources.warehouse import Warehouse
+    from tests.assets.evaluate.toy_benchmark import Toy
+
+    registry = Path(os.environ["LOOM_MODELS"])
+    registry.write_text(json.dumps(models(url)))
+    warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
+    ledger = Ledger(home.ledger_path())
+    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=OfflineServer())
+    benchmarks = {**BENCHMARKS, "toy": Toy()}
+    benchmark = "toy" if name == CIRCULAR else "mmdu"
+    edition = Edition(benchmark, "test", None, "imported")
+    items = items_of(name, n, pictures(store))
+    write_imported(warehouse, f"{benchmark}-test", edition, items, {"file": "bench"})
+    given = {"warehouse": warehouse, "llm": gateway, "benchmarks": benchmarks}
+    before, stages = peak_mib(), {}
+    with dg.DagsterInstance.ephemeral() as instance:
+        for asset in (answers, judgments, observations, scores, comparisons):
+            stage, n_calls = asset.key.path[-1], len(ledger)
+            wall, cpu = time.monotonic(), time.process_time()
+            assert dg.materialize([asset], resources=given, instance=instance).success
+            stages[stage] = {
+                "wall_s": round(time.monotonic() - wall, 2),
+                "cpu_s": round(time.process_time() - cpu, 2),
+                "calls": len(ledger) - n_calls,
+                "rows": warehouse.count(f"evaluate.{stage}"),
+                "peak_mib": peak_mib(),
+            }
+    counted = warehouse.sql("SELECT model, count(*) AS n FROM evaluate.answers GROUP BY model")
+    calls = {row["model"]: row["n"] for row in counted.to_pylist()}
+    gateway.close()
+    figures = {"imports_mib": before, "stages": stages, "calls_of": calls}
+    print(json.dumps({**figures, **against_the_ideal(name, n, stages, calls)}))
+
+
+def against_the_ideal(name: str, n: int, stages: dict[str, Row], calls: dict[str, int]) -> Row:
+    """Each stage that asks models against the ideal, and the calls against those of every pass."""
+    one, chain = LATENCY_MS / 1000, N_CHOICES if name == CIRCULAR else N_TURNS
+    ideal = {"answers": max(max(calls.values()) * one / IN_FLIGHT, chain * one)}
+    if name == DIALOGUES:
+        ideal["judgments"] = stages["judgments"]["calls"] * one / (IN_FLIGHT * len(SKILLS))
+    for stage, seconds in ideal.items():
+        stages[stage]["ideal_s"] = round(seconds, 2)
+        stages[stage]["of_ideal"] = round(stages[stage]["wall_s"] / seconds, 3)
+    every = n * chain * len(SKILLS)
+    scoring = sum(stages[stage]["wall_s"] for stage in ("observations", "scores", "comparisons"))
+    return {
+        "calls": sum(calls.values()),
+        "calls_without_early_stop": every,
+        "calls_of_every": round(sum(calls.values()) / every, 3),
+        "scoring_s": round(scoring, 2),
+        "within_bar": all(stages[stage]["of_ideal"] <= BAR for stage in ideal),
+    }
+
+
+def models(url: str) -> Row:
+    """Five models and a judge behind the stand-in; the judge has the places of all five."""
+    entry = {"provider": "openai", "base_url": url, "concurrency": IN_FLIGHT}
+    judge = {**entry, "concurrency": IN_FLIGHT * len(SKILLS)}
+    return {
+        "profiles": {"p": {"writer": WRITER, "judge": JUDGE, "evaluate": list(SKILLS)}},
+        "models": {**dict.fromkeys(SKILLS, entry), WRITER: entry, JUDGE: judge},
+    }
+
+
+def peak_mib() -> int:
+    """The most memory that this process has had."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def measured(name: str, n: int) -> Row:
+    """The figures of one benchmark, from a process of its own with a home of its own."""
+    print(f"{name}, {n:,} items ...", file=sys.stderr)
+    with api() as url, tempfile.TemporaryDirectory() as folder:
+        environment = {
+            **os.environ,
+            "NO_PROXY": "127.0.0.1",
+            "no_proxy": "127.0.0.1",
+            "LOOM_HOME": f"{folder}/home",
+            "LOOM_MODELS": f"{folder}/models.yaml",
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.bench.evaluate", "measure", name, url, str(n)],
+            cwd=REPO_ROOT,
+            env=environment,
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def bench(n_items: int, n_dialogues: int) -> Row:
+    """Every figure there is."""
+    return {
+        "models": len(SKILLS),
+        "latency_ms": LATENCY_MS,
+        "in_flight_of_each": IN_FLIGHT,
+        "bar": BAR,
+        CIRCULAR: {"items": n_items, **measured(CIRCULAR, n_items)},
+        DIALOGUES: {
+            "dialogues": n_dialogues,
+            "turns": n_dialogues * N_TURNS,
+            **measured(DIALOGUES, n_dialogues),
+        },
+    }
+
+
+def show(figures: Row) -> None:
+    """The figures for people."""
+    print(
+        f"{figures['models']} models, {LATENCY_MS} ms a call, {IN_FLIGHT} in flight of each; the bar "
+        f"is {BAR} of the ideal\n"
+    )
+    for name in (CIRCULAR, DIALOGUES):
+        of = figures[name]
+        what = f"{of['items']:,} items" if name == CIRCULAR else f"{of['turns']:,} turns"
+        print(f"{name}, {what}")
+        heads = ("calls", "rows", "wall s", "ideal s", "of ideal", "CPU s", "peak MiB")
+        print(f"  {'stage':<14}" + "".join(f"{head:>10}" for head in heads))
+        for stage, row in of["stages"].items():
+            asks = "ideal_s" in row
+            cells = (
+                f"{row['calls']:,}",
+                f"{row['rows']:,}",
+                f"{row['wall_s']:.2f}",
+                f"{row['ideal_s']:.2f}" if asks else "",
+                f"{row['of_ideal']:.3f}" if asks else "",
+                f"{row['cpu_s']:.2f}",
+                f"{row['peak_mib']}",
+            )
+            print(f"  {stage:<14}" + "".join(f"{cell:>10}" for cell in cells))
+        print(
+            f"  {of['calls']:,} of {of['calls_without_early_stop']:,} calls were made "
+            f"({of['calls_of_every']:.0%}); scoring took {of['scoring_s']:.1f} s; "
+            f"{'within' if of['within_bar'] else 'over'} the bar. Imports {of['imports_mib']} MiB.\n"
+        )
+
+
+def main() -> None:
+    """Everything; or a part of it in a process of its own, as the arguments say."""
+    if sys.argv[1:2] == ["serve"]:
+        return serve()
+    if sys.argv[1:2] == ["measure"]:
+        return measure(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=N_ITEMS)
+    parser.add_argument("--dialogues", type=int, default=N_DIALOGUES)
+    given = parser.parse_args()
+    figures = bench(given.items, given.dialogues)
+    show(figures)
+    print(json.dumps(figures))
+    return None
+
+
+if __name__ == "__main__":
+    main()

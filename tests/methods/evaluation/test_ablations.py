@@ -1,0 +1,121 @@
+"""Messages without their images, or with those of another item."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.ablations import (
+    NoOtherImages,
+    images_of_others,
+    with_images,
+    without_images,
+)
+from methods.evaluation.items import Item, Turn
+from methods.prompts.messages import Image, Message, Text
+
+SAID = (
+    Message(
+        "user", (Text("Image1: "), Image("a"), Text(" Compare it with <image-2>: "), Image("b"))
+    ),
+    Message.of("assistant", "Both are red."),
+    Message("user", (Text("And "), Image("a"), Text("?"))),
+)
+
+
+def item(name: str, *images: str, group: str | None = None) -> Item:
+    return Item(name, (Turn(1, "Which colour?"),), images, group_id=group)
+
+
+def texts(messages: tuple[Message, ...]) -> list[str]:
+    return ["".join(p.text for p in each.parts if isinstance(p, Text)) for each in messages]
+
+
+def pictures(messages: tuple[Message, ...]) -> list[str]:
+    return [p.image_id for each in messages for p in each.parts if isinstance(p, Image)]
+
+
+def test_without_images_the_words_stay_with_their_numbers() -> None:
+    sent = without_images(SAID)
+    assert pictures(sent) == []
+    assert texts(sent) == texts(SAID)
+    assert texts(sent)[0] == "Image1:  Compare it with <image-2>: "
+    assert [each.role for each in sent] == ["user", "assistant", "user"]
+
+
+def test_images_are_replaced_where_they_stand() -> None:
+    sent = with_images(SAID, {"a": "x", "b": "y"})
+    assert pictures(sent) == ["x", "y", "x"]
+    assert texts(sent) == texts(SAID)
+    # A picture that is none of the item's stays.
+    assert pictures(with_images(SAID, {"a": "x"})) == ["x", "b", "x"]
+
+
+def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
+    items = [item("1", "a", "b"), item("2", "c"), item("3", "d", "e"), item("4")]
+    assert images_of_others(items) == {
+        # The second image of item 1 is that of item 3, since item 2 has one only.
+        "1": {"a": "c", "b": "e"},
+        "2": {"c": "d"},
+        # The items after the last one are the first ones.
+        "3": {"d": "a", "e": "b"},
+        "4": {},
+    }
+
+
+def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> None:
+    items = [
+        item("1", "a", group="g"),
+        item("2", "b", group="g"),
+        item("3", "a"),
+        item("4", "c"),
+    ]
+    assert images_of_others(items) == {
+        "1": {"a": "c"},
+        "2": {"b": "a"},
+        "3": {"a": "c"},
+        "4": {"c": "a"},
+    }
+
+
+def test_an_item_with_more_images_than_all_others_gets_what_there_is() -> None:
+    items = [item("1", "a", "b", "c"), item("2", "d", "e")]
+    # No other item has a third image: position 3 is the first one again.
+    assert images_of_others(items)["1"] == {"a": "d", "b": "e", "c": "d"}
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [item("1", "a")],
+        [item("1", "a"), item("2")],
+        [item("1", "a"), item("2", "a")],
+        [item("1", "a", group="g"), item("2", "b", group="g")],
+    ],
+)
+def test_a_release_without_other_images_is_refused_in_a_sentence(items: list[Item]) -> None:
+    with pytest.raises(NoOtherImages) as refused:
+        images_of_others(items)
+    assert str(refused.value) == (
+        "No other item of the release has an image to show in place of image 1 of 1: leave "
+        "other-images out of `evaluate`."
+    )
+
+
+def test_a_release_of_texts_has_nothing_to_replace() -> None:
+    assert images_of_others([item("1")]) == {"1": {}}
+
+
+IMAGES = st.lists(st.sampled_from("abcdefgh"), max_size=4)
+
+
+@given(st.lists(IMAGES, min_size=2, max_size=6))
+def test_no_item_is_ever_shown_an_image_of_its_own(of_items: list[list[str]]) -> None:
+    items = [item(str(n), *images) for n, images in enumerate(of_items)]
+    try:
+        instead = images_of_others(items)
+    except NoOtherImages:
+        return
+    assert instead == images_of_others(items)
+    for each in items:
+        assert instead[each.item_id].keys() == set(each.image_ids)
+        assert not set(instead[each.item_id].values()) & set(each.image_ids)

@@ -1,0 +1,93 @@
+"""Scores on what two releases have in common, worked by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.common_items import common_scores
+from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics.mean import Mean
+
+MICRO = Mean(name="Overall", lowest=10, highest=100, scale=10)
+MACRO = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macro")
+BY_TASK = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macro by task")
+
+
+def scored(item: str, turn: int, value: float | None, **of: object) -> Scored:
+    """One observation; without a value the model gave no answer."""
+    status = "judged" if value is not None else str(of.pop("status", "truncated"))
+    return Scored(
+        item_id=item,
+        cluster=item,
+        trial="plain",
+        turn=turn,
+        metric="Overall",
+        value=value,
+        status=status,
+        **of,  # type: ignore[arg-type]
+    )
+
+
+BEFORE = [scored("a", 1, 8), scored("a", 2, 6), scored("b", 1, 4), scored("gone", 1, 1)]
+AFTER = [scored("a", 1, 9), scored("a", 2, 6), scored("B", 1, 2), scored("new", 1, 10)]
+ITEMS = {"a": "a", "b": "B"}
+
+
+def numbers(metrics: list[Metric], *of: object) -> list[tuple[float, ...]]:
+    found = common_scores(metrics, *of, seed=0, n_resamples=200)  # type: ignore[arg-type]
+    return [
+        (each.before, each.after, each.difference, each.n_items, each.n_units) for each in found
+    ]
+
+
+def test_only_items_that_both_have_count_under_the_id_that_each_release_gives_them() -> None:
+    micro, macro = numbers([MICRO, MACRO], BEFORE, AFTER, ITEMS)
+    # (8 + 6 + 4) / 3 = 6 and (9 + 6 + 2) / 3 = 5.67
+    assert micro == pytest.approx((60, 170 / 3, 170 / 3 - 60, 2, 3))
+    # (7 + 4) / 2 = 5.5 and (7.5 + 2) / 2 = 4.75
+    assert macro == pytest.approx((55, 47.5, -7.5, 2, 2))
+
+
+def test_what_the_model_failed_is_the_lowest_value_and_what_the_judge_failed_is_left_out() -> None:
+    failed = [scored("a", 1, None), scored("a", 2, 6), scored("b", 1, 4)]
+    after = [scored("a", 1, 9), scored("a", 2, 6), scored("B", 1, None, status="not_judged")]
+    # Turns 1 and 2 of a: the lowest grade of 1 and 6, then 9 and 6.
+    assert numbers([MICRO], failed, after, ITEMS) == [pytest.approx((35, 75, 40, 1, 2))]
+
+
+def test_a_mean_by_label_has_the_labels_of_the_second_release_on_both_sides() -> None:
+    before = [scored(each, 1, 5, labels={"task": "old"}) for each in "abc"]
+    after = [
+        scored("a", 1, 9, labels={"task": "x"}),
+        scored("b", 1, 9, labels={"task": "x"}),
+        scored("c", 1, 3, labels={"task": "y"}),
+    ]
+    # Tasks alike: (9 + 3) / 2 = 6 against (5 + 5) / 2.
+    (found,) = numbers([BY_TASK], before, after, {each: each for each in "abc"})
+    assert found == pytest.approx((50, 60, 10, 3, 3))
+
+
+def test_a_metric_of_which_nothing_is_common_is_left_out() -> None:
+    other = Mean(name="Other", lowest=0, highest=1)
+    assert numbers([other], BEFORE, AFTER, ITEMS) == []
+    assert numbers([MICRO], BEFORE, AFTER, {}) == []
+    assert numbers([MICRO], BEFORE, [], ITEMS) == []
+
+
+def test_the_same_observations_differ_by_nothing_and_surely() -> None:
+    same = {each.item_id: each.item_id for each in BEFORE}
+    (found,) = common_scores([MICRO], BEFORE, BEFORE, same, seed=0, n_resamples=200)
+    assert (found.difference, found.ci_low, found.ci_high) == (0, 0, 0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=1, max_size=8))
+def test_the_difference_is_that_of_the_two_scores_and_turns_round_with_them(
+    grades: list[tuple[int, int]],
+) -> None:
+    one, other = (
+        [scored(str(n), 1, pair[side]) for n, pair in enumerate(grades)] for side in (0, 1)
+    )
+    same = {each.item_id: each.item_id for each in one}
+    ((was, now, gain, _, n),) = numbers([MICRO], one, other, same)
+    ((_, _, loss, _, _),) = numbers([MICRO], other, one, same)
+    assert gain == pytest.approx(now - was) and gain == pytest.approx(-loss) and n == len(grades)

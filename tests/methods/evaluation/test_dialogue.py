@@ -1,0 +1,157 @@
+"""A dialogue that is too long for a model: turns left out, images in a grid, or a failed turn."""
+
+from collections.abc import Callable
+
+import pytest
+
+from methods.evaluation.asking import Answer, Ask, ContextPolicy, Limits, policy_of, with_policy
+from methods.evaluation.items import Item, Turn
+from methods.mmdu import Mmdu
+from methods.prompts.messages import Image, Message, Text
+from tests.methods.evaluation.driving import drive
+
+PICTURES = {1: 2, 2: 0, 3: 1, 4: 0, 5: 1}
+"""Pictures that enter with each turn."""
+
+
+def item() -> Item:
+    turns, n_seen = [], 0
+    for number, n_images in PICTURES.items():
+        positions = tuple(range(n_seen + 1, n_seen + n_images + 1))
+        turns.append(Turn(number, f"Q{number}" + " <ImageHere>" * n_images, positions))
+        n_seen += n_images
+    return Item("i", tuple(turns), ("a", "b", "c", "d"))
+
+
+def asked(policy: ContextPolicy, too_long: Callable[[Ask], bool]) -> list[Ask]:
+    """Everything that is yielded to a model for which some prompts are too long."""
+
+    def answer(ask: Ask) -> Answer:
+        if too_long(ask):
+            return Answer("failed", too_long=True)
+        return Answer("answered", f"A{ask.turn}")
+
+    steps = drive(Mmdu().ask(item(), Limits(policy)), answer)
+    return [step for step in steps if isinstance(step, Ask)]
+
+
+def longer_than(n_messages: int) -> Callable[[Ask], bool]:
+    return lambda ask: len(ask.messages) > n_messages
+
+
+def words(ask: Ask) -> str:
+    """Everything that is sent, a picture as its name in brackets."""
+    return "|".join(
+        "".join(p.text if isinstance(p, Text) else f"[{p.image_id}]" for p in message.parts)
+        for message in ask.messages
+    )
+
+
+def last_of(asks: list[Ask], turn: int) -> Ask:
+    return [ask for ask in asks if ask.turn == turn][-1]
+
+
+@pytest.mark.parametrize("policy", ["fail", "truncate", "tile"])
+def test_what_fits_is_asked_alike_under_every_policy(policy: ContextPolicy) -> None:
+    def sent(each: ContextPolicy) -> list[tuple]:
+        asks = asked(each, lambda ask: False)
+        return [(ask.turn, ask.messages, ask.turns_left_out, ask.in_a_grid) for ask in asks]
+
+    assert sent(policy) == sent("fail")
+    assert len(sent(policy)) == 5 and not any(n or grid for _, _, n, grid in sent(policy))
+
+
+def test_under_fail_a_turn_that_is_too_long_is_asked_once_and_ends_the_dialogue() -> None:
+    asks = asked("fail", longer_than(7))
+    assert [(ask.turn, ask.can_be_shorter) for ask in asks] == [(n, False) for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("n_messages", "left_out", "sent"),
+    [
+        (
+            7,
+            1,
+            "The first turn of this dialogue is left out, as the whole of it is too long. "
+            "Left out with it: <image-1> to <image-2>. The first picture below is <image-3>.\n\n"
+            "Q2|A2|Q3 [c]|A3|Q4|A4|Q5 [d]",
+        ),
+        (
+            5,
+            2,
+            "The first 2 turns of this dialogue are left out, as the whole of it is too long. "
+            "Left out with them: <image-1> to <image-2>. The first picture below is <image-3>.\n\n"
+            "Q3 [c]|A3|Q4|A4|Q5 [d]",
+        ),
+        (
+            1,
+            4,
+            "The first 4 turns of this dialogue are left out, as the whole of it is too long. "
+            "Left out with them: <image-1> to <image-3>. The first picture below is <image-4>.\n\n"
+            "Q5 [d]",
+        ),
+    ],
+)
+def test_the_oldest_turns_are_left_out_with_their_images_and_the_model_is_told(
+    n_messages: int, left_out: int, sent: str
+) -> None:
+    fifth = last_of(asked("truncate", longer_than(n_messages)), 5)
+    assert (fifth.turns_left_out, words(fifth)) == (left_out, sent)
+    assert [message.role for message in fifth.messages[:2]] == ["user", "assistant"][:n_messages]
+
+
+def test_turns_are_left_out_one_by_one_and_not_tried_again() -> None:
+    asks = asked("truncate", longer_than(3))
+    # Turn 3 has five messages whole; turn 4 begins with what turn 3 had left out.
+    assert [(ask.turn, ask.turns_left_out) for ask in asks] == [
+        *[(1, 0), (2, 0), (3, 0), (3, 1), (4, 1), (4, 2), (5, 2), (5, 3)]
+    ]
+
+
+def test_a_question_that_is_too_long_alone_fails_after_everything_else_is_left_out() -> None:
+    asks = asked("truncate", lambda ask: ask.turn == 3)
+    assert [(ask.turn, ask.turns_left_out, ask.can_be_shorter) for ask in asks] == [
+        *[(1, 0, False), (2, 0, True), (3, 0, True), (3, 1, True), (3, 2, False)]
+    ]
+
+
+def test_a_model_that_is_shown_no_picture_any_more_is_told_no_next_one() -> None:
+    fourth = last_of(asked("truncate", lambda ask: ask.turn == 4 and len(ask.messages) > 1), 4)
+    assert words(fourth).endswith("Left out with them: <image-1> to <image-3>.\n\nQ4")
+
+
+def test_a_failure_for_another_reason_is_not_asked_again() -> None:
+    steps = drive(
+        Mmdu().ask(item(), Limits("truncate")),
+        lambda ask: Answer(
+            "failed" if ask.turn == 2 else "answered", None if ask.turn == 2 else "A"
+        ),
+    )
+    assert [step.turn for step in steps if isinstance(step, Ask)] == [1, 2]
+
+
+def test_images_go_into_one_grid_from_the_turn_on_that_is_too_long() -> None:
+    asks = asked("tile", lambda ask: ask.turn == 3 and not ask.in_a_grid)
+    assert [(ask.turn, ask.in_a_grid) for ask in asks] == [
+        *[(1, False), (2, False), (3, False), (3, True), (4, True), (5, True)]
+    ]
+    # The messages are the same, so the grid has the images in their places.
+    third = [ask for ask in asks if ask.turn == 3]
+    assert third[0].messages == third[1].messages and third[1].turns_left_out == 0
+
+
+def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
+    asks = asked("tile", lambda ask: ask.turn == 3)
+    assert [(ask.turn, ask.in_a_grid, ask.can_be_shorter) for ask in asks][-2:] == [
+        (3, False, True),
+        (3, True, False),
+    ]
+    alone = Item("i", (Turn(1, "Q <ImageHere>", (1,)),), ("a",))
+    (only,) = drive(Mmdu().ask(alone, Limits("tile")), lambda ask: Answer("failed", too_long=True))
+    assert only == Ask("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
+
+
+@pytest.mark.parametrize("policy", ["fail", "truncate", "tile"])
+def test_a_version_names_the_policy_and_tells_it(policy: ContextPolicy) -> None:
+    assert policy_of(with_policy("dialogue@1", policy)) == policy
+    assert with_policy("dialogue@1", "fail") == "dialogue@1"

@@ -1,0 +1,96 @@
+"""Two releases by hand that differ in one thing of each kind, for the tests of their page."""
+
+from typing import Any
+
+from methods.evaluation.common_items import CommonScore
+from methods.evaluation.metrics.mean import Mean
+from methods.release_diff import Contents, difference
+from methods.release_diff_text import OnCommon, Repeated
+from resources.images.store import ImageStore
+from resources.reports.diff_page import render_diff
+from tests.resources.reports.report_rows import picture
+
+Row = dict[str, Any]
+GENERATED = "2026-03-03T10:02:11+00:00"
+CARD: Row = {
+    "release_id": "toy-1",
+    "name": "toy",
+    "kind": "benchmark",
+    "benchmark": "toy",
+    "n_items": 6,
+    "n_turns": 6,
+    "n_images": 2,
+    "review_policy": "none",
+    "review_share": 0.0,
+    "provider": "openai",
+    "created_at": "2026-03-02",
+}
+ITEM: Row = {
+    "question": "Which of them is red?",
+    "references": {"key": "A", "answer": "The boat is red."},
+    "choices": ["A boat", "A kite"],
+    "images": ["red", "blue"],
+    "labels": {"task": "colour"},
+}
+
+
+def contents(release_id: str, items: dict[str, Row], store: ImageStore, **of: Any) -> Contents:
+    """A release of items of one turn: what an item does not say is that of `ITEM`."""
+    rows: dict[str, list[Row]] = {
+        name: [] for name in ("items", "turns", "choices", "references", "images")
+    }
+    for item_id, given in items.items():
+        item, here = {**ITEM, **given}, {"item_id": item_id}
+        rows["items"].append(
+            {**here, "set_id": None, "group_id": None, "reviewers": [], "labels": item["labels"]}
+        )
+        turn = {**here, "turn": 1}
+        rows["turns"].append(
+            {**turn, "question": item["question"], "given": None, "image_positions": [1, 2]}
+        )
+        for kind, reference in item["references"].items():
+            rows["references"].append({**turn, "kind": kind, "reference": reference})
+        for position, choice in enumerate(item["choices"], start=1):
+            rows["choices"].append({**here, "position": position, "choice": choice})
+        for position, colour in enumerate(item["images"], start=1):
+            image = picture(store, colour, colour) if colour != "lost" else {"image_id": "0" * 64}
+            rows["images"].append({**here, "position": position, **image})
+    return Contents({**CARD, "release_id": release_id, **of}, rows, [])
+
+
+def two_releases(store: ImageStore) -> tuple[Contents, Contents]:
+    """One item of each kind of change, one that is the same, one added and one removed."""
+    names = ("same", "question", "key", "choices", "order", "image", "labels")
+    first = dict.fromkeys(names, {})
+    second: dict[str, Row] = {
+        "same": {},
+        "question": {"question": "Which of them is blue?"},
+        "key": {"references": {"key": "B", "answer": "The boat is red."}},
+        "choices": {"choices": ["A boat", "A bird"]},
+        "order": {"choices": ["A kite", "A boat"]},
+        "image": {"images": ["red", "lost"]},
+        "labels": {"labels": {"task": "shape"}},
+    }
+    return (
+        contents("toy-1", {**first, "gone": {}}, store),
+        contents("toy-2", {**second, "new": {}}, store, n_items=8),
+    )
+
+
+def on_common(model: str, difference_: float, repeated: Repeated, **of: str) -> OnCommon:
+    """A model's score of 70 on the first release, by two ways of averaging."""
+    metrics = [
+        Mean(name="Overall", lowest=10, highest=100, aggregation=how) for how in ("micro", "macro")
+    ]
+    scores = [
+        CommonScore(each, 70, 70 + difference_, difference_, difference_ - 1, difference_ + 1, 2, 2)
+        for each in metrics
+    ]
+    asked = {"judge": "gpt-4o", "judge_version": "toy/judge@1", **of}
+    return OnCommon(model, asked["judge"], asked["judge_version"], scores, repeated)
+
+
+def diff_page(store: ImageStore, *common: OnCommon) -> str:
+    """The page of the two releases."""
+    first, second = two_releases(store)
+    return render_diff(first, second, difference(first, second), common, store, GENERATED)

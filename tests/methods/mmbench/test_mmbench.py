@@ -37,8 +37,7 @@ def value(name: str, rows: list[Scored], *, floor: bool = True) -> float | None:
 def test_what_is_asked() -> None:
     steps, _ = run(MMBENCH, APPLES, knows)
     assert text_of(steps[0]) == (
-        "\nWhat is it?\nA. 4\nB. 3\nC. 2\nD. 1\n"
-        "Answer with the letter of the choice that is right."
+        "\nWhat is it?\nA. 4\nB. 3\nC. 2\nD. 1\nAnswer with the letter of the choice that is right."
     )
     assert "A. 3\nB. 2\nC. 1\nD. 4\n" in text_of(steps[2])
 

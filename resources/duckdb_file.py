@@ -5,6 +5,7 @@ a file to it takes 5 ms and locks the file as opening it does. Who may open whic
 `warehouse.py`.
 """
 
+import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +58,8 @@ def _instance(path: Path, own: bool) -> "duckdb.DuckDBPyConnection":
     return kept.cursor()
 
 
+# DuckDB's module complains of an instance that is there when Python ends.
+@atexit.register
 def _forget() -> None:
     for key in [key for key in _kept if key[0] == os.getpid()]:
         _kept.pop(key, None)

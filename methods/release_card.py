@@ -10,7 +10,7 @@ from typing import Any
 
 from methods.ids import canonical_json
 from methods.markdown import code, table
-from methods.release import Edition
+from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
 """A row of `release.releases` whose settings are a mapping; what is not known is left out."""
@@ -152,6 +152,8 @@ def readme(card: Card, published: Mapping[str, str]) -> str:
         "The id is a hash of items, images, reviewers and review policy. Each image has a licence "
         "of its own."
     )
+    if held_out(edition_of(card)):
+        closing += " The answers of this split are held out: no file here has them."
     return "\n".join([card_markdown(card).rstrip("\n"), *lines, closing]) + "\n"
 
 

@@ -40,28 +40,30 @@ _OF_ABILITY = {
 
 
 def write_item(request: ChatRequest) -> str:
-    """Return a question about the one picture, with its answer and up to three distractors."""
+    """Return a question about the one picture, with its answer and up to three distractors.
+
+    Without a picture, as in a dry run, any value is the answer.
+    """
     ability = sections(request.last_user.text).get("ability", "")
-    (facts, *_) = [*labelled(request.last_user).values(), None]
-    if facts is None:
-        return "There is no picture to write a question about."
-    seeded = SeededChoice("item", ability, facts)
+    pictures = list(labelled(request.last_user).values())
+    seeded = SeededChoice("item", ability, pictures)
     kind = _OF_ABILITY.get(ability) or seeded.choice("kind", list(_QUESTIONS))
     question, form = _QUESTIONS[kind]
-    right = facts.background if kind == vocabulary.COLOUR else str(getattr(facts, kind))
-    wrong = seeded.order("wrong", _wrong(facts, kind))[:_DISTRACTORS]
-    choices = [_worded(form, value) for value in (right, *wrong)]
+    values = _values(pictures[0], kind) if pictures else list(vocabulary.values(kind))
+    wrong = seeded.order("wrong", values[1:])[:_DISTRACTORS]
+    choices = [_worded(form, value) for value in (values[0], *wrong)]
     item = {"question": question, "hint": "", "answer": choices[0], "distractors": choices[1:]}
     return json.dumps(item)
 
 
-def _wrong(facts: Facts, kind: str) -> list[str]:
-    """Return a kind's wrong values; of colours, none that is nearly right."""
+def _values(facts: Facts, kind: str) -> list[str]:
+    """Return a kind's right value, then the wrong ones; of colours, none that is nearly right."""
     true = true_values(facts, kind)
     wrong = [value for value in vocabulary.values(kind) if value not in true]
     if kind != vocabulary.COLOUR:
-        return wrong
-    return [value for value in wrong if not any(vocabulary.near(value, each) for each in true)]
+        return [*true, *wrong]
+    far = [value for value in wrong if not any(vocabulary.near(value, each) for each in true)]
+    return [facts.background, *far]
 
 
 def _worded(form: str, value: str) -> str:

@@ -108,6 +108,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmdu/questions", {"dialogue/questions"}),
         ("mmdu/answers", {"dialogue/answers"}),
         ("rewriting/rewrite", {"rewrite/rewrites"}),
+        ("mmbench/write_item", {"choice/items"}),
         ("mmdu/judge", {"evaluate/judgments"}),
     ],
 )
@@ -195,7 +196,10 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": models}))
 
 
-WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewrite/rewrites"}
+WRITTEN = {
+    *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
+    *("rewrite/rewrites", "choice/items"),
+}
 
 
 @pytest.mark.parametrize(

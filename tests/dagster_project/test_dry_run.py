@@ -60,8 +60,11 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("dialogue.questions", "w"),
         ("dialogue.answers", "w"),
         ("rewrite.rewrites", "w"),
+        ("choice.items", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.answers", "b"),
+        # Letters that no rule reads, "(a)" among the choices and "(b)".
+        ("evaluate.answers", "j"),
         ("evaluate.judgments", "j"),
         ("all", ""),
     ]
@@ -73,8 +76,9 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert likely == pytest.approx((prompt * 1 + answer * 10) / 1e6, abs=5e-5)
     calls, _, prompt, answer, likely, _ = told["evaluate.judgments", "j"]
     assert likely == pytest.approx((prompt * 2 + answer * 4) / 2e6, abs=5e-5), "half in batches"
-    # Both models' turns are judged: two different answers to each.
-    assert calls == told["evaluate.answers", "a"][0] + told["evaluate.answers", "b"][0]
+    # Both models' turns of dialogues are judged, two different answers to each; letters are by rule.
+    assert calls % 2 == 0
+    assert all(calls / 2 < told["evaluate.answers", model][0] for model in ("a", "b"))
     parts = [row for (stage, _), row in told.items() if stage != "all"]
     assert told["all", ""][:4] == [sum(column) for column in zip(*parts, strict=True)][:4]
 

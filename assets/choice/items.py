@@ -77,25 +77,27 @@ def items(
     """Multiple-choice items, each on one image: question, hint, choices, and the letter of the right
     one, which is balanced over the items and never left to the model."""
     require_whole_sets(warehouse)
-    entries = {row["entry_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
+    # By image, and not by entry: another caption of an image is asked about alone.
+    entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
     if not entries:
         raise dg.Failure("There are no image sets: run the job cluster first.", allow_retries=False)
     pairs = assigned(list(entries), settings.abilities, settings.n_items, settings.seed)
     asks = [
         Ask(
-            subject=Subject(entries[entry_id], ability),
-            set_id=entries[entry_id]["set_id"],
-            name=f"entry {entry_id}, {ability}",
-            images=[entries[entry_id]["image_id"]],
+            subject=Subject(entry, ability),
+            set_id=entry["set_id"],
+            name=f"entry {entry['entry_id']}, {ability}",
+            images=[image_id],
             data={
                 "ability": ability,
                 "description": DESCRIPTIONS[ability],
-                "caption": entries[entry_id]["caption"],
+                "caption": entry["caption"],
                 # Where a summary is missing, the item is written without it.
-                "summary": entries[entry_id]["summary"] or "",
+                "summary": entry["summary"] or "",
             },
         )
-        for entry_id, ability in pairs
+        for image_id, ability in pairs
+        for entry in [entries[image_id]]
     ]
 
     def read(subject: Subject, reply: str) -> list[Row]:

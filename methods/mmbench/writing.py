@@ -1,6 +1,6 @@
 """Writing multiple-choice items with a model (MMBench, 3.2).
 
-What belongs here: which ability is asked of which entry, reading the model's reply, and the order of
+What belongs here: which ability is asked of which image, reading the model's reply, and the order of
 the choices, which no model decides. Reading is strict: an item that is not sound is refused by name.
 """
 
@@ -72,30 +72,28 @@ class Placed(NamedTuple):
 
 
 def assigned(
-    entries: Sequence[str], abilities: Sequence[str], n_items: int, seed: int
+    images: Sequence[str], abilities: Sequence[str], n_items: int, seed: int
 ) -> list[tuple[str, str]]:
-    """`n_items` pairs (entry, ability), none twice; fewer where there are no more.
+    """`n_items` pairs (image, ability), none twice; fewer where there are no more.
 
-    Abilities are asked equally often, up to one, and so are entries. The first n of more pairs are
-    those of n pairs, so asking for more keeps what there is.
+    Abilities take their turns, so they are asked equally often, up to one. Each draws by seed the next
+    image of an order of its own that was asked about least. So an image that comes or goes changes few
+    other pairs, and asking for more keeps what there is.
     """
-    who = sorted(entries, key=lambda entry: content_id("entry", seed, entry))
-    what = sorted(abilities, key=lambda ability: content_id("ability", seed, ability))
-    if not who or not what:
-        return []
-    n_pairs = len(who) * len(what)
-    # After a whole round of both, entries are moved on by one: it would be the same pairs again.
-    round_of_both = n_pairs // _common(len(who), len(what))
-    return [
-        (who[(place + place // round_of_both) % len(who)], what[place % len(what)])
-        for place in range(min(n_items, n_pairs))
-    ]
-
-
-def _common(one: int, other: int) -> int:
-    while other:
-        one, other = other, one % other
-    return one
+    turns = sorted(abilities, key=partial(content_id, "ability", seed))
+    left = {
+        ability: sorted(images, key=partial(content_id, "image", seed, ability))
+        for ability in turns
+    }
+    uses = dict.fromkeys(images, 0)
+    pairs = []
+    for place in range(min(n_items, len(images) * len(turns))):
+        ability = turns[place % len(turns)]
+        image = min(left[ability], key=uses.__getitem__)
+        left[ability].remove(image)
+        uses[image] += 1
+        pairs.append((image, ability))
+    return pairs
 
 
 # --- Reading a reply -----------------------------------------------------------------------------

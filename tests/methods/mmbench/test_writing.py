@@ -42,12 +42,16 @@ def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them
     assert set(ENCYCLOPEDIC) < leaves and len(set(ENCYCLOPEDIC)) == len(ENCYCLOPEDIC) == 12
 
 
-def test_four_entries_and_two_abilities_are_asked_in_turn() -> None:
-    pairs = assigned(["e1", "e2", "e3", "e4"], ["a", "b"], 4, seed=0)
-    assert sorted(entry for entry, _ in pairs) == ["e1", "e2", "e3", "e4"]
+IMAGES = [f"image {number}" for number in range(40)]
+
+
+def test_four_images_and_two_abilities_are_asked_in_turn() -> None:
+    pairs = assigned(IMAGES[:4], ["a", "b"], 4, seed=0)
+    assert sorted(image for image, _ in pairs) == IMAGES[:4]
     assert [ability for _, ability in pairs] in (["a", "b"] * 2, ["b", "a"] * 2)
-    # Whole rounds of both later the other ability is asked of each entry: eight pairs and no ninth.
-    assert len(set(assigned(["e1", "e2", "e3", "e4"], ["a", "b"], 99, seed=0))) == 8
+    # Then each image is asked about once more, with the other ability; there is no ninth pair.
+    assert len(set(assigned(IMAGES[:4], ["a", "b"], 99, seed=0))) == 8
+    assert assigned([], ["a"], 3, 0) == assigned(["x"], [], 3, 0) == []
 
 
 NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
@@ -55,22 +59,32 @@ NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
 
 @given(NAMES, NAMES, st.integers(1, 90), st.integers(0, 5))
 def test_pairs_are_balanced_never_repeated_and_more_of_them_keep_the_first(
-    entries: list[str], abilities: list[str], n_items: int, seed: int
+    images: list[str], abilities: list[str], n_items: int, seed: int
 ) -> None:
-    pairs = assigned(entries, abilities, n_items, seed)
-    assert len(pairs) == len(set(pairs)) == min(n_items, len(entries) * len(abilities))
-    for place, of in ((0, entries), (1, abilities)):
-        uses = Counter({each: 0 for each in of})
-        uses.update(pair[place] for pair in pairs)
-        if pairs:
-            assert max(uses.values()) - min(uses.values()) <= 1
-    assert assigned(list(reversed(entries)), abilities, n_items, seed) == pairs
-    assert assigned(entries, abilities, n_items + 5, seed)[: len(pairs)] == pairs
+    pairs = assigned(images, abilities, n_items, seed)
+    assert len(pairs) == len(set(pairs)) == min(n_items, len(images) * len(abilities))
+    uses = Counter(dict.fromkeys(abilities, 0))
+    uses.update(ability for _, ability in pairs)
+    assert not pairs or max(uses.values()) - min(uses.values()) <= 1
+    # No image is asked about again before each was asked about.
+    first = [image for image, _ in pairs[: len(images)]]
+    assert len(set(first)) == len(first)
+    assert assigned(images[::-1], abilities[::-1], n_items, seed) == pairs
+    assert assigned(images, abilities, n_items + 5, seed)[: len(pairs)] == pairs
+
+
+def test_an_image_that_goes_changes_few_other_pairs() -> None:
+    before = set(assigned(IMAGES, ENCYCLOPEDIC, 12, seed=0))
+    for gone in IMAGES:
+        after = set(assigned([each for each in IMAGES if each != gone], ENCYCLOPEDIC, 12, seed=0))
+        kept = {pair for pair in before if pair[0] != gone}
+        assert len(kept - after) <= 3
+        if len(kept) == len(before):
+            assert after == before
 
 
 def test_another_seed_asks_something_else() -> None:
-    entries = [f"e{number}" for number in range(8)]
-    assert assigned(entries, ENCYCLOPEDIC, 8, 0) != assigned(entries, ENCYCLOPEDIC, 8, 1)
+    assert assigned(IMAGES, ENCYCLOPEDIC, 8, 0) != assigned(IMAGES, ENCYCLOPEDIC, 8, 1)
 
 
 # --- Replies -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import dagster as dg
 from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
 from assets.ingest.entries import EntriesSettings
-from assets.release.releases import NAMES
+from assets.release.built_dialogues import NAMES
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger
@@ -155,9 +155,9 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
         # The tables keep earlier releases: counted is what is in force.
         empty_check(
             dg.AssetKey(["release", "releases"]),
-            "dialogues of the releases in force in release.items",
-            "release/dialogues_by_kind",
-            "Review the dialogues (make review) or demand fewer decisions (setting require of "
+            "items of the releases in force in release.items",
+            "release/items_by_kind",
+            "Review what was generated (make review) or demand fewer decisions (setting require of "
             "review/approved), then materialize review/approved and release/releases again.",
         ),
         *cluster_checks(),

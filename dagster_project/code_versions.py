@@ -30,7 +30,10 @@ COMMENT = re.compile(r"--[^\n]*")
 MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "cluster.embeddings": lambda benchmarks: [text_embedder().name],
     **dict.fromkeys(
-        ("dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewrite.rewrites"),
+        (
+            *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
+            *("rewrite.rewrites", "choice.items"),
+        ),
         lambda benchmarks: _models("writer"),
     ),
     "evaluate.answers": lambda benchmarks: [

@@ -7,6 +7,10 @@ same jobs and shows these runs.
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 from uuid import uuid4
 
 import dagster as dg
@@ -72,11 +76,9 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> str | Non
     return None
 
 
-def _show(warehouse: Warehouse, seconds: float) -> None:
-    rows = warehouse.read("evaluate/overall").to_pylist()
-    release, judge, provider = (rows[0][name] for name in ("release", "judge", "provider"))
+def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The models of one release, best first."""
     width = max(20, *(len(row["model"]) for row in rows))
-    print(f"\nLeaderboard ({release}, judge {judge}, provider {provider})\n")
     print(
         f"{'model':<{width}} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
         f"{'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
@@ -93,6 +95,14 @@ def _show(warehouse: Warehouse, seconds: float) -> None:
             f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
             f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
         )
+
+
+def _show(warehouse: Warehouse, seconds: float) -> None:
+    rows = warehouse.read("evaluate/overall").to_pylist()
+    of_table = itemgetter("release", "judge", "provider", "metric")
+    for (release, judge, provider, metric), models in groupby(rows, key=of_table):
+        print(f"\nLeaderboard ({release}, {metric}, judge {judge}, provider {provider})\n")
+        _show_models(list(models))
     for row in warehouse.read("evaluate/missing_in_force").to_pylist():
         print(
             f"{row['model']}: the results of {row['stage']} were not taken, as {row['n_lost']} of "

@@ -42,7 +42,8 @@ DESCRIPTIONS = {
     "cluster": "Entries of all shards to image sets.",
     "dialogue": "Image sets to dialogues.",
     "rewrite": "Questions of dialogues to rewrites.",
-    "review": "Dialogues and rewrites through review; how far people agree.",
+    "choice": "Entries to multiple-choice items.",
+    "review": "Dialogues, rewrites and multiple-choice items through review; how far people agree.",
     "release": "What is approved to frozen releases and their exports.",
     "evaluate": "Models on the releases in force: answers, judgments, scores; leaderboard, reports.",
     "ledger": "What model calls cost, as the ledger has it now.",
@@ -52,7 +53,7 @@ STAGES = {
     stage: dg.define_asset_job(stage, AssetSelection.groups(stage), description=description)
     for stage, description in DESCRIPTIONS.items()
 }
-ASK_MODELS = ("dialogue", "rewrite", "evaluate")
+ASK_MODELS = ("dialogue", "rewrite", "choice", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
 
 
@@ -131,13 +132,16 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     def cluster_entries(context: dg.OpExecutionContext) -> None:
         run_stage(context, "cluster")
 
-    @dg.op(description="Generate dialogues and rewrites.", ins={"after": dg.In(dg.Nothing)})
+    @dg.op(
+        description="Generate dialogues, rewrites and multiple-choice items.",
+        ins={"after": dg.In(dg.Nothing)},
+    )
     def generate_dialogues(context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]) -> None:
-        for stage in ("dialogue", "rewrite"):
+        for stage in ("dialogue", "rewrite", "choice"):
             run_stage(context, stage, resources={"llm": llm})
 
     @dg.op(
-        description="Take dialogues through review and freeze what is approved.",
+        description="Take what was generated through review and freeze what is approved.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def release_approved(context: dg.OpExecutionContext) -> None:

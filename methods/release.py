@@ -72,6 +72,10 @@ class Edition:
     origin: Literal["built", "imported"] = "built"
 
 
+HELD_OUT = "test"
+"""The split of a built benchmark whose references stay in the home."""
+
+
 @dataclass(frozen=True)
 class Release:
     """Rows of the release tables, by table name."""
@@ -179,6 +183,19 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
     whole = edition == Edition(edition.benchmark)
     parts = [hashed] if whole else [hashed, vars(edition)]
     return f"{name}-{content_id('release', name, vars(reviewed), *parts)[:10]}"
+
+
+def held_out(edition: Edition) -> bool:
+    """Whether the references of a release of this edition stay in the home that built it.
+
+    What is imported is exported as it came: a file that holds them out has none.
+    """
+    return edition.split == HELD_OUT and edition.origin == "built"
+
+
+def exported_rows(rows: Rows, edition: Edition) -> Rows:
+    """The rows that may leave the home: without references where they are held out."""
+    return {**rows, "references": []} if held_out(edition) else rows
 
 
 def _said(table: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from methods.ids import canonical_json
 from methods.markdown import code, table
-from methods.release import Edition
+from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
 """A row of `release.releases` whose settings are a mapping; what is not known is left out."""
@@ -21,12 +21,13 @@ _EDITION = ("benchmark", "split", "language", "origin")
 _MADE_BY = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
 _MAY_BE_NULL = (*_EDITION, *_MADE_BY)
 """Columns that are NULL where they are not known, as for releases of earlier versions."""
-_FILES = (
-    ("images/", "the images of its items"),
-    ("attribution.csv", "source, licence and author of each image"),
-    ("card.json", "this card for programs"),
-    ("tables.json", "the rows of the release, for `make import-release`"),
-)
+_FILES = {
+    "images/": "the images of its items",
+    "attribution.csv": "source, licence and author of each image",
+    "card.json": "this card for programs",
+    "tables.json": "the rows of the release, for `make import-release`",
+}
+_HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 
 
 def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,12 +147,15 @@ def readme(card: Card, published: Mapping[str, str]) -> str:
 
     `published` are the files of its published forms, and what is in them.
     """
-    files = [*published.items(), *_FILES]
-    lines = ["", "## Files", "", *(f"- `{name}`: {what}" for name, what in files), ""]
+    without_answers = held_out(edition_of(card))
+    files = {**published, **_FILES, **(_HELD_OUT if without_answers else {})}
+    lines = ["", "## Files", "", *(f"- `{name}`: {what}" for name, what in files.items()), ""]
     closing = (
         "The id is a hash of items, images, reviewers and review policy. Each image has a licence "
         "of its own."
     )
+    if without_answers:
+        closing += " The answers of this split are held out: no file here has them."
     return "\n".join([card_markdown(card).rstrip("\n"), *lines, closing]) + "\n"
 
 

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SQL_ROOT = REPO_ROOT / "sql"
-STAGES = ("ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger")
+STAGES = (
+    "ingest",
+    "cluster",
+    "dialogue",
+    "rewrite",
+    "choice",
+    "review",
+    "release",
+    "evaluate",
+    "ledger",
+)
 MIGRATIONS = SQL_ROOT / "migrations"
 
 Column = tuple[str, str, bool]

@@ -54,7 +54,7 @@ class Ask(Generic[S]):
     subject: S
     set_id: str
     name: str
-    """What a failure is listed under: the id of the entry, the set or the dialogue."""
+    """What a failure is listed under: the entry, the set or the dialogue, by its id."""
     images: Sequence[str]
     data: dict[str, Any]
 
@@ -118,7 +118,7 @@ def ask_and_read(
 def failure(
     stage: str, where: dict[str, Any], subject: str, reason: str, detail: str
 ) -> dict[str, Any]:
-    """A row of `dialogue.failed` or `rewrite.failed`."""
+    """A row of `dialogue.failed`, `rewrite.failed` or `choice.failed`."""
     return {
         **where,
         "stage": stage.split(".")[-1],

@@ -33,6 +33,7 @@ OWNERS = {
     "cluster": "team:data-engineering",
     "dialogue": "team:data-engineering",
     "rewrite": "team:data-engineering",
+    "choice": "team:data-engineering",
     "review": "team:annotation",
     "release": "team:annotation",
     "evaluate": "team:evaluation",

@@ -100,7 +100,7 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
         for row in warehouse.read("release/all").to_pylist()
         if row["name"] == name and edition_of(row) != edition
     ]
-    if name in NAMES.values() or others:
+    if name in NAMES or others:
         raise ReleaseError(
             f"{name} is the name of other releases than those of this import: give it another one "
             "(NAME=...)."

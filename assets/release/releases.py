@@ -1,21 +1,27 @@
-"""Release: approved dialogues frozen under an id that is a hash of their content.
+"""Release: what is approved, frozen under ids that are hashes of the content.
 
-What belongs here: which releases are made. Their rows are made by `methods/release.py`, their cards by
-`card.py`; which of them are in force is `in_force.py`.
+What belongs here: freezing the releases that `built_dialogues.py` and `built_choices.py` make of what
+is approved. Their cards are made by `card.py`; which of them are in force is `in_force.py`.
 """
 
-import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import dagster as dg
 import pyarrow as pa
 
+from assets.choice.items import ItemsSettings, items
 from assets.cluster import require_whole_sets
 from assets.common.automation import SHARDS, when_changed
 from assets.common.previews import preview
+from assets.common.settings import used
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions
 from assets.ingest import entries
+from assets.release.built_choices import NAMES as CHOICE_NAMES
+from assets.release.built_choices import built_choices
+from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
+from assets.release.built_dialogues import built_dialogues
 from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
 from assets.release.in_force import (
     ReleaseSettings,
@@ -26,14 +32,7 @@ from assets.release.in_force import (
 )
 from assets.review import approved
 from methods.markdown import code, table
-from methods.release import (
-    RELEASE_TABLES,
-    ApprovedDialogue,
-    Edition,
-    Origin,
-    ReviewPolicy,
-    build_release,
-)
+from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
@@ -41,8 +40,8 @@ from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 
-BENCHMARK = "mmdu"
-NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
+NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES.values()})
+"""Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
 
@@ -62,7 +61,7 @@ class Frozen(NamedTuple):
     "release.releases",
     settings=ReleaseSettings,
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
-    deps=[approved, questions, answers, entries],
+    deps=[approved, questions, answers, items, entries],
     automation_condition=WHEN_APPROVED,
 )
 def releases(
@@ -72,7 +71,8 @@ def releases(
     image_store: dg.ResourceParam[ImageStore],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
-    """Freeze what is approved: one benchmark release and one instruction-set release.
+    """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
+    items a dev and a test split.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -104,36 +104,33 @@ def _freeze(
     warehouse: Warehouse,
     ledger: Ledger,
 ) -> Frozen:
-    """Write every release. Raises dg.Failure, and changes nothing, if no dialogue is approved."""
+    """Write every release. Raises dg.Failure, and changes nothing, if nothing is approved."""
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
-    approved_of = {kind: _approved(warehouse, kind) for kind in NAMES}
-    if not any(approved_of.values()):
+    reviewed = _reviewed(warehouse)
+    seed = used(context.instance, "choice.items", ItemsSettings).seed
+    lines = (built_dialogues(warehouse, reviewed), built_choices(warehouse, reviewed, seed))
+    built = [each for line in lines for each in line.made]
+    absent = {name: why for line in lines for name, why in line.absent.items()}
+    if not built:
         raise dg.Failure(
-            "No dialogue is approved, so nothing is frozen and the releases in force stay as they are: "
-            "decide on dialogues in review, or let review.approved require less.",
+            "Nothing is approved, so nothing is frozen and the releases in force stay as they are: "
+            "decide on items in review, or let review.approved require less.",
             allow_retries=False,
         )
     before = in_force(warehouse)
-    origins = warehouse.read("release/origins").to_pylist()
-    providers = ", ".join(sorted({origin["provider"] for origin in origins}))
-    by_question, sources = _origins(origins), _sources(warehouse)
     common = circumstances(context.instance, warehouse)
-    reviewed = _reviewed(warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
     made: dict[str, str] = {}
-    for kind, name in NAMES.items():
-        if not approved_of[kind]:
-            continue
-        release = build_release(name, approved_of[kind], reviewed, *by_question, sources)
+    for name, edition, release, providers in built:
         made[name] = release.release_id
         for of, new in release.rows.items():
             rows[of] += new
         made_with = {**common, **prompts_and_writers(release, warehouse, ledger)}
-        edition = Edition(BENCHMARK if kind == "benchmark" else None)
-        rows["releases"].append(
-            new_card(release, name, edition, reviewed, providers, before.get(name), made_with)
+        card = new_card(
+            release, name, edition, reviewed, ", ".join(providers), before.get(name), made_with
         )
+        rows["releases"].append(card)
     rows["releases"] = first_cards(warehouse, rows["releases"])
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
     current = {**made, **settings.pinned}
@@ -144,21 +141,23 @@ def _freeze(
             write_in_force(current),
         ]
     )
-    kept = _why_kept(settings, before, made)
+    kept = _why_kept(settings, before, made, absent)
     for why in kept.values():
         context.log.warning(why)
     return Frozen(tables, {**before, **current}, kept)
 
 
 def _why_kept(
-    settings: ReleaseSettings, before: dict[str, str], made: dict[str, str]
+    settings: ReleaseSettings,
+    before: Mapping[str, str],
+    made: Mapping[str, str],
+    absent: Mapping[str, str],
 ) -> dict[str, str]:
     """By name, why the release in force is not the one that was frozen now."""
     kept = {}
-    for kind, name in NAMES.items():
-        if name not in made:
-            stays = f"{before[name]} stays in force" if name in before else f"there is no {name}"
-            kept[name] = f"No dialogue of kind {kind} is approved: {stays}."
+    for name, why in absent.items():
+        stays = f"{before[name]} stays in force" if name in before else f"there is no {name}"
+        kept[name] = f"{why}: {stays}."
     for name, pinned in settings.pinned.items():
         if name not in made:
             kept[name] = f"{pinned} is pinned."
@@ -167,44 +166,7 @@ def _why_kept(
     return kept
 
 
-def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
-    dialogues = []
-    for row in warehouse.read("release/approved_dialogues", {"kind": kind}).to_pylist():
-        content = json.loads(row["content"])
-        dialogues.append(
-            ApprovedDialogue(
-                row["item_id"],
-                row["set_id"],
-                row["revision"],
-                tuple(row["reviewers"]),
-                tuple(content["image_ids"]),
-                tuple(content["turns"]),
-                tuple(json.loads(row["generated"])["turns"]),
-            )
-        )
-    return dialogues
-
-
 def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
     """The policy of the last run of review/approved, which made every row of it."""
     (row,) = warehouse.read("release/review_policy").to_pylist()
     return ReviewPolicy(row["policy"], row["policy_share"])
-
-
-def _origins(rows: list[Row]) -> tuple[dict[str, Origin], dict[str, Origin]]:
-    """Origins of questions and of answers, by question id."""
-    made = [
-        {
-            row["question_id"]: Origin(row[f"{text}_call_key"], row[f"{text}_prompt_version"])
-            for row in rows
-        }
-        for text in ("question", "answer")
-    ]
-    return made[0], made[1]
-
-
-def _sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:
-    return {
-        (row.pop("set_id"), row.pop("image_id")): row
-        for row in warehouse.read("release/sources").to_pylist()
-    }

@@ -8,36 +8,42 @@ from typing import Any
 
 import dagster as dg
 
+from assets.choice import items
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.rewrite import rewrites
+from methods.choice.lettered import LETTERS
 from methods.ids import canonical_json, content_id
 from methods.review import QueueItem, queue_item
+from methods.review.kinds import KINDS
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
-KINDS_MADE = ("dialogue", "rewrite")
+KINDS_MADE = ("dialogue", "rewrite", "multiple_choice")
 """Kinds that generation makes and releases are made of."""
 
 
 @table_asset(
-    "review.queue", kinds={"image"}, deps=[dialogues, rewrites], automation_condition=WHEN_READY
+    "review.queue",
+    kinds={"image"},
+    deps=[dialogues, rewrites, items],
+    automation_condition=WHEN_READY,
 )
 def queue(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues and rewrites for people to review, each with the hash of its exact content."""
+    """Dialogues, rewrites and multiple-choice items for people to review, each with the hash of its
+    exact content."""
     rows = []
     for made in warehouse.read("review/reviewable").to_pylist():
-        if made["kind"] == "dialogue":
-            content = {"image_ids": made["image_ids"], "turns": made["turns"]}
-        else:
-            content = {"original": made["original"], "rewrite": made["rewrite"]}
+        if made["choices"]:
+            made["choices"] = dict(zip(LETTERS, made["choices"], strict=False))
+        content = {key: made[key] for key in KINDS[made["kind"]].keys}
         context = {key: made[key] for key in ("page_urls", "captions") if made[key]}
         rows.append(queue_row(made, content, canonical_json(context) if context else None))
     table = rows_to_arrow("review.queue", rows)

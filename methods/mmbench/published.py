@@ -38,7 +38,8 @@ LONGEST_INDEX = 64
 """Characters of an image's cell that is the index of another row; an image has more."""
 _PASS = re.compile("[1-9][0-9]{6,12}")
 """The index of a pass after the first one, where no column names the first."""
-_HINT = "Hint"
+HINT = "Hint"
+"""What stands before a hint in the text of a turn."""
 _FORM = (
     *("index", "g_index", "item_id", "question", "hint", "answer", "image", "image_path"),
     *LETTERS,
@@ -115,7 +116,7 @@ def tsv_lines(
     )
     for number, item in enumerate(items, start=1):
         index = int(item.item_id) if numbered else number
-        question, hint = question_and_hint(item.turns[0].question, _HINT, len(item.images))
+        question, hint = question_and_hint(item.turns[0].question, HINT, len(item.images))
         written = _written(item)
         key = key_as_answer(item)
         for shift in range(len(item.choices) if circular else 1):
@@ -204,7 +205,7 @@ def _item(row: Row, rows: Mapping[str, Row]) -> PublishedItem:
             images,
             {**abilities(labels), **labels},
             cells.get("hint", ""),
-            _HINT,
+            HINT,
         ),
     )
 

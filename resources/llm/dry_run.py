@@ -94,8 +94,8 @@ class DryModelCalls(ModelCalls):
             reply = read_reply(response.content, lambda: 0)
         tokens = prompt_tokens(request, spec), self._typical_completion(spec)
         cost = spec.cost(*tokens, spec.mode)
-        # Each model gets an answer of its own, as each answer is judged.
-        text = f"{reply.text}\n({spec.name})"
+        # Each evaluated model gets an answer of its own, as each answer is judged.
+        text = reply.text if request.task else f"{reply.text}\n({spec.name})"
         answer = Completion(key, text, reply.finish_reason, *tokens, cost, cached=False)
         stand_in_answers[key] = answer
         return answer

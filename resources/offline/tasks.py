@@ -17,6 +17,7 @@ from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import ChatRequest
 from resources.offline.errors import BadRequest
 from resources.offline.extraction import extract
+from resources.offline.items import write_item
 from resources.offline.judge import judge
 from resources.offline.questions import write_questions
 from resources.offline.rewrites import write_rewrites
@@ -26,6 +27,7 @@ _REPAIR = re.compile(r"Again: your last reply could not be used\b")
 _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
     "extract": extract,
+    "item": write_item,
     "judge": judge,
     "questions": write_questions,
     "rewrite": write_rewrites,

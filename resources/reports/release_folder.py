@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from methods.evaluation.published import PublishedItem
 from methods.published_forms import published_forms
-from methods.release import Rows
-from methods.release_card import benchmark_of, card_of, readme
+from methods.release import Rows, exported_rows
+from methods.release_card import benchmark_of, card_of, edition_of, readme
 from methods.release_items import items_of_release
 from resources.images.store import ImageStore
 
@@ -52,10 +52,11 @@ def write_release(
     """Write the folder, whole or not at all, and list its files (images apart).
 
     `card` is the row of `release.releases`, `rows` are those of `RELEASE_TABLES` in order, without the
-    release's id. A folder that an earlier version wrote gets the page, the rows and the published forms
-    that it lacks; nothing else in it is touched.
+    release's id. References that are held out are in no file. A folder that an earlier version wrote
+    gets the page, the rows and the published forms that it lacks; nothing else in it is touched.
     """
     card = card_of(card)
+    rows = exported_rows(rows, edition_of(card))
     folder = root / card["release_id"]
     made = [README, TABLES, *_published_files(card)]
     lacks = [name for name in made if not (folder / name).exists()]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
-from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, id_of_release
+from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import edition_of, row_of
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
@@ -42,6 +42,11 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
 
     tables = _read(folder)
     (card,) = tables["releases"]
+    if held_out(edition_of(card)):
+        raise ReleaseFolderError(
+            f"{folder} is a split whose answers stayed in the home that built it, so it cannot be that "
+            "release anywhere else: import its published file instead (BENCHMARK=name FILE=file)."
+        )
     rows = {name: tables[name] for name in RELEASE_TABLES}
     images = _require_unchanged(folder, tables["files"], card, rows)
     release_id: str = card["release_id"]

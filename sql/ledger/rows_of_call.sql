@@ -21,6 +21,12 @@ FROM (
     SELECT 'rewrite.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
     FROM rewrite.failed WHERE call_key = $key
     UNION ALL
+    SELECT 'choice.items', 'entry ' || entry_id || ', item ' || item_id || ', ' || ability
+    FROM choice.items WHERE call_key = $key
+    UNION ALL
+    SELECT 'choice.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
+    FROM choice.failed WHERE call_key = $key
+    UNION ALL
     SELECT 'release.turns', 'release ' || release_id || ', item ' || item_id || ', turn ' || turn
     FROM release.turns WHERE call_key = $key
     UNION ALL

@@ -8,6 +8,8 @@ WITH named AS (
     UNION ALL
     SELECT 'rewrite.rewrites', call_key FROM rewrite.rewrites
     UNION ALL
+    SELECT 'choice.items', call_key FROM choice.items
+    UNION ALL
     SELECT 'release.turns', call_key FROM release.turns
     UNION ALL
     SELECT 'release.references', call_key FROM release.references

@@ -1,15 +1,16 @@
--- Every generated dialogue and rewrite, with the pages and captions of its images, in the order of the
--- images.
-WITH seen AS (
+-- Every generated dialogue, rewrite and multiple-choice item, with the pages and captions of its images,
+-- in the order of the images.
+WITH entries AS (
+    FROM ingest.entries
+    QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
+),
+seen AS (
     SELECT
         s.set_id,
         list(e.page_url ORDER BY s.position) AS page_urls,
         list(e.caption ORDER BY s.position) AS captions
     FROM cluster.image_sets AS s
-    JOIN (
-        FROM ingest.entries
-        QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
-    ) AS e USING (entry_id)
+    JOIN entries AS e USING (entry_id)
     GROUP BY s.set_id
 ),
 made AS (
@@ -30,4 +31,19 @@ made AS (
 SELECT m.*, s.page_urls, s.captions
 FROM made AS m
 LEFT JOIN seen AS s USING (set_id)
-ORDER BY m.kind, m.item_id;
+UNION ALL BY NAME
+SELECT
+    i.item_id,
+    'multiple_choice' AS kind,
+    i.set_id,
+    [i.image_id] AS image_ids,
+    i.question,
+    i.hint,
+    i.choices,
+    i.answer,
+    i.ability AS category,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM choice.items AS i
+JOIN entries AS e USING (entry_id)
+ORDER BY kind, item_id;

@@ -108,6 +108,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmdu/questions", {"dialogue/questions"}),
         ("mmdu/answers", {"dialogue/answers"}),
         ("rewriting/rewrite", {"rewrite/rewrites"}),
+        ("mmbench/write_item", {"choice/items"}),
         ("mmdu/judge", {"evaluate/judgments"}),
     ],
 )
@@ -197,7 +198,10 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
 
 READ_AND_JUDGED = {"evaluate/answers", "evaluate/judgments"}
 """A judge reads answers that no rule reads where the profile names no extractor."""
-WRITTEN = {"dialogue/summaries", "dialogue/questions", "dialogue/answers", "rewrite/rewrites"}
+WRITTEN = {
+    *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
+    *("rewrite/rewrites", "choice/items"),
+}
 
 
 @pytest.mark.parametrize(

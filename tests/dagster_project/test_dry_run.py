@@ -60,8 +60,11 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("dialogue.questions", "w"),
         ("dialogue.answers", "w"),
         ("rewrite.rewrites", "w"),
+        ("choice.items", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.answers", "b"),
+        # Letters that no rule reads, "(a)" among the choices and "(b)".
+        ("evaluate.answers", "j"),
         ("evaluate.judgments", "j"),
         ("all", ""),
     ]
@@ -73,12 +76,13 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert likely == pytest.approx((prompt * 1 + answer * 10) / 1e6, abs=5e-5)
     calls, _, prompt, answer, likely, _ = told["evaluate.judgments", "j"]
     assert likely == pytest.approx((prompt * 2 + answer * 4) / 2e6, abs=5e-5), "half in batches"
-    n_turns = told["evaluate.answers", "b"][0]
+    n_asked = told["evaluate.answers", "b"][0]
     # One model is asked without its images, too: it is that model's cost. Two turns with the same words
     # are the same request then.
-    assert n_turns < told["evaluate.answers", "a"][0] <= 2 * n_turns
-    # All turns are judged: three answers to each.
-    assert calls == 3 * n_turns
+    assert n_asked < told["evaluate.answers", "a"][0] <= 2 * n_asked
+    # All turns of dialogues are judged, three answers to each; letters are read by rule.
+    assert calls % 3 == 0
+    assert calls / 3 < n_asked
     parts = [row for (stage, _), row in told.items() if stage != "all"]
     assert told["all", ""][:4] == [sum(column) for column in zip(*parts, strict=True)][:4]
 

@@ -11,7 +11,7 @@ from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
 
 SETS = "image sets in cluster.image_sets"
-DIALOGUES = "dialogues of the releases in force in release.items"
+DIALOGUES = "items of the releases in force in release.items"
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     dialogues = not_empty("release/releases", warehouse)
     assert not dialogues.passed
     assert dialogues.description == (
-        "There are no dialogues of the releases in force in release.items. Review the dialogues "
+        "There are no items of the releases in force in release.items. Review what was generated "
         "(make review) or demand fewer decisions (setting require of review/approved), then "
         "materialize review/approved and release/releases again."
     )

@@ -94,13 +94,14 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "provider",
     ]
     assert {row["provider"] for row in found} == {"offline"}
-    assert len(found) == 5 * len(DIMENSIONS) * 2
+    of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]
+    assert len(of_dialogues) == 5 * len(DIMENSIONS) * 2
 
 
 def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
     main_job: Run,
 ) -> None:
-    found = rows(main_job, "SELECT * FROM evaluate.provenance")
+    found = rows(main_job, "SELECT * FROM evaluate.provenance WHERE benchmark = 'mmdu'")
     judged = rows(main_job, "SELECT count(*) AS n FROM evaluate.judgments")[0]["n"]
     assert len(found) == judged > 300
     calls = {call.key: call for call in main_job.ledger}
@@ -164,7 +165,7 @@ def test_sets_have_the_sizes_of_the_paper_and_no_page_twice(main_job: Run) -> No
 
 
 def test_releases_are_mmdu_json_whose_images_enter_once_and_are_there(main_job: Run) -> None:
-    released = rows(main_job, "SELECT * FROM release.releases")
+    released = rows(main_job, "SELECT * FROM release.releases WHERE split IS NULL")
     assert {row["kind"] for row in released} == {"benchmark", "instruction"}
     for release in released:
         folder = main_job.home / "releases" / release["release_id"]
@@ -177,6 +178,24 @@ def test_releases_are_mmdu_json_whose_images_enter_once_and_are_there(main_job: 
             )
             assert sum(text.count("<ImageHere>") for text in said) == len(record["image"])
             assert all((folder / path).is_file() for path in record["image"])
+
+
+def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) -> None:
+    found = rows(
+        main_job,
+        "SELECT r.split, r.n_items, r.release_id, l.value FROM release.releases AS r "
+        "JOIN evaluate.leaderboard AS l ON l.release = r.release_id "
+        "WHERE l.model = 'offline-careful' AND l.metric LIKE 'Circular/%' ORDER BY r.split",
+    )
+    # Twelve items, four of ten in dev; what is asked is what the careful model measures.
+    assert [(row["split"], row["n_items"], row["value"]) for row in found] == [
+        ("dev", 5, 100.0),
+        ("test", 7, 100.0),
+    ]
+    for row in found:
+        assert (main_job.home / "releases" / row["release_id"] / "mmbench-circular.tsv").is_file()
+        assert (main_job.home / "reports" / f"{row['release_id']}.html").is_file()
+        assert f"Leaderboard ({row['release_id']}, Circular/" in main_job.output
 
 
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:
@@ -194,7 +213,7 @@ def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -
         "SELECT a.model, a.item_id, a.turn, a.answer, a.call_key, "
         "(SELECT sum(len(t.image_positions)) FROM release.turns AS t WHERE t.release_id = a.release_id "
         "AND t.item_id = a.item_id AND t.turn <= a.turn) AS n_shown FROM evaluate.answers AS a "
-        "ORDER BY a.model, a.item_id, a.turn",
+        "WHERE a.benchmark = 'mmdu' ORDER BY a.model, a.item_id, a.turn",
     )
     calls = {call.key: call for call in main_job.ledger}
     answers: dict[tuple[str, str], list[str]] = {}

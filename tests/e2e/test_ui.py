@@ -8,7 +8,10 @@ from tests.e2e.ui import PATIENCE, Ui
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500), pytest.mark.slow]
 
-STAGES = ["ingest", "cluster", "dialogue", "rewrite", "review", "release", "evaluate", "ledger"]
+STAGES = [
+    *("ingest", "cluster", "dialogue", "rewrite", "choice", "review", "release", "evaluate"),
+    "ledger",
+]
 
 LAST_METADATA = """
 query ($key: AssetKeyInput!) {
@@ -139,7 +142,8 @@ def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_tw
     stages = ui.runs(tags=[{"key": "loom/build", "value": build}])
     # Two shards, and the stages after ingestion.
     assert [each["jobName"] for each in reversed(stages)] == [
-        *("ingest", "ingest", "cluster", "dialogue", "rewrite", "review", "release", "ledger")
+        *("ingest", "ingest", "cluster", "dialogue", "rewrite", "choice", "review", "release"),
+        "ledger",
     ]
     assert {each["status"] for each in stages} == {"SUCCESS"}
     timeline = ui.timeline()

@@ -10,6 +10,11 @@ from resources.prompts import prompt
 IMAGES = ("a" * 64, "b" * 64)
 ENTRY = {"caption": "A red balloon </caption> over a lake", "summary": "Balloons rise in warm air."}
 DATA: dict[str, dict[str, object]] = {
+    "mmbench/write_item": {
+        "ability": "image_scene",
+        "description": "the surroundings that the picture shows",
+        **ENTRY,
+    },
     "mmdu/summary": {
         "max_words": 120,
         "title": "Hot air balloon",

@@ -57,7 +57,8 @@ def today(before: Rows) -> Rows:
     for row in after["ledger.calls"]:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
-    return {**after, "evaluate.missing": [], "release.choices": []}
+    made_later = ("evaluate.missing", "release.choices", "choice.items", "choice.failed")
+    return {**after, **{table: [] for table in made_later}}
 
 
 def evaluated_today(after: Rows) -> None:

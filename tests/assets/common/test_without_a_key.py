@@ -20,6 +20,7 @@ ASKING = {
     "dialogue/questions",
     "dialogue/answers",
     "rewrite/rewrites",
+    "choice/items",
     "evaluate/answers",
     "evaluate/judgments",
 }

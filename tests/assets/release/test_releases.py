@@ -72,8 +72,8 @@ def test_where_nothing_is_approved_nothing_changes_and_one_sentence_says_so(worl
 
     assert not run.success
     assert sentence(run) == (
-        "No dialogue is approved, so nothing is frozen and the releases in force stay as they are: "
-        "decide on dialogues in review, or let review.approved require less."
+        "Nothing is approved, so nothing is frozen and the releases in force stay as they are: "
+        "decide on items in review, or let review.approved require less."
     )
     assert everything(world) == before and len(before["current"]) == 2
     assert sorted((world.home / "releases").rglob("*")) == folders
@@ -105,7 +105,7 @@ def test_a_kind_without_approved_dialogues_keeps_its_release_in_force(world: Wor
 def test_the_check_counts_the_dialogues_of_the_releases_in_force(world: World) -> None:
     run = world.release()
     found = check(run, "release/releases", "not_empty")
-    counted = "dialogues of the releases in force in release.items"
+    counted = "items of the releases in force in release.items"
     assert found.passed
     # One of each image set: four for the benchmark, six to instruct.
     assert {name: entry.value for name, entry in found.metadata.items()} == {

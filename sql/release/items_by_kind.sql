@@ -1,4 +1,4 @@
--- Number of dialogues in the releases in force that were built, by kind.
+-- Number of items in the releases in force that were built, by kind.
 SELECT r.kind, count(*) AS n
 FROM release.current
 JOIN release.releases AS r USING (release_id)

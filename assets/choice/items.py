@@ -1,0 +1,156 @@
+"""Multiple-choice items, written from entries (MMBench, 3.2).
+
+What belongs here: which entries are written about, and the rows that replies become. Who is asked for
+which ability, reading the replies and the order of choices are `methods/mmbench/writing.py`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from assets.cluster import require_whole_sets
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.losses import in_words
+from assets.common.tables import table_asset
+from assets.dialogue import summaries
+from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
+from methods.mmbench.writing import SCHEMA, assigned, item_id, placed, read_item
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class ItemsSettings(GenerationSettings):
+    """How many items are written, and of which abilities: by default those of `ENCYCLOPEDIC`, which
+    nearly every picture of an encyclopaedia carries. All 20 leaves of the taxonomy are allowed."""
+
+    n_items: int = Field(
+        12, gt=0, description="Items asked for: as many as there are pairs of entry and ability."
+    )
+    abilities: list[str] = Field(
+        list(ENCYCLOPEDIC),
+        min_length=1,
+        description="Abilities (leaves of MMBench's taxonomy) that are asked for, equally often.",
+    )
+    seed: int = Field(
+        0, description="Seed of which ability is asked of which entry, and of the order of choices."
+    )
+
+    @field_validator("abilities")
+    @classmethod
+    def _are_leaves(cls, abilities: list[str]) -> list[str]:
+        for ability in abilities:
+            if ability not in DESCRIPTIONS:
+                raise ValueError(f"{ability!r} is none of {', '.join(DESCRIPTIONS)}")
+        if len(set(abilities)) < len(abilities):
+            raise ValueError("an ability is there twice")
+        return abilities
+
+
+class Subject(NamedTuple):
+    """What one item is asked for: an entry with its image, and the ability."""
+
+    entry: Row
+    ability: str
+
+
+@table_asset(
+    "choice.items",
+    settings=ItemsSettings,
+    side_tables=["choice.failed"],
+    kinds={"openai", "image"},
+    deps=[summaries],
+    automation_condition=WHEN_READY,
+)
+def items(
+    context: dg.AssetExecutionContext,
+    settings: ItemsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Multiple-choice items, each on one image: question, hint, choices, and the letter of the right
+    one, which is balanced over the items and never left to the model."""
+    require_whole_sets(warehouse)
+    # By image, and not by entry: another caption of an image is asked about alone.
+    entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
+    if not entries:
+        raise dg.Failure("There are no image sets: run the job cluster first.", allow_retries=False)
+    pairs = assigned(list(entries), settings.abilities, settings.n_items, settings.seed)
+    asks = [
+        Ask(
+            subject=Subject(entry, ability),
+            set_id=entry["set_id"],
+            name=f"entry {entry['entry_id']}, {ability}",
+            images=[image_id],
+            data={
+                "ability": ability,
+                "description": DESCRIPTIONS[ability],
+                "caption": entry["caption"],
+                # Where a summary is missing, the item is written without it.
+                "summary": entry["summary"] or "",
+            },
+        )
+        for image_id, ability in pairs
+        for entry in [entries[image_id]]
+    ]
+
+    def read(subject: Subject, reply: str) -> list[Row]:
+        return [
+            {
+                "entry_id": subject.entry["entry_id"],
+                "image_id": subject.entry["image_id"],
+                "ability": subject.ability,
+                "written": read_item(reply),
+            }
+        ]
+
+    generated = ask_and_read(
+        context,
+        llm,
+        "choice.items",
+        prompt("mmbench/write_item"),
+        asks,
+        read,
+        lambda _: SCHEMA,
+    )
+    if not generated.rows:
+        lost = in_words(Counter(row["reason"] for row in generated.failed))
+        raise dg.Failure(
+            f"choice.items keeps its earlier rows: no item could be written ({lost}).",
+            allow_retries=False,
+        )
+    generated.rows = _in_order(generated.rows, settings.seed)
+    counts = Counter(row["answer"] for row in generated.rows)
+    return write_generated(
+        warehouse,
+        "choice.items",
+        generated,
+        settings.max_failed_share,
+        {f"right choice {letter}": counts[letter] for letter in sorted(counts)},
+        image_store,
+    )
+
+
+def _in_order(rows: Sequence[Row], seed: int) -> list[Row]:
+    """The rows with their choices in order of letter, and their ids."""
+    orders = placed([row["written"] for row in rows], seed)
+    return [
+        {
+            **row,
+            "item_id": item_id(
+                row["entry_id"], row["ability"], written.question, written.hint, order.choices
+            ),
+            "question": written.question,
+            "hint": written.hint,
+            "choices": list(order.choices),
+            "answer": order.key,
+        }
+        for row, order in zip(rows, orders, strict=True)
+        for written in [row["written"]]
+    ]

@@ -1,0 +1,37 @@
+"""What a benchmark's built releases consist of, whatever the benchmark.
+
+What belongs here: the form in which `built_dialogues.py` and `built_choices.py` give their releases to
+`releases.py`, which freezes them, and what they read alike.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from methods.release import Edition, Release
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+class Built(NamedTuple):
+    """A release to be frozen: `providers` wrote its texts."""
+
+    name: str
+    edition: Edition
+    release: Release
+    providers: Sequence[str]
+
+
+class BuiltReleases(NamedTuple):
+    """The releases that can be made of what is approved, and by name why another one cannot."""
+
+    made: Sequence[Built]
+    absent: Mapping[str, str]
+
+
+def sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:
+    """Source columns of `release.images`, by (set id, image id)."""
+    return {
+        (row.pop("set_id"), row.pop("image_id")): row
+        for row in warehouse.read("release/sources").to_pylist()
+    }

@@ -1,0 +1,60 @@
+"""Releases of approved dialogues: a benchmark and an instruction set (MMDU, 2).
+
+What belongs here: which dialogues are in which release. Their rows are made by `methods/release.py`.
+"""
+
+import json
+
+from assets.release.built import Built, BuiltReleases, Row, sources
+from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
+from resources.warehouse import Warehouse
+
+BENCHMARK = "mmdu"
+NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
+
+
+def built_dialogues(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+    """One release of each kind of which dialogues are approved."""
+    origins = warehouse.read("release/origins").to_pylist()
+    providers = sorted({origin["provider"] for origin in origins})
+    by_question, by_image = _origins(origins), sources(warehouse)
+    made, absent = [], {}
+    for kind, name in NAMES.items():
+        approved = _approved(warehouse, kind)
+        if not approved:
+            absent[name] = f"No dialogue of kind {kind} is approved"
+            continue
+        release = build_release(name, approved, reviewed, *by_question, by_image)
+        edition = Edition(BENCHMARK if kind == "benchmark" else None)
+        made.append(Built(name, edition, release, providers))
+    return BuiltReleases(made, absent)
+
+
+def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
+    dialogues = []
+    for row in warehouse.read("release/approved_dialogues", {"kind": kind}).to_pylist():
+        content = json.loads(row["content"])
+        dialogues.append(
+            ApprovedDialogue(
+                row["item_id"],
+                row["set_id"],
+                row["revision"],
+                tuple(row["reviewers"]),
+                tuple(content["image_ids"]),
+                tuple(content["turns"]),
+                tuple(json.loads(row["generated"])["turns"]),
+            )
+        )
+    return dialogues
+
+
+def _origins(rows: list[Row]) -> tuple[dict[str, Origin], dict[str, Origin]]:
+    """Origins of questions and of answers, by question id."""
+    made = [
+        {
+            row["question_id"]: Origin(row[f"{text}_call_key"], row[f"{text}_prompt_version"])
+            for row in rows
+        }
+        for text in ("question", "answer")
+    ]
+    return made[0], made[1]

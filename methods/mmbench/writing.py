@@ -1,0 +1,253 @@
+"""Writing multiple-choice items with a model (MMBench, 3.2).
+
+What belongs here: which ability is asked of which image, reading the model's reply, and the order of
+the choices, which no model decides. Reading is strict: an item that is not sound is refused by name.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from methods.choice.lettered import LETTERS
+from methods.evaluation.published_tables import is_unicode
+from methods.ids import content_id
+from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+
+FEWEST, MOST = 2, 4
+"""Choices of an item (MMBench, 3.2)."""
+
+_TEXT: JsonSchema = {"type": "string"}
+SCHEMA = object_schema(
+    {
+        "question": _TEXT,
+        "hint": _TEXT,
+        "answer": _TEXT,
+        "distractors": {"type": "array", "items": _TEXT},
+    }
+)
+"""JSON schema of a reply; `hint` is empty where there is none."""
+
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
+_MARK = re.compile(r"(?:\(([A-Ha-h1-8])\)|([A-Ha-h1-8])[.):])\s+(?=\S)")
+_IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
+_LETTER_NAMED = re.compile(
+    r"\b(?:option|choice|answer|letter)s?\s+\(?[A-H]\b|\([A-H]\)|\b[A-H] (?:or|and) [A-H]\b"
+)
+_OTHER_CHOICES = re.compile(
+    r"\b(?:all|none|any|both|neither|either) of (?:the |these )?"
+    r"(?:above|below|choices|options|others|these)\b"
+    r"|\b(?:all|none|both|neither) (?:are|is) (?:right|correct|true)\b"
+    r"|\b(?:both|neither|either) \(?[A-H]\b",
+    re.IGNORECASE,
+)
+_MATERIAL = re.compile(
+    r"\b(?:captions?|summar(?:y|ies)|background notes?)\b"
+    r"|\b(?:according to|based on|(?:stated|described|mentioned|said|given|written) (?:in|by)) "
+    r"(?:the|this|that|its|your) (?:\w+ )?"
+    r"(?:article|text|passage|notes?|description|page|material|document|information)\b",
+    re.IGNORECASE,
+)
+
+
+class Written(NamedTuple):
+    """An item as a model wrote it: the right choice and the wrong ones apart."""
+
+    question: str
+    hint: str | None
+    answer: str
+    distractors: tuple[str, ...]
+
+
+class Placed(NamedTuple):
+    """The choices of an item in order of letter, and the letter of the right one."""
+
+    choices: tuple[str, ...]
+    key: str
+
+
+# --- What is asked of whom -----------------------------------------------------------------------
+
+
+def assigned(
+    images: Sequence[str], abilities: Sequence[str], n_items: int, seed: int
+) -> list[tuple[str, str]]:
+    """`n_items` pairs (image, ability), none twice; fewer where there are no more.
+
+    Abilities take their turns, so they are asked equally often, up to one. Each draws by seed the next
+    image of an order of its own that was asked about least. So an image that comes or goes changes few
+    other pairs, and asking for more keeps what there is.
+    """
+    turns = sorted(abilities, key=partial(content_id, "ability", seed))
+    left = {
+        ability: sorted(images, key=partial(content_id, "image", seed, ability))
+        for ability in turns
+    }
+    uses = dict.fromkeys(images, 0)
+    pairs = []
+    for place in range(min(n_items, len(images) * len(turns))):
+        ability = turns[place % len(turns)]
+        image = min(left[ability], key=uses.__getitem__)
+        left[ability].remove(image)
+        uses[image] += 1
+        pairs.append((image, ability))
+    return pairs
+
+
+# --- Reading a reply -----------------------------------------------------------------------------
+
+
+def read_item(reply: str) -> Written:
+    """The item of a model's reply, a JSON object as `SCHEMA` says. Raises ParseError.
+
+    Letters or numbers before all choices are taken off. The reasons of a refusal are `not_json`,
+    `wrong_fields`, `not_unicode`, `empty_question`, `empty_choice`, `too_few_choices`,
+    `too_many_choices`, `lettered_choice`, `answer_among_distractors`, `repeated_choice`, `image_token`,
+    `refers_to_choices`, `mentions_material` and `gives_answer_away`.
+    """
+    fenced = _FENCED.fullmatch(reply)
+    given = json_object(fenced[1] if fenced else reply)
+    if given is None:
+        raise ParseError("not_json", "The reply is not one JSON object.")
+    question, hint, answer, distractors = _fields(given)
+    texts = [question, hint, answer, *distractors]
+    if not all(map(is_unicode, texts)):
+        raise ParseError("not_unicode", "A text has half a character (a lone surrogate).")
+    if not question:
+        raise ParseError("empty_question", "The question is empty.")
+    answer, *wrong = _without_marks([answer, *distractors])
+    _require_choices(answer, wrong)
+    _require_alone(question, hint, [answer, *wrong])
+    _require_no_give_away(f"{question} {hint}", answer, wrong)
+    return Written(question, hint or None, answer, tuple(wrong))
+
+
+def _fields(given: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
+    """Question, hint (empty for none), answer and distractors, each on one line."""
+    distractors = given.get("distractors")
+    texts = [given.get("question"), given.get("hint") or "", given.get("answer")]
+    if not isinstance(distractors, list) or not all(
+        isinstance(text, str) for text in (*texts, *distractors)
+    ):
+        raise ParseError(
+            "wrong_fields",
+            'The reply needs "question", "hint" and "answer" as texts and "distractors" as a list of '
+            "texts.",
+        )
+    question, hint, answer = (_one_line(str(text)) for text in texts)
+    return question, hint, answer, [_one_line(text) for text in distractors]
+
+
+def _one_line(text: str) -> str:
+    return _BLANK.sub(" ", text).strip()
+
+
+def _without_marks(choices: list[str]) -> list[str]:
+    """The choices without `A. ` or `(1) ` before each; as they are where not all have one."""
+    marks = [_MARK.match(choice) for choice in choices]
+    named = [mark[1] or mark[2] for mark in marks if mark]
+    if len(set(named)) == len(choices):
+        return [choice[mark.end() :] for choice, mark in zip(choices, marks, strict=True) if mark]
+    if any(name.isalpha() for name in named):
+        raise ParseError(
+            "lettered_choice",
+            "Choices begin with a letter such as 'A.': write them without letters.",
+        )
+    return choices
+
+
+def _require_choices(answer: str, wrong: Sequence[str]) -> None:
+    n_choices = 1 + len(wrong)
+    if n_choices < FEWEST:
+        raise ParseError("too_few_choices", "There is no distractor: write one to three.")
+    if n_choices > MOST:
+        raise ParseError(
+            "too_many_choices", f"There are {len(wrong)} distractors: write one to three."
+        )
+    if not all((answer, *wrong)):
+        raise ParseError("empty_choice", "The answer or a distractor is empty.")
+    said = [_said(choice) for choice in wrong]
+    if _said(answer) in said:
+        raise ParseError("answer_among_distractors", "The right answer is among the distractors.")
+    if len(set(said)) < len(said):
+        twice, _ = Counter(said).most_common(1)[0]
+        raise ParseError("repeated_choice", f"A distractor is there twice: {twice[:80]!r}.")
+
+
+def _said(choice: str) -> str:
+    """A choice without what makes no other choice of it: case, articles, closing punctuation."""
+    plain = choice.casefold().strip(" .,;:!?'\"")
+    return re.sub(r"^(?:a|an|the) ", "", plain)
+
+
+def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
+    """Raise ParseError where a text speaks of what the reader does not see, or of other choices."""
+    asked = f"{question} {hint}"
+    for text in (asked, *choices):
+        if found := _IMAGE_TOKEN.search(text):
+            raise ParseError(
+                "image_token", f"A text has {found[0]}: the picture is shown with the question."
+            )
+        if found := _MATERIAL.search(text):
+            raise ParseError(
+                "mentions_material", f"A text mentions the material: {found[0][:80]!r}."
+            )
+    found = _LETTER_NAMED.search(asked)
+    for choice in choices:
+        found = found or _OTHER_CHOICES.search(choice)
+    if found:
+        raise ParseError(
+            "refers_to_choices",
+            f"A text refers to choices: {found[0][:80]!r}. Their order is decided later.",
+        )
+
+
+def _require_no_give_away(asked: str, answer: str, wrong: Sequence[str]) -> None:
+    """Raise ParseError where the question names the right choice and not all of the others."""
+    if _names(asked, answer) and not all(_names(asked, choice) for choice in wrong):
+        raise ParseError(
+            "gives_answer_away",
+            f"The question or the hint has the right answer in it: {answer[:80]!r}.",
+        )
+
+
+def _names(asked: str, choice: str) -> bool:
+    said = re.escape(_said(choice))
+    return bool(said) and re.search(rf"(?<!\w){said}(?!\w)", asked.casefold()) is not None
+
+
+# --- The order of the choices --------------------------------------------------------------------
+
+
+def placed(items: Sequence[Written], seed: int) -> list[Placed]:
+    """The choices of each item in an order of their own.
+
+    Of items with equally many choices, each letter is the right one equally often, up to one, among the
+    first n for every n. Which one is drawn by seed from what the model wrote, the right choice among
+    it: nobody who knows the seed and the finished items alone can draw it again.
+    """
+    used: dict[int, Counter[str]] = {}
+    found = []
+    for item in items:
+        n_choices = 1 + len(item.distractors)
+        counts = used.setdefault(n_choices, Counter(dict.fromkeys(LETTERS[:n_choices], 0)))
+        fewest = min(counts.values())
+        rarest = [letter for letter in counts if counts[letter] == fewest]
+        key = min(rarest, key=partial(content_id, seed, item))
+        counts[key] += 1
+        choices = sorted(item.distractors, key=partial(content_id, seed, item))
+        choices.insert(LETTERS.index(key), item.answer)
+        found.append(Placed(tuple(choices), key))
+    return found
+
+
+def item_id(
+    entry_id: str, ability: str, question: str, hint: str | None, choices: Sequence[str]
+) -> str:
+    """The id of an item: a hash of its content but for its key and the order of its choices.
+
+    So an id tells nobody which choice is right, and stays when the choices are put into another order.
+    """
+    return content_id("multiple choice", entry_id, ability, question, hint, sorted(choices))

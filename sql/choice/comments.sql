@@ -1,0 +1,21 @@
+-- What each column of the tables and views of this stage means: DuckDB's prompt and Dagster's UI show it.
+
+COMMENT ON COLUMN choice.items.set_id IS 'Image set that the entry was drawn into.';
+COMMENT ON COLUMN choice.items.item_id IS 'Id of the item: a hash of entry, ability, question, hint and choices, without the answer.';
+COMMENT ON COLUMN choice.items.entry_id IS 'Entry of ingest.entries that the item was written from.';
+COMMENT ON COLUMN choice.items.image_id IS 'Image that is shown, as SHA-256 of its file.';
+COMMENT ON COLUMN choice.items.ability IS 'Ability that is asked for: a leaf of MMBench''s taxonomy, such as image_scene.';
+COMMENT ON COLUMN choice.items.question IS 'Question as the model wrote it.';
+COMMENT ON COLUMN choice.items.hint IS 'What a reader is told beside the question; NULL if nothing.';
+COMMENT ON COLUMN choice.items.choices IS 'Choices in order of letter, without their letters.';
+COMMENT ON COLUMN choice.items.answer IS 'Letter of the right choice, which no model decided.';
+COMMENT ON COLUMN choice.items.call_key IS 'Model call that made it: a key of ledger.calls.';
+COMMENT ON COLUMN choice.items.prompt_version IS 'Prompt and its hash, such as mmbench/write_item@b0934baf.';
+COMMENT ON COLUMN choice.items.provider IS 'Who answered the call; offline is the stand-in.';
+
+COMMENT ON COLUMN choice.failed.stage IS 'Step that lost it, always items.';
+COMMENT ON COLUMN choice.failed.set_id IS 'Image set that the entry was drawn into.';
+COMMENT ON COLUMN choice.failed.subject IS 'Entry and ability that an item was asked for.';
+COMMENT ON COLUMN choice.failed.reason IS 'Reason of the loss as one word, to count by.';
+COMMENT ON COLUMN choice.failed.detail IS 'What went wrong, in a sentence.';
+COMMENT ON COLUMN choice.failed.call_key IS 'Model call that failed; NULL if nothing was asked.';

@@ -1,0 +1,407 @@
+"""Multiple choice from entries to releases: what is written, lost, reviewed, split and held out."""
+
+import base64
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from methods.choice.lettered import LETTERS
+from methods.mmbench.abilities import ENCYCLOPEDIC
+from methods.mmbench.published import read_published
+from methods.mmbench.taxonomy import abilities
+from resources.reports.release_import import ReleaseFolderError, import_release
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import (
+    Result,
+    Row,
+    World,
+    any_loss,
+    copy_of,
+    data_url_hash,
+    made,
+    metadata,
+    sentence,
+)
+from tests.doubles.garbling_proxy import Asked
+
+N_ITEMS = 10
+FEW = {"choice__items": {"config": {"n_items": N_ITEMS}}}
+
+
+@dataclass
+class Written:
+    """A home whose items were written, reviewed by nobody and released, and both runs of it."""
+
+    world: World
+    asked: list[Asked]
+    run: Result
+    release: Result
+    items: list[Row]
+
+
+def items_of(world: World) -> list[Row]:
+    return world.rows("SELECT * FROM choice.items ORDER BY item_id")
+
+
+@pytest.fixture(scope="module")
+def written(
+    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> Written:
+    """Not to be changed: tests go on from copies."""
+    root = tmp_path_factory.mktemp("written")
+    copy_of(released.root, root)
+    world = make_world(root, released.corpus)
+    world.write_settings({"choice": {"items": {"n_items": N_ITEMS}}})
+    run = world.run("choice")
+    assert run.success
+    asked = list(world.proxy.requests)
+    release = world.release()
+    assert release.success
+    return Written(world, asked, run, release, items_of(world))
+
+
+@pytest.fixture
+def world(written: Written, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(written.world.root, tmp_path)
+    return make_world(tmp_path, written.world.corpus)
+
+
+def reply(asked: str) -> str:
+    """A reply of the offline writer with another text in a place."""
+    return json.dumps({**json.loads(asked), "distractors": []})
+
+
+# --- Writing -------------------------------------------------------------------------------------
+
+
+def test_items_are_of_their_entries_and_abilities_in_equal_numbers(written: Written) -> None:
+    of_entries = written.world.rows(
+        "SELECT DISTINCT i.item_id FROM choice.items AS i JOIN cluster.image_sets AS s "
+        "USING (set_id, entry_id, image_id)"
+    )
+    assert len(of_entries) == len(written.items) == N_ITEMS
+    assert set(Counter(row["ability"] for row in written.items).values()) == {1}
+    assert {row["ability"] for row in written.items} <= set(ENCYCLOPEDIC)
+    uses = Counter(row["image_id"] for row in written.items)
+    assert max(uses.values()) == 1
+
+
+def test_every_request_has_its_picture_and_its_material_and_no_key(written: Written) -> None:
+    assert {asked.task for asked in written.asked} == {"item"} and len(written.asked) == N_ITEMS
+    shown = sorted(asked.images[0] for asked in written.asked)
+    assert shown == sorted(data_url_hash(written.world, row["image_id"]) for row in written.items)
+    for asked in written.asked:
+        assert "<caption>" in asked.text and "<summary>" in asked.text
+        assert "letter" not in asked.text.partition("<ability>")[2]
+
+
+def test_each_letter_is_right_equally_often_among_items_with_equally_many_choices(
+    written: Written,
+) -> None:
+    used: dict[int, Counter[str]] = {}
+    for row in written.items:
+        n_choices = len(row["choices"])
+        counts = used.setdefault(n_choices, Counter(dict.fromkeys(LETTERS[:n_choices], 0)))
+        counts[row["answer"]] += 1
+    for counts in used.values():
+        assert max(counts.values()) - min(counts.values()) <= 1
+    told = metadata(written.run, "choice/items")
+    assert sum(told[f"right choice {letter}"] for letter in "ABC") == N_ITEMS
+
+
+def test_an_item_names_its_call(written: Written) -> None:
+    calls = written.world.ledger.find([row["call_key"] for row in written.items])
+    for row in written.items:
+        said = json.loads(calls[row["call_key"]].text)
+        assert said["answer"] == row["choices"][LETTERS.index(row["answer"])]
+        assert said["question"] == row["question"]
+        assert row["prompt_version"].startswith("mmbench/write_item@")
+
+
+def test_written_again_nothing_is_asked_and_nothing_changes(world: World, written: Written) -> None:
+    assert world.run("choice").success
+    assert items_of(world) == written.items
+    assert world.proxy.requests == []
+    # More of them are asked for beside those that there are, which stay as they were placed.
+    more = world.run("choice", {"choice__items": {"config": {"n_items": N_ITEMS + 2}}})
+    assert more.success and len(world.proxy.requests) == 2
+    now = {row["item_id"]: row for row in items_of(world)}
+    assert len(now) == N_ITEMS + 2
+    assert [now[row["item_id"]] for row in written.items] == written.items
+
+
+def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(
+    world: World, written: Written
+) -> None:
+    lost = written.items[0]
+    world.forget_calls()
+    shown = data_url_hash(world, lost["image_id"])
+    world.proxy.rewrite(lambda asked: asked.images == [shown], reply)
+
+    run = world.run("choice", {"choice__items": {"config": {"n_items": N_ITEMS}}})
+
+    assert run.success
+    (row,) = world.rows("SELECT * FROM choice.failed")
+    assert (row["stage"], row["reason"]) == ("items", "too_few_choices")
+    assert row["subject"] == f"entry {lost['entry_id']}, {lost['ability']}"
+    assert row["detail"] == "There is no distractor: write one to three."
+    assert row["call_key"] in world.ledger.find([row["call_key"]])
+    kept = {each["item_id"] for each in items_of(world)}
+    assert kept == {each["item_id"] for each in written.items} - {lost["item_id"]}
+    assert "| too_few_choices | 1 |" in metadata(run, "choice/items")["reasons"]
+
+
+def test_where_no_reply_is_an_item_the_earlier_ones_stay(world: World, written: Written) -> None:
+    world.forget_calls()
+    world.proxy.rewrite(lambda asked: asked.task == "item", "I would rather not.")
+
+    for limit in ({}, any_loss("choice__items")):
+        assert sentence(world.run("choice", limit)) == (
+            "choice.items keeps its earlier rows: no item could be written (10 not_json)."
+        )
+    assert items_of(world) == written.items
+
+
+def test_without_image_sets_there_is_nothing_to_write_about(
+    make_world: MakeWorld, released: World, tmp_path: Path
+) -> None:
+    run = make_world(tmp_path, released.corpus).run("choice")
+    assert sentence(run) == "There are no image sets: run the job cluster first."
+
+
+@pytest.mark.parametrize("abilities", [[], ["seeing"], ["ocr", "ocr"]])
+def test_an_ability_that_there_is_not_is_refused(world: World, abilities: list[str]) -> None:
+    world.write_settings({"choice": {"items": {"abilities": abilities}}})
+    run = world.run("choice")
+    assert not run.success and "abilities" in sentence(run)
+
+
+# --- Review --------------------------------------------------------------------------------------
+
+
+def test_items_are_queued_with_the_content_of_their_kind(written: Written) -> None:
+    queued = written.world.rows("FROM review.queue WHERE kind = 'multiple_choice' ORDER BY item_id")
+    assert len(queued) == N_ITEMS
+    for row, item in zip(queued, written.items, strict=True):
+        assert json.loads(row["content"]) == {
+            "image_ids": [item["image_id"]],
+            "question": item["question"],
+            "hint": None,
+            "choices": dict(zip(LETTERS, item["choices"], strict=False)),
+            "answer": item["answer"],
+            "category": item["ability"],
+        }
+        (entry,) = written.world.rows(
+            "SELECT DISTINCT page_url, caption FROM ingest.entries WHERE entry_id = $e",
+            e=item["entry_id"],
+        )
+        assert json.loads(row["context"]) == {
+            "page_urls": [entry["page_url"]],
+            "captions": [entry["caption"]],
+        }
+
+
+# --- Releases ------------------------------------------------------------------------------------
+
+
+def released_items(world: World) -> dict[str, set[str]]:
+    """Ids of the items of each split's release in force."""
+    rows = world.rows(
+        "SELECT r.split, i.item_id FROM release.current JOIN release.releases AS r USING (release_id) "
+        "JOIN release.items AS i USING (release_id) WHERE r.benchmark = 'mmbench'"
+    )
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["split"], set()).add(row["item_id"])
+    return found
+
+
+def folder(world: World, name: str) -> Path:
+    (found,) = (world.home / "releases").glob(f"{name}-*")
+    return found
+
+
+def test_approved_items_are_a_dev_and_a_test_split_beside_the_dialogues(
+    written: Written, released: World
+) -> None:
+    assert made(written.release) >= {"release/releases", "release/exports"}
+    names = written.world.rows("SELECT name, release_id FROM release.current ORDER BY name")
+    assert [row["name"] for row in names] == [
+        "mmbench-dev",
+        "mmbench-test",
+        "mmdu",
+        "mmdu-instruct",
+    ]
+    # What was built of dialogues has the id that it had without choices.
+    before = released.rows("SELECT name, release_id FROM release.current ORDER BY name")
+    assert names[2:] == before
+    splits = released_items(written.world)
+    assert {split: len(items) for split, items in splits.items()} == {"dev": 4, "test": 6}
+    assert splits["dev"] | splits["test"] == {row["item_id"] for row in written.items}
+
+
+def test_rows_of_a_release_say_where_an_item_is_from(written: Written) -> None:
+    by_id = {row["item_id"]: row for row in written.items}
+    rows = written.world.rows(
+        "SELECT i.item_id, i.reviewers, i.labels, r.split, t.question, t.image_positions, "
+        "t.call_key, t.prompt_version, f.kind, f.reference, f.call_key AS answered, m.image_id, "
+        "m.page_url, (SELECT list(c.choice ORDER BY c.position) FROM release.choices AS c "
+        "WHERE c.release_id = i.release_id AND c.item_id = i.item_id) AS choices "
+        "FROM release.items AS i JOIN release.releases AS r USING (release_id) "
+        "JOIN release.turns AS t USING (release_id, item_id) "
+        'JOIN release."references" AS f USING (release_id, item_id) '
+        "JOIN release.images AS m USING (release_id, item_id) WHERE r.benchmark = 'mmbench'"
+    )
+    assert len(rows) == N_ITEMS
+    for row in rows:
+        item = by_id[row["item_id"]]
+        assert row["question"] == f"<ImageHere>\n{item['question']}"
+        assert row["image_positions"] == [1] and row["image_id"] == item["image_id"]
+        assert (row["kind"], row["reference"]) == ("key", item["answer"])
+        assert row["choices"] == item["choices"]
+        assert row["call_key"] == row["answered"] == item["call_key"]
+        assert row["prompt_version"] == item["prompt_version"]
+        assert set(row["reviewers"]) == {"policy:none"} and row["page_url"]
+        labels = {"category": item["ability"]}
+        assert dict(row["labels"]) == {**labels, **abilities(labels), "split": row["split"]}
+    (card,) = written.world.rows("FROM release.releases WHERE name = 'mmbench-test'")
+    assert [version.partition("@")[0] for version in card["prompt_versions"]] == [
+        "mmbench/write_item",
+        "mmdu/summary",
+    ]
+    assert card["language"] == "en" and card["writers"] == ["offline-writer"]
+
+
+def test_the_dev_split_is_exported_with_its_answers(written: Written) -> None:
+    file = folder(written.world, "mmbench-dev") / "mmbench.tsv"
+    found = {item.item_id: item for item in read_published(file.name, file.open(newline=""))}
+    answers = {row["item_id"]: row["answer"] for row in written.items}
+    assert {item_id: item.turns[0].references for item_id, item in found.items()} == {
+        item_id: {"key": answers[item_id]} for item_id in found
+    }
+
+
+def test_no_file_of_the_test_split_has_an_answer(written: Written) -> None:
+    world, exported = written.world, folder(written.world, "mmbench-test")
+    texts = {
+        file.name: file.read_text()
+        for file in exported.rglob("*")
+        if file.is_file() and file.parent.name != "images"
+    }
+    assert {"mmbench.tsv", "mmbench-circular.tsv", "card.json", "tables.json", "README.md"} <= set(
+        texts
+    )
+    for name in ("mmbench.tsv", "mmbench-circular.tsv"):
+        items = list(read_published(name, texts[name].splitlines(keepends=True)))
+        assert len(items) == 6 and all(not item.turns[0].references for item in items)
+    tables = json.loads(texts["tables.json"])
+    assert tables["references"] == [] and len(tables["items"]) == 6
+    assert "held out" in texts["README.md"]
+    test = released_items(world)["test"]
+    for item in (row for row in written.items if row["item_id"] in test):
+        said = world.ledger.find([item["call_key"]])[item["call_key"]].text
+        # The reply has the right choice apart.
+        key = json.dumps(item["answer"])
+        for name, text in texts.items():
+            assert said not in text and json.dumps(said) not in text, name
+            assert f'"reference": {key}' not in text and f'"answer": {key}' not in text, name
+    # This home keeps the key: it can score.
+    (kept,) = world.rows(
+        'SELECT count(*) AS n FROM release."references" JOIN release.releases USING (release_id) '
+        "WHERE split = 'test'"
+    )
+    assert kept["n"] == 6
+
+
+def test_a_folder_without_answers_is_not_taken_for_the_release(world: World) -> None:
+    exported = folder(world, "mmbench-test")
+    with pytest.raises(ReleaseFolderError) as caught:
+        import_release(exported, world.home / "releases", world.warehouse, world.images)
+    assert str(caught.value) == (
+        f"{exported} is a split whose answers stayed in the home that built it, so it cannot be that "
+        "release anywhere else: import its published file instead (BENCHMARK=name FILE=file)."
+    )
+
+
+def test_items_stay_on_their_side_when_others_come_and_go(world: World) -> None:
+    before = released_items(world)
+    world.write_settings({"choice": {"items": {"n_items": N_ITEMS + 5, "seed": 0}}})
+    assert world.run("choice").success and world.release().success
+    more = released_items(world)
+    assert {side: len(items) for side, items in more.items()} == {"dev": 6, "test": 9}
+    assert all(before[side] <= more[side] for side in before)
+    # Another home draws sides by what it has at once, and this one by what it had: they may differ.
+    world.write_settings({"choice": {"items": {"n_items": N_ITEMS, "seed": 0}}})
+    assert world.run("choice").success and world.release().success
+    assert released_items(world) == before
+
+
+def test_what_a_person_changed_is_no_calls_text_any_more(world: World, written: Written) -> None:
+    item = written.items[0]
+    rows = world.rows("FROM review.approved")
+    for row in rows:
+        if row["item_id"] == item["item_id"]:
+            content = json.loads(row["content"])
+            other = next(letter for letter in content["choices"] if letter != content["answer"])
+            row["content"] = json.dumps({**content, "answer": other})
+    world.warehouse.replace("review.approved", rows_to_arrow("review.approved", rows))
+
+    assert world.run("release").success
+
+    (row,) = world.rows(
+        "SELECT t.call_key AS asked, f.call_key AS answered, f.reference "
+        'FROM release."references" AS f '
+        "JOIN release.current USING (release_id) JOIN release.turns AS t USING (release_id, item_id) "
+        "WHERE f.item_id = $i",
+        i=item["item_id"],
+    )
+    assert row == {"asked": item["call_key"], "answered": None, "reference": other}
+
+
+def test_a_split_without_approved_items_keeps_its_release(world: World) -> None:
+    before = world.rows("FROM release.current ORDER BY ALL")
+    dev = released_items(world)["dev"]
+    rows = world.rows("FROM review.approved")
+    pending = [row | {"status": "pending"} if row["item_id"] in dev else row for row in rows]
+    world.warehouse.replace("review.approved", rows_to_arrow("review.approved", pending))
+
+    run = world.run("release")
+
+    assert run.success
+    assert world.rows("FROM release.current ORDER BY ALL") == before
+    (kept,) = (row["release_id"] for row in before if row["name"] == "mmbench-dev")
+    assert metadata(run, "release/releases")["warning"] == (
+        f"No multiple-choice item of the split dev is approved: {kept} stays in force."
+    )
+
+
+def test_the_name_of_a_split_that_is_built_is_refused_to_an_import(
+    world: World, tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.tsv"
+    image = base64.b64encode(b"x").decode()
+    file.write_text(f"index\tquestion\tA\tB\timage\n1\tWhat?\ta\tb\t{image}\n")
+    given = {"benchmark": "mmbench", "file": str(file), "split": "dev"}
+    run = world.run("import_release", {"import_published": {"config": given}})
+    assert "mmbench-dev is the name of other releases" in sentence(run)
+
+
+@pytest.mark.slow
+def test_both_splits_are_evaluated_like_any_other_release(world: World) -> None:
+    assert world.evaluate().success and world.score().success
+    rows = world.rows(
+        "SELECT r.split, s.model, s.value FROM evaluate.scores AS s JOIN release.releases AS r "
+        "USING (release_id) WHERE r.benchmark = 'mmbench' AND s.metric = 'Circular' "
+        "AND s.form = 'floor' AND s.subset_label = ''"
+    )
+    careful = {row["split"]: row["value"] for row in rows if row["model"] == "careful"}
+    assert careful == {"dev": 100.0, "test": 100.0}
+    subsets = world.rows(
+        "SELECT DISTINCT subset_label FROM evaluate.scores AS s JOIN release.releases AS r "
+        "USING (release_id) WHERE r.split = 'test'"
+    )
+    assert {"category", "l1-category", "l2-category"} <= {row["subset_label"] for row in subsets}

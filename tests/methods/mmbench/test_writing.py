@@ -1,0 +1,239 @@
+"""Written items: what is asked of whom, which replies are items, where the right choice stands."""
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.lettered import LETTERS
+from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
+from methods.mmbench.taxonomy import LEVEL_3
+from methods.mmbench.writing import Placed, Written, assigned, item_id, placed, read_item
+from methods.prompts.parsing import ParseError
+
+GOOD = {
+    "question": "What stands on the hill?",
+    "hint": "",
+    "answer": "A windmill",
+    "distractors": ["A castle", "A church", "A barn"],
+}
+MILL = Written("What stands on the hill?", None, "A windmill", ("A castle", "A church", "A barn"))
+
+
+def read(**changes: object) -> Written:
+    return read_item(json.dumps({**GOOD, **changes}))
+
+
+def refused(reply: str) -> str:
+    with pytest.raises(ParseError) as caught:
+        read_item(reply)
+    assert caught.value.detail.endswith(".")
+    return caught.value.reason
+
+
+# --- Abilities -----------------------------------------------------------------------------------
+
+
+def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them() -> None:
+    leaves = {leaf for leaves in LEVEL_3.values() for leaf in leaves}
+    assert set(DESCRIPTIONS) == leaves
+    assert set(ENCYCLOPEDIC) < leaves and len(set(ENCYCLOPEDIC)) == len(ENCYCLOPEDIC) == 12
+
+
+IMAGES = [f"image {number}" for number in range(40)]
+
+
+def test_four_images_and_two_abilities_are_asked_in_turn() -> None:
+    pairs = assigned(IMAGES[:4], ["a", "b"], 4, seed=0)
+    assert sorted(image for image, _ in pairs) == IMAGES[:4]
+    assert [ability for _, ability in pairs] in (["a", "b"] * 2, ["b", "a"] * 2)
+    # Then each image is asked about once more, with the other ability; there is no ninth pair.
+    assert len(set(assigned(IMAGES[:4], ["a", "b"], 99, seed=0))) == 8
+    assert assigned([], ["a"], 3, 0) == assigned(["x"], [], 3, 0) == []
+
+
+NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
+
+
+@given(NAMES, NAMES, st.integers(1, 90), st.integers(0, 5))
+def test_pairs_are_balanced_never_repeated_and_more_of_them_keep_the_first(
+    images: list[str], abilities: list[str], n_items: int, seed: int
+) -> None:
+    pairs = assigned(images, abilities, n_items, seed)
+    assert len(pairs) == len(set(pairs)) == min(n_items, len(images) * len(abilities))
+    uses = Counter(dict.fromkeys(abilities, 0))
+    uses.update(ability for _, ability in pairs)
+    assert not pairs or max(uses.values()) - min(uses.values()) <= 1
+    # No image is asked about again before each was asked about.
+    first = [image for image, _ in pairs[: len(images)]]
+    assert len(set(first)) == len(first)
+    assert assigned(images[::-1], abilities[::-1], n_items, seed) == pairs
+    assert assigned(images, abilities, n_items + 5, seed)[: len(pairs)] == pairs
+
+
+def test_an_image_that_goes_changes_few_other_pairs() -> None:
+    before = set(assigned(IMAGES, ENCYCLOPEDIC, 12, seed=0))
+    for gone in IMAGES:
+        after = set(assigned([each for each in IMAGES if each != gone], ENCYCLOPEDIC, 12, seed=0))
+        kept = {pair for pair in before if pair[0] != gone}
+        assert len(kept - after) <= 3
+        if len(kept) == len(before):
+            assert after == before
+
+
+def test_another_seed_asks_something_else() -> None:
+    assert assigned(IMAGES, ENCYCLOPEDIC, 8, 0) != assigned(IMAGES, ENCYCLOPEDIC, 8, 1)
+
+
+# --- Replies -------------------------------------------------------------------------------------
+
+
+def test_an_item_is_read_with_its_right_choice_apart() -> None:
+    assert read() == MILL
+    assert read(hint=" Mills grind\n corn. ").hint == "Mills grind corn."
+    assert read_item(f"```json\n{json.dumps(GOOD)}\n```") == MILL
+    without_hint = {name: value for name, value in GOOD.items() if name != "hint"}
+    assert read_item(json.dumps(without_hint)) == MILL
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [("A. ", "B. ", "C. ", "D. "), ("(b) ", "(a) ", "(d) ", "(c) "), ("1) ", "2) ", "3) ", "4) ")],
+)
+def test_letters_before_all_choices_are_taken_off(marks: tuple[str, ...]) -> None:
+    choices = [
+        mark + text for mark, text in zip(marks, (MILL.answer, *MILL.distractors), strict=True)
+    ]
+    assert read(answer=choices[0], distractors=choices[1:]) == MILL
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"question": " "}, "empty_question"),
+        ({"question": None}, "wrong_fields"),
+        ({"answer": 3}, "wrong_fields"),
+        ({"distractors": "a castle"}, "wrong_fields"),
+        ({"distractors": ["a castle", None]}, "wrong_fields"),
+        ({"answer": ""}, "empty_choice"),
+        ({"distractors": ["A castle", "\t"]}, "empty_choice"),
+        ({"distractors": []}, "too_few_choices"),
+        ({"distractors": ["A castle", "A church", "A barn", "A tower"]}, "too_many_choices"),
+        ({"distractors": ["A castle", "the windmill."]}, "answer_among_distractors"),
+        ({"distractors": ["A castle", "a  CASTLE"]}, "repeated_choice"),
+        ({"distractors": ["B. A castle", "A church"]}, "lettered_choice"),
+        ({"distractors": ["A castle", "None of the above"]}, "refers_to_choices"),
+        ({"distractors": ["A castle", "Both are right"]}, "refers_to_choices"),
+        ({"question": "Which is it, A or B?"}, "refers_to_choices"),
+        ({"question": "Why is option C wrong?"}, "refers_to_choices"),
+        ({"question": "What does <image-1> show?"}, "image_token"),
+        ({"answer": "<ImageHere>"}, "image_token"),
+        ({"question": "What does the caption name?"}, "mentions_material"),
+        ({"hint": "According to the page, it grinds corn."}, "mentions_material"),
+        ({"answer": "What is described in the text"}, "mentions_material"),
+        ({"question": "Where does the windmill stand?"}, "gives_answer_away"),
+        ({"hint": "Look for a WINDMILL."}, "gives_answer_away"),
+        ({"question": "What is \ud800 this?"}, "not_unicode"),
+    ],
+)
+def test_what_is_no_sound_item_is_refused_by_name(changes: dict[str, object], reason: str) -> None:
+    assert refused(json.dumps({**GOOD, **changes})) == reason
+
+
+@pytest.mark.parametrize("reply", ["", "What stands there?", "[1]", '{"question": ', "null"])
+def test_what_is_no_object_is_refused(reply: str) -> None:
+    assert refused(reply) == "not_json"
+
+
+def test_words_that_only_look_alike_are_no_reason() -> None:
+    # All choices stand in the question, so it names none of them as the right one.
+    both = read(question="Which is taller, the windmill or the castle?", distractors=["The castle"])
+    assert both.distractors == ("The castle",)
+    assert read(question="Which windmills' neighbour is it?").question.startswith("Which")
+    assert read(question="What does the text on the sign say?")
+    assert read(question="Which article of clothing is red?")
+    assert (
+        read(answer="1. FC Example", distractors=["2nd place", "A draw"]).answer == "1. FC Example"
+    )
+
+
+@given(
+    st.text(max_size=60)
+    | st.fixed_dictionaries(
+        {
+            "question": st.text(max_size=20) | st.none(),
+            "answer": st.text(max_size=8) | st.integers(),
+            "distractors": st.lists(st.text(max_size=8), max_size=5) | st.text(max_size=3),
+        }
+    ).map(json.dumps)
+)
+def test_any_reply_is_an_item_or_refused_and_never_anything_else(reply: str) -> None:
+    try:
+        item = read_item(reply)
+    except ParseError as error:
+        assert error.reason and error.detail
+    else:
+        choices = (item.answer, *item.distractors)
+        assert 2 <= len(choices) <= 4 and len(set(choices)) == len(choices)
+        assert item.question and all(choices)
+
+
+# --- Places --------------------------------------------------------------------------------------
+
+ITEMS = st.lists(
+    st.builds(
+        lambda number, n_wrong: Written(
+            f"Question {number}?",
+            None,
+            f"right {number}",
+            tuple(f"wrong {i}" for i in range(n_wrong)),
+        ),
+        st.integers(0, 999),
+        st.integers(1, 3),
+    ),
+    max_size=40,
+)
+
+
+@given(ITEMS, st.integers(0, 3))
+def test_each_letter_is_right_equally_often_from_the_first_item_on(
+    items: list[Written], seed: int
+) -> None:
+    found = placed(items, seed)
+    used: dict[int, Counter[str]] = {}
+    for item, (choices, key) in zip(items, found, strict=True):
+        assert sorted(choices) == sorted((item.answer, *item.distractors))
+        assert choices[LETTERS.index(key)] == item.answer
+        counts = used.setdefault(len(choices), Counter(dict.fromkeys(LETTERS[: len(choices)], 0)))
+        counts[key] += 1
+        assert max(counts.values()) - min(counts.values()) <= 1
+    assert placed(items[:7], seed) == found[:7]
+
+
+def test_the_place_is_drawn_by_seed_and_by_what_only_the_model_wrote() -> None:
+    keys = {placed([MILL], seed)[0].key for seed in range(40)}
+    assert keys == set("ABCD")
+    # The same choices with another one for the right one: the finished item does not tell which.
+    drawn = {
+        placed([Written("What?", None, right, tuple(wrong))], 0)[0]
+        for right, wrong in (("a", "bcd"), ("b", "acd"), ("c", "abd"), ("d", "abc"))
+    }
+    assert (
+        all(isinstance(each, Placed) for each in drawn)
+        and len({each.choices for each in drawn}) > 1
+    )
+
+
+def test_an_id_is_of_the_content_and_tells_no_key() -> None:
+    first = item_id("e", "ocr", "What?", None, ["a", "b", "c"])
+    assert first == item_id("e", "ocr", "What?", None, ["c", "a", "b"])
+    others = {
+        item_id("f", "ocr", "What?", None, ["a", "b", "c"]),
+        item_id("e", "image_topic", "What?", None, ["a", "b", "c"]),
+        item_id("e", "ocr", "Which?", None, ["a", "b", "c"]),
+        item_id("e", "ocr", "What?", "Look.", ["a", "b", "c"]),
+        item_id("e", "ocr", "What?", None, ["a", "b"]),
+    }
+    assert len(others | {first}) == 6

@@ -7,6 +7,7 @@ same jobs and shows these runs.
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -22,6 +23,7 @@ from dagster_project.instance import open_instance, prepare_dagster_home
 from dagster_project.jobs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from methods.errors import UserError
+from methods.evaluation.judging import PANEL, RULE
 from resources import home
 from resources.stores import bring_home_up_to_date, usable_home
 from resources.warehouse import Warehouse
@@ -63,7 +65,8 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    _show(Warehouse(home.warehouse_path()), time.monotonic() - started)
+    judges = gateway.profile.judges
+    _show(Warehouse(home.warehouse_path()), judges, time.monotonic() - started)
     return 0
 
 
@@ -77,7 +80,7 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> str | Non
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
-    """The models of one release, best first."""
+    """The models of one table, best first."""
     width = max(20, *(len(row["model"]) for row in rows))
     print(
         f"{'model':<{width}} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
@@ -97,12 +100,18 @@ def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
-def _show(warehouse: Warehouse, seconds: float) -> None:
-    rows = warehouse.read("evaluate/overall").to_pylist()
-    of_table = itemgetter("release", "judge", "provider", "metric")
-    for (release, judge, provider, metric), models in groupby(rows, key=of_table):
-        print(f"\nLeaderboard ({release}, {metric}, judge {judge}, provider {provider})\n")
-        _show_models(list(models))
+def _show(warehouse: Warehouse, judges: Sequence[str], seconds: float) -> None:
+    """A table for each release in force, judge and version of its judging; and where to look."""
+    shown = {RULE, PANEL, *judges}
+    rows = [row for row in warehouse.read("evaluate/overall").to_pylist() if row["judge"] in shown]
+    of_table = itemgetter("release", "metric", "judge", "judge_version")
+    tables = [(of, list(models)) for of, models in groupby(rows, key=of_table)]
+    n_versions = Counter(of[:3] for of, _ in tables)
+    for (release, metric, judge, version), models in tables:
+        named = judge if n_versions[release, metric, judge] == 1 else f"{judge} {version}"
+        providers = ", ".join(sorted({row["provider"] for row in models}))
+        print(f"\nLeaderboard ({release}, {metric}, judge {named}, provider {providers})\n")
+        _show_models(models)
     for row in warehouse.read("evaluate/missing_in_force").to_pylist():
         print(
             f"{row['model']}: the results of {row['stage']} were not taken, as {row['n_lost']} of "

@@ -53,20 +53,23 @@ def judgments(
 ) -> dg.MaterializeResult:
     """What each judge of the profile says of each answer; it is never told who answered.
 
-    Judged are the answers on the releases in force, and answers on others that one of the judges has
-    not judged yet. Judgments of judges that the profile no longer has stay.
+    Judged are the answers of the profile's models on the releases in force, and whatever one of the
+    judges has not judged yet: of other models, on other releases. Judgments of judges that the profile
+    no longer has stay, and those of models that it no longer evaluates.
     """
     judges = llm.profile.judges
-    unjudged = warehouse.read("evaluate/unjudged_releases", {"judges": judges}).to_pylist()
-    waiting = [
-        row["release_id"]
-        for row in unjudged
+    unjudged = [
+        row
+        for row in warehouse.read("evaluate/unjudged", {"judges": judges}).to_pylist()
         if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].judge_prompts
     ]
+    lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
+    waiting = sorted({release_id for release_id, *_ in lacking})
     runs = [
         (release, model, run)
         for release in releases_in_force(warehouse, benchmarks, waiting)
         for model, run in _runs(warehouse, release, judges, settings)
+        if model in llm.profile.evaluate or (release.release_id, model, run.judge) in lacking
     ]
 
     async def judge(calls: ModelCalls, place: int) -> list[Judged]:

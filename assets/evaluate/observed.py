@@ -74,13 +74,13 @@ def slices(warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel) -> Iterat
 def slices_of(
     warehouse: Warehouse, benchmark: Benchmark, release_id: str, panel: Panel
 ) -> list[Slice]:
-    """Every slice of one release, the panel of its judges last."""
+    """Every slice of one release, then the panels: judges of one version, several of them, each."""
     of_release = _slices(warehouse, benchmark, release_id)
-    # A judge whose prompt has changed counts with the version that has seen most.
-    newest = {each.judge: each for each in sorted(of_release, key=_n_observed)}
-    if len(newest) > 1:
-        of_release.append(_panel([newest[judge] for judge in sorted(newest)], panel))
-    return of_release
+    versions: dict[str, list[Slice]] = {}
+    for each in sorted(of_release, key=lambda each: each.judge):
+        versions.setdefault(each.version, []).append(each)
+    panels = [_panel(judges, panel) for judges in versions.values() if len(judges) > 1]
+    return [*of_release, *panels]
 
 
 def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:
@@ -122,19 +122,15 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
     return list(found.values())
 
 
-def _n_observed(of: Slice) -> int:
-    return sum(map(len, of.observed.values()))
-
-
 def _panel(judges: list[Slice], panel: Panel) -> Slice:
     """The judges as one: models that all of them judged."""
     combine = fmean if panel == "mean" else median
-    named = ", ".join(f"{each.judge} {each.version}" for each in judges)
+    named = ", ".join(each.judge for each in judges)
     made = Slice(
         judges[0].benchmark,
         judges[0].release_id,
         PANEL,
-        f"{panel} of {named}",
+        f"{panel} of {named}, {judges[0].version}",
         members=judges,
     )
     for model in sorted(set.intersection(*(set(each.observed) for each in judges))):

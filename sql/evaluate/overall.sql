@@ -1,5 +1,5 @@
--- One row for each model on each release in force: the metric that ranks, failures at the floor, best
--- first.
+-- One row for each model on each release in force, by judge and version: the metric that ranks, failures at
+-- the floor, best first.
 SELECT
     s.release_id AS release,
     s.model,
@@ -16,6 +16,7 @@ SELECT
     s.n_truncated + s.n_reasoning_only + s.n_empty AS n_no_answer,
     s.n_failed,
     s.judge,
+    s.judge_version,
     s.provider
 FROM evaluate.scores AS s
 LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
@@ -25,4 +26,4 @@ LEFT JOIN (SELECT * FROM evaluate.scores WHERE form = 'judged') AS j
 LEFT JOIN evaluate.ranks AS r USING (release_id, model, judge, judge_version, metric, aggregation)
 JOIN release.current AS c ON c.release_id = s.release_id
 WHERE s.place = 0 AND s.form = 'floor' AND s.subset_label = ''
-ORDER BY s.benchmark, s.release_id, s.judge, s.value DESC NULLS LAST, s.n_refused, s.model;
+ORDER BY s.benchmark, s.release_id, s.judge, s.judge_version, s.value DESC NULLS LAST, s.n_refused, s.model;

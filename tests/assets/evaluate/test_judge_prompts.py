@@ -14,7 +14,17 @@ from methods.mmdu.judging import DIMENSIONS
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse, Write
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, copy_of, made, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    SCORING,
+    Row,
+    World,
+    copy_of,
+    made,
+    models_yaml,
+    sentence,
+)
 
 NOW = judge_version(BENCHMARKS["mmdu"], "shown")
 EARLIER = "mmdu/judge@4bf65a46"
@@ -79,6 +89,24 @@ def test_a_changed_prompt_judges_anew_and_its_scores_name_it(world: World, tmp_p
     (asked,) = versions(world, "judgments", "prompt_version")
     assert changed == f"{asked} turns@2" != NOW
     assert versions(world, "leaderboard", "judge_version") == {changed}
+
+
+def test_a_model_that_the_profile_no_longer_evaluates_is_not_judged_anew(
+    world: World, tmp_path: Path
+) -> None:
+    before = world.rows("FROM evaluate.judgments WHERE model = 'careless' ORDER BY ALL")
+    n_of_both = world.rows("SELECT count(*) AS n FROM evaluate.judgments")[0]["n"]
+    models = models_yaml(world.proxy.base_url)
+    (profile,) = models["profiles"].values()
+    profile["evaluate"] = ["careful"]
+    world.write_models(models)
+    with_judge_prompt(world, tmp_path / "prompts", "Everything between tags", "All between tags")
+
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+
+    assert len(world.proxy.asked("judge")) == n_of_both - len(before) > 0
+    assert world.rows("FROM evaluate.judgments WHERE model = 'careless' ORDER BY ALL") == before
+    assert len(versions(world, "leaderboard", "judge_version")) == 2, "each under its own version"
 
 
 # --- By hand -------------------------------------------------------------------------------------

@@ -153,8 +153,18 @@ def test_two_judges_agree_and_make_a_panel(evaluated: Desk) -> None:
     assert sum(share["value"] for share in shares) == pytest.approx(1)
     assert panel["", "variance_share_replicate"]["reason"] is not None
     (version,) = {row["judge_version"] for row in panel.values()}
-    assert version == "mean of j v, k v"
+    assert version == "mean of j, k, v"
     assert "| `r` | `j` | `v` | `k` |" in shown["agreement"]
+
+
+def test_judges_of_two_versions_make_no_panel_and_are_not_compared(evaluated: Desk) -> None:
+    observe(evaluated, of("j", (4, 6, 9), (5, 7, 9)))
+    rows = evaluated.rows("FROM evaluate.observations")
+    other = [{**row, "judge": "k", "judge_version": "v images=none"} for row in rows]
+    evaluated.fill("evaluate.observations", [*rows, *other])
+    materialize(evaluated)
+    assert figures(evaluated, "panel") == figures(evaluated, "j", "k") == {}
+    assert figures(evaluated, "j") != {} != figures(evaluated, "k")
 
 
 def test_replicates_are_kept_apart(evaluated: Desk) -> None:

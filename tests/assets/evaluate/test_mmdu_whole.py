@@ -131,7 +131,7 @@ def test_a_panel_stands_beside_both_judges(whole: World) -> None:
     versions = whole.rows(
         "SELECT DISTINCT judge_version FROM evaluate.scores WHERE judge = 'panel'"
     )
-    assert len(versions) == 1 and versions[0]["judge_version"].startswith(f"mean of {ONE} ")
+    assert len(versions) == 1 and versions[0]["judge_version"].startswith(f"mean of {ONE}, {TWO}, ")
 
 
 @pytest.mark.parametrize("judge", [ONE, TWO, PANEL])

@@ -1,6 +1,6 @@
--- Releases with answers that one of some judges has neither judged nor failed to judge, and the benchmark that
--- each is of. An answer without a reference has nothing to be judged by.
-SELECT DISTINCT a.benchmark, a.release_id
+-- Releases, models and judges where the judge has neither judged nor failed to judge an answer of the model, and
+-- the benchmark of the release. An answer without a reference has nothing to be judged by.
+SELECT DISTINCT a.benchmark, a.release_id, a.model, w.judge
 FROM evaluate.answers AS a
 CROSS JOIN (SELECT unnest($judges) AS judge) AS w
 SEMI JOIN release.references AS r
@@ -22,4 +22,4 @@ ANTI JOIN evaluate.failed AS f
     AND f.trial = a.trial
     AND f.turn = a.turn
 WHERE a.answer IS NOT NULL AND a.status <> 'given'
-ORDER BY a.release_id;
+ORDER BY ALL;

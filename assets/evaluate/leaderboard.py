@@ -7,8 +7,10 @@ What belongs here: the view as an asset, and which models it lacks. The view sta
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 
 from assets.common.automation import WHEN_READY
+from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
@@ -25,7 +27,19 @@ def leaderboard(
 
     Models of the profile without scores on a release in force are named beside it.
     """
-    return report(warehouse.read("evaluate/leaderboard"), _without_scores(warehouse, profile))
+    rows = warehouse.read("evaluate/leaderboard")
+    return report(rows, {**_previews(rows), **_without_scores(warehouse, profile)})
+
+
+def _previews(rows: pa.Table) -> dict[str, Any]:
+    """The best of each release: the first rows of the table are those of one release alone."""
+    releases = rows["release"].to_pylist()
+    return {
+        f"preview of {release}": dg.MetadataValue.md(
+            preview(rows.filter([each == release for each in releases]))
+        )
+        for release in dict.fromkeys(releases)
+    }
 
 
 def _without_scores(warehouse: Warehouse, profile: Profile) -> dict[str, Any]:

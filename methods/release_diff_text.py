@@ -164,7 +164,9 @@ def _score_line(
 
 
 def score(row: Row | None) -> str:
-    """A score with its interval."""
+    """A score with its interval, if it has one: a single dialogue gives none."""
     if row is None or row["value"] is None:
         return "–"
+    if row["ci_low"] is None or row["ci_high"] is None:
+        return f"{row['value']:.1f}"
     return f"{row['value']:.1f} ({row['ci_low']:.1f} - {row['ci_high']:.1f})"

@@ -47,13 +47,19 @@ class Compared(NamedTuple):
 def meant(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
     """The ids of the releases that `a` and `b` mean; without `b` those of the parent of `a` and of `a`.
 
-    Raises ReleaseError where there is no such release, or no parent.
+    Raises ReleaseError where there is no such release, or no parent, or both mean the same one.
     """
     if not a:
         raise ReleaseError("Say which releases to compare: A=<release> B=<release>, ids or names.")
     first = release_meant(warehouse, a)
     if b:
-        return first, release_meant(warehouse, b)
+        second = release_meant(warehouse, b)
+        if second == first:
+            raise ReleaseError(
+                f"{a} and {b} are the same release, {first}: say two different ones, A=<release> "
+                "B=<release>."
+            )
+        return first, second
     (card,) = cards_of(warehouse, [first])
     if not card["parent"]:
         raise ReleaseError(f"{first} has no parent to compare it with: say B=<release>, too.")

@@ -44,6 +44,9 @@ def report_data(
     return {
         **board_data(warehouse, benchmarks, release, profile, families),
         "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
+        "unjudgeable": [
+            row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
+        ],
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

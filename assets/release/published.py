@@ -50,6 +50,11 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     It is in force under its name unless another one is pinned. Importing twice is importing once.
     Raises UserError, and changes no table, if anything is not as it has to be.
     """
+    if not wanted.benchmark:
+        raise PublishedFileError(
+            f"Say which benchmark {wanted.file} is of: BENCHMARK=<name>; there are "
+            f"{', '.join(importable())}."
+        )
     forms = published_forms(wanted.benchmark)
     if forms is None:
         raise PublishedFileError(

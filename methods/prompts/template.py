@@ -3,14 +3,16 @@
 A template is Jinja text with a system part and a user part, divided by a line `=== user ===`. Front
 matter (`front_matter.py`) may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th image
 (from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
-encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. What belongs
-here: rendering. What does not: reading template files (`resources/prompts.py`) and their content.
+encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. No value, with
+the filter or without it, can insert an image. What belongs here: rendering. What does not: reading
+template files (`resources/prompts.py`) and their content.
 """
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from jinja2 import (
     Environment,
@@ -99,7 +101,8 @@ class PromptTemplate:
         """Messages with `data` filled in and `images` (SHA-256, in order) inserted.
 
         Without a system part there is a user's message alone. Raises TemplateError if the template uses
-        a variable or an image that was not given.
+        a variable or an image that was not given. NUL, which marks the place of an image, is removed
+        from all strings in `data`.
         """
 
         def picture(position: int) -> str:
@@ -110,7 +113,9 @@ class PromptTemplate:
             return f"\x00{position}\x00"
 
         try:
-            text = self._template.render(picture=picture, n_images=len(images), **data)
+            text = self._template.render(
+                picture=picture, n_images=len(images), **_without_nul(data)
+            )
         except UndefinedError as error:
             given = ", ".join(sorted({"n_images", "picture(i)", *data}))
             raise TemplateError(
@@ -119,6 +124,19 @@ class PromptTemplate:
         system, user = _DIVIDER.split(text, maxsplit=1)
         asked = Message("user", _parts(user.strip(), images))
         return (Message.of("system", system.strip()), asked) if system.strip() else (asked,)
+
+
+def _without_nul(value: Any) -> Any:
+    """`value` with NUL removed from its strings, and from those in mappings, lists and tuples."""
+    if isinstance(value, str):
+        return value.replace("\x00", "")
+    if isinstance(value, Mapping):
+        return {_without_nul(key): _without_nul(each) for key, each in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(map(_without_nul, value))
+    if isinstance(value, list | tuple):
+        return type(value)(map(_without_nul, value))
+    return value
 
 
 def _version(name: str, text: str) -> str:

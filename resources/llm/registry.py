@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from methods.evaluation.contestants import APART, is_model, model_of
+from methods.evaluation.contestants import ABLATIONS, APART, BASELINES, is_model, model_of
 from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
@@ -41,7 +41,9 @@ class Profile(BaseModel):
         if not isinstance(given, dict):
             return given
         full = dict(given)
-        if "judge" in full and "judges" not in full:
+        if "judge" in full and "judges" in full:
+            raise ValueError("judge and judges are both given: give one of them")
+        if "judge" in full:
             full["judges"] = [full.pop("judge")]
         judges = full.get("judges")
         if isinstance(judges, list) and judges:
@@ -63,8 +65,9 @@ class Profile(BaseModel):
 
 
 class Registry(BaseModel):
-    """All of models.yaml; a profile names only models that exist."""
+    """All of models.yaml; a profile names only models that exist. `file` is the name of its file."""
 
+    file: str = "models.yaml"
     profiles: dict[str, Profile]
     models: dict[str, ModelSpec]
 
@@ -86,7 +89,7 @@ class Registry(BaseModel):
         """The entry called `name`. Raises RegistryError naming those there are."""
         if name not in self.models:
             raise RegistryError(
-                f"There is no model '{name}' in models.yaml; it has {', '.join(sorted(self.models))}."
+                f"There is no model '{name}' in {self.file}; it has {', '.join(sorted(self.models))}."
             )
         return self.models[name]
 
@@ -99,10 +102,19 @@ class Registry(BaseModel):
         """The profile called `name`, all its models known. Raises RegistryError."""
         if name not in self.profiles:
             raise RegistryError(
-                f"There is no profile '{name}' in models.yaml; "
+                f"There is no profile '{name}' in {self.file}; "
                 f"it has {', '.join(sorted(self.profiles))}."
             )
         profile = self.profiles[name]
+        for contestant in profile.evaluate:
+            # Without one of the prefixes that there are, the whole is taken for the name of a model.
+            asked = model_of(contestant)
+            if ":" in contestant and asked == contestant and asked not in self.models:
+                raise RegistryError(
+                    f"There is no contestant '{contestant}' for the profile {name} in {self.file}: "
+                    f"there are {', '.join(sorted(self.models))}, "
+                    f"{', '.join(f'{each}:<model>' for each in ABLATIONS)}, {', '.join(BASELINES)}."
+                )
         for model in profile.models:
             self.model(model)
         return profile
@@ -143,11 +155,15 @@ def load_registry(path: Path | None = None) -> Registry:
     if isinstance(models, Mapping):
         models = {name: _named(name, entry) for name, entry in models.items()}
     try:
-        return Registry.model_validate({"profiles": raw["profiles"], "models": models})
+        return Registry.model_validate(
+            {"file": path.name, "profiles": raw["profiles"], "models": models}
+        )
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RegistryError(f"{path}: {place}: {first['msg']}.") from None
+        said = first["msg"].removeprefix("Value error, ")
+        # What is wrong with the names of all models has no place.
+        raise RegistryError(": ".join(filter(None, (str(path), place, f"{said}.")))) from None
 
 
 def _named(name: str, entry: object) -> object:

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from methods.evaluation.contestants import BASELINE
+from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
 from resources.reports.page import render
@@ -35,7 +35,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       and highest grade of a judge) and `by_rule`
     - `judges`: the profile's, in order; `families`: model -> family
     - `scores`, `ranks`, `comparisons`, `missing`, `failures`: rows of the tables of these names;
-      `unscored`: models of the profile without scores
+      `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
+      the release has no reference
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `examples`: items with images, choices, turns, references, answers and judgments
@@ -65,6 +66,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         has_baselines=any(view.baselines for pane in panes for view in pane.views),
         has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
+        n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
         missing=data["missing"],
         unscored=data["unscored"],
         generated=data["generated"],

@@ -4,6 +4,7 @@ What belongs here: what the page shows of a difference, and where pages stand. W
 `methods/release_diff.py`, the page `templates/diff.html`.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -52,9 +53,11 @@ class Board(NamedTuple):
     """The models before one version of one judge, each with a side for every metric that is shown.
 
     `metrics` are those averaged like the first one, which ranks, then the first one averaged otherwise.
-    `repeats` says that everything rests on the same calls.
+    `label` names the version where its judge has several; `repeats` says that everything rests on the
+    same calls.
     """
 
+    label: str
     title: str
     version: str
     metrics: list[str]
@@ -115,9 +118,13 @@ def _head(card: Card) -> dict[str, Any]:
 
 def _boards(common: Sequence[OnCommon]) -> list[Board]:
     boards = []
+    # A version may stand beside several models, and counts once.
+    versions = Counter(judge for judge, _ in {(each.judge, each.judge_version) for each in common})
     for (judge, version), of in groupby(common, key=lambda each: (each.judge, each.judge_version)):
         models = list(of)
         title = "Scored by rule" if judge == RULE else f"Judge {judge}"
+        if judge == PANEL:
+            title = "Panel of judges"
         leading = models[0].scores[0].metric
         metrics = list(
             dict.fromkeys(
@@ -131,7 +138,8 @@ def _boards(common: Sequence[OnCommon]) -> list[Board]:
         metrics.sort(key=lambda metric: metric.aggregation != leading.aggregation)
         boards.append(
             Board(
-                "Panel of judges" if judge == PANEL else title,
+                title if versions[judge] == 1 else f"{title} · {version}",
+                title,
                 version,
                 [f"{metric.name}, {metric.aggregation} mean" for metric in metrics],
                 [(each, _sides(each, metrics)) for each in models],

@@ -78,6 +78,14 @@ def test_a_comparison_without_two_releases_says_what_to_do(
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.parametrize("arguments", [["mmdu", "mmdu"], ["mmdu", SECOND]])
+def test_a_release_is_not_compared_with_itself(arguments: list[str], folder: Path, capsys) -> None:
+    assert releases.main(["diff", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{' and '.join(arguments)} are the same release, {SECOND}: say two ")
+    assert said.count("\n") == 1 and not (folder / "reports" / "diff").exists()
+
+
 @pytest.mark.parametrize("arguments", [["show", "x"], ["diff", FIRST, "x"], ["pin", "x"]])
 def test_what_there_is_not_is_refused_with_what_there_is(
     arguments: list[str], folder: Path, capsys

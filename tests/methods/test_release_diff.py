@@ -8,6 +8,7 @@ from methods.evaluation.common_items import CommonScore
 from methods.evaluation.metrics.mean import Mean
 from methods.release_diff import Change, Contents, Difference, ItemChange, difference
 from methods.release_diff_text import OnCommon, Repeated, difference_markdown
+from methods.release_diff_text import score as score_in_words
 
 CARD = {
     "release_id": "mmdu-1",
@@ -296,3 +297,10 @@ def test_a_release_of_another_edition_is_made_by_something_else() -> None:
         ("Benchmark", "mmdu", "mmdu, split test, language en"),
         ("Origin", "built", "imported"),
     ]
+
+
+def test_a_score_without_an_interval_stands_alone() -> None:
+    known = {**score("a", 61.0), "ci_low": 50.0, "ci_high": 70.0}
+    assert score_in_words(known) == "61.0 (50.0 - 70.0)"
+    assert score_in_words({**known, "ci_low": None, "ci_high": None}) == "61.0"
+    assert score_in_words(score("a", None)) == score_in_words(None) == "–"

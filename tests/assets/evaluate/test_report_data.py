@@ -317,3 +317,27 @@ def test_the_ends_of_a_scale_are_those_of_the_shown_number() -> None:
     assert (spread["low"], spread["high"], spread["inverse"]) == (2.0, None, True)
     accuracy = metric_row(Mean(name="accuracy", lowest=0.0, highest=100.0))
     assert (accuracy["low"], accuracy["high"]) == (0.0, 100.0)
+
+
+def test_what_was_answered_without_a_reference_is_known_by_the_contestant(
+    warehouse: Warehouse,
+) -> None:
+    assert data_of(warehouse, "mmdu-1")["unjudgeable"] == []
+    observed = {
+        "benchmark": "mmdu",
+        "release_id": "mmdu-1",
+        "model": "good",
+        "judge": JUDGE,
+        "judge_version": VERSION,
+        "replicate": 0,
+        "metric": "Overall Score",
+        "item_id": "i",
+        "trial": "plain",
+        "part": "turn",
+        "value": None,
+    }
+    rows = [{**observed, "turn": turn, "status": "no_reference"} for turn in (1, 2)]
+    # This one has no answer.
+    rows.append({**observed, "model": "other", "turn": 1, "status": "no_reference"})
+    warehouse.replace("evaluate.observations", rows_to_arrow("evaluate.observations", rows))
+    assert data_of(warehouse, "mmdu-1")["unjudgeable"] == ["good"]

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from dagster_project.releases import listed, shown
+from methods.published_forms import importable
 from resources.images.store import ImageStore
 from resources.reports.release_import import import_release
 from resources.warehouse import Warehouse
@@ -241,6 +242,13 @@ def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
     assert not run.success and sentence(run).startswith(why)
     assert sentence(run).count("\n") == 0
     assert empty.rows("FROM release.releases") == before
+
+
+def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:
+    file = folder / "benchmark.json"
+    assert sentence(take(empty, file, benchmark="")) == (
+        f"Say which benchmark {file} is of: BENCHMARK=<name>; there are {', '.join(importable())}."
+    )
 
 
 def test_no_records_are_an_error_and_never_a_release(empty: World, folder: Path) -> None:

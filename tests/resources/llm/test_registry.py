@@ -195,6 +195,36 @@ def test_an_unknown_profile_is_told_which_there_are(load):
     assert str(caught.value) == "There is no profile 'free' in models.yaml; it has paid."
 
 
+def test_what_is_not_there_is_missed_in_the_file_that_was_read(tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(GOOD)
+
+    with pytest.raises(RegistryError, match="There is no model 'ghost' in mine.yaml; it has big,"):
+        load_registry(mine).model("ghost")
+    with pytest.raises(RegistryError, match="There is no profile 'free' in mine.yaml; it has paid"):
+        load_registry(mine).profile("free")
+
+
+@pytest.mark.parametrize("name", ["no-image:local", "baseline:foo", "nobody:"])
+def test_an_unknown_contestant_with_a_colon_is_told_the_forms_that_there_are(load, name):
+    registry = load(GOOD.replace("evaluate: [big, local]", f'evaluate: [big, "{name}"]'))
+
+    with pytest.raises(RegistryError) as caught:
+        registry.profile("paid")
+
+    assert str(caught.value) == (
+        f"There is no contestant '{name}' for the profile paid in models.yaml: there are big, idle, "
+        "local, stand-in, no-images:<model>, other-images:<model>, baseline:reference, "
+        "baseline:swapped-reference, baseline:empty."
+    )
+
+
+def test_a_model_may_have_a_colon_in_its_name(load):
+    text = GOOD.replace("  idle:", '  "qwen:7b":').replace("[big, local]", '[big, "qwen:7b"]')
+
+    assert load(text).profile("paid").evaluate == ["big", "qwen:7b"]
+
+
 @pytest.mark.parametrize("role", ["writer: big", "judge: big", "evaluate: [big, local]"])
 def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
     with pytest.raises(RegistryError, match="There is no model 'gone' in models.yaml"):
@@ -241,6 +271,26 @@ def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
 def test_a_wrong_entry_is_named_by_its_place(refused, before, after, says):
     assert GOOD.count(before) >= 1
     assert f": {says}: " in refused(GOOD.replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("[big, local]", "[big, big]", "profiles.paid: evaluate names big twice"),
+        (
+            "judge: big",
+            "judge: big, judges: [big]",
+            "profiles.paid: judge and judges are both given: give one of them",
+        ),
+        (
+            "  idle:",
+            "  panel:",
+            "panel is no name for a model: panel, people, rule stand in the place",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_its_own_words_alone(refused, before, after, says):
+    assert f"models.yaml: {says}" in refused(GOOD.replace(before, after))
 
 
 @pytest.mark.parametrize("name", ["prompt: 2.5", "completion: 10"])

@@ -244,6 +244,7 @@ def report_data(store: ImageStore) -> Row:
         "comparisons": [compared("strong", "weak", 37.0)],
         "missing": [],
         "unscored": [],
+        "unjudgeable": [],
         "failures": [],
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),

@@ -89,6 +89,21 @@ def test_a_release_without_scores_has_a_page_of_what_it_is(data, store):
     assert "nothing to show" in text
 
 
+def test_models_that_answered_where_there_is_nothing_to_judge_by_are_counted(data, store):
+    data.update(benchmark=None, scores=[], ranks=[], comparisons=[])
+    data.update(unjudgeable=["baseline:empty", "no-images:a", "a", "b"])
+    text = Page(render_report(data, store)).text
+    assert "2 models answered on this release, and there is nothing to judge by" in text
+    assert "No model has been evaluated" not in text
+
+
+def test_where_nobody_wrote_the_texts_no_writer_is_named(data, store):
+    assert "benchmark; dialogues by openai. Report made" in Page(render_report(data, store)).words
+    data["release"]["provider"] = ""
+    page = Page(render_report(data, store)).words
+    assert "benchmark. Report made" in page and "dialogues by" not in page
+
+
 def test_a_person_is_told_from_a_policy(data, store):
     assert "ana, then no person (policy “none”)" in Page(render_report(data, store)).text
 

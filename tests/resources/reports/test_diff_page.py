@@ -87,6 +87,23 @@ def test_each_judge_has_a_table(store: ImageStore) -> None:
     assert page.attributes("div", "data-pane") == ["Judge gpt-4o", "Scored by rule"]
 
 
+def test_a_judge_of_two_versions_has_a_label_for_each(store: ImageStore) -> None:
+    page = Page(
+        diff_page(
+            store,
+            on_common("a", 1.0, Repeated(2, 0, 0)),
+            on_common("b", 1.0, Repeated(2, 0, 0)),
+            on_common("a", 2.0, Repeated(2, 0, 0), judge_version="toy/judge@2"),
+            on_common("a", 2.0, Repeated(2, 0, 0), judge="rule", judge_version="rules@1"),
+        )
+    )
+    assert page.attributes("div", "data-pane") == [
+        "Judge gpt-4o · toy/judge@1",
+        "Judge gpt-4o · toy/judge@2",
+        "Scored by rule",
+    ]
+
+
 def test_without_scores_the_page_says_what_to_do(store: ImageStore) -> None:
     assert "also_on" in Page(diff_page(store)).text
     other = contents("toy-2", {"other": {}}, store)

@@ -26,6 +26,7 @@ from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
+from resources.prompts import check_own_prompts
 from resources.review.store import RULES_FILE
 from resources.sqlite_file import copy_sqlite
 from resources.stores import bring_home_up_to_date
@@ -41,6 +42,7 @@ def main() -> int:
     """Print the estimate of the main job; returns 0, 1 when a run failed, 2 for a wrong setting."""
     try:
         bring_home_up_to_date()
+        check_own_prompts()
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

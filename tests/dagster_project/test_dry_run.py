@@ -95,6 +95,16 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    done = command(DRY_RUN, tmp_path / "home", LOOM_PROMPTS=str(tmp_path / "promts"))
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"LOOM_PROMPTS is '{tmp_path}/promts', but there is no such folder"
+    )
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+
+
 def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_homes_again(
     loom_home: Path,
 ) -> None:

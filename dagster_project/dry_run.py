@@ -15,6 +15,7 @@ from pathlib import Path
 import dagster as dg
 
 from assets.common.partitions import wit_shards
+from assets.common.settings import SECTIONS
 from dagster_project.definitions import build_defs
 from dagster_project.jobs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher
@@ -26,7 +27,10 @@ from resources.llm.dry_run import DryGateway, Forecast
 from resources.llm.ledger import Ledger
 from resources.llm.registry import active_profile, load_registry
 from resources.offline.process import OfflineServer
+from resources.prompts import check_own_prompts
+from resources.review.rules import read_rules
 from resources.review.store import RULES_FILE
+from resources.settings import read_sections
 from resources.sqlite_file import copy_sqlite
 from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
@@ -41,6 +45,10 @@ def main() -> int:
     """Print the estimate of the main job; returns 0, 1 when a run failed, 2 for a wrong setting."""
     try:
         bring_home_up_to_date()
+        # Before the home is copied, so that what is wrong names the home's own files.
+        read_sections(SECTIONS)
+        read_rules(home.home() / RULES_FILE)
+        check_own_prompts()
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

@@ -24,6 +24,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
 from resources.llm.registry import Registry, active_profile, load_registry
 from resources.offline.process import OfflineServer
+from resources.prompts import check_own_prompts
 from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -81,9 +82,10 @@ def make_gateway(
     """The gateway for one run and what it may spend, its ancestors included.
 
     Without `budget_usd` that is LOOM_BUDGET_USD, together with the runs beside it. `registry` is that
-    of models.yaml and `profile` the active one, where they are not given. Raises RegistryError with one
-    sentence.
+    of models.yaml and `profile` the active one, where they are not given. Raises RegistryError or
+    PromptError with one sentence.
     """
+    check_own_prompts()
     return Gateway(
         load_registry() if registry is None else registry,
         active_profile() if profile is None else profile,

@@ -1,9 +1,10 @@
 """Prompt files: the project's, or those in the folder `LOOM_PROMPTS`.
 
 A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). What
-belongs here: finding and reading them.
+belongs here: finding, checking and reading them.
 """
 
+import difflib
 import os
 from functools import cache
 from pathlib import Path
@@ -17,16 +18,53 @@ PROMPTS_ROOT = REPO_ROOT / "methods"
 
 
 class PromptError(UserError):
-    """A prompt file is missing or is not a prompt; the message says which."""
+    """A prompt file, or the folder `LOOM_PROMPTS`, is missing or wrong; the message says which."""
 
 
 def prompt(name: str) -> PromptTemplate:
     """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError, TemplateError."""
-    return _load(name, os.environ.get("LOOM_PROMPTS") or None)
+    return _load(name, _own_folder())
+
+
+def check_own_prompts() -> None:
+    """Raise PromptError if `LOOM_PROMPTS` is set and is not a folder whose prompts replace others."""
+    if (folder := _own_folder()) is not None:
+        _check(Path(folder))
+
+
+def _own_folder() -> str | None:
+    return os.environ.get("LOOM_PROMPTS") or None
+
+
+def _check(folder: Path) -> None:
+    """Raise PromptError unless the path is absolute, a folder, and has only namesakes of prompts."""
+    if not folder.is_absolute():
+        raise PromptError(
+            f"LOOM_PROMPTS is the relative path '{folder}': give the folder's absolute path."
+        )
+    if not folder.is_dir():
+        raise PromptError(
+            f"LOOM_PROMPTS is '{folder}', but there is no such folder: make it or unset LOOM_PROMPTS."
+        )
+    known = sorted(
+        f"{path.parent.parent.name}/{path.name}" for path in PROMPTS_ROOT.glob("*/prompts/*.md")
+    )
+    for path in sorted(folder.glob("*/*.md")):
+        name = f"{path.parent.name}/{path.name}"
+        # Hidden files are those of editors and file systems.
+        if name in known or name.startswith(".") or path.name.startswith("."):
+            continue
+        nearest = difflib.get_close_matches(name, known, n=3) or known
+        raise PromptError(
+            f"The file {path} replaces no prompt, since none is called {name}: rename it, to "
+            f"{' or '.join(nearest)} for example, or remove it."
+        )
 
 
 @cache
 def _load(name: str, override: str | None) -> PromptTemplate:
+    if override is not None:
+        _check(Path(override))
     method, task = name.split("/")
     own = PROMPTS_ROOT / method / "prompts" / f"{task}.md"
     candidates = [own] if override is None else [Path(override) / method / f"{task}.md", own]

@@ -4,7 +4,8 @@ What belongs here: how each answers one `Ask`. A baseline asks no model: `baseli
 reference answer, `baseline:swapped-reference` that of another item, `baseline:empty` an empty text. A
 judge that can be trusted puts the first above everything and the other two at the bottom.
 `no-images:<model>` and `other-images:<model>` ask the model without the images, or with those of
-another item: what it scores without looking. A judge is shown the item's own images in any case.
+another item: what it scores without looking. A judge is shown the item's own images in any case. Where
+a release has no other item to take from, the answer is lost, and other contestants go on.
 """
 
 import string
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from methods.errors import UserError
 from methods.evaluation.ablations import (
     Messages,
+    NoOtherImages,
     images_of_others,
     with_images,
     without_images,
@@ -36,7 +38,11 @@ from resources.llm.request import ChatRequest, Completion
 
 Text = Callable[[Item, int], str | None]
 Sent = Callable[[Messages, Item], Messages]
-"""The messages that are sent in place of those that the benchmark made."""
+"""The messages that are sent in place of those that the benchmark made; may raise NoOtherImages."""
+
+
+class NoOtherItem(UserError):
+    """No other item of the release lends its reference to `baseline:swapped-reference`."""
 
 
 class ContestantReply(NamedTuple):
@@ -77,11 +83,18 @@ class ModelContestant:
     async def answer(
         self, calls: ModelCalls, ask: Ask, item: Item, version: str
     ) -> ContestantReply:
-        """What the model says; neither an error's text nor an answer that was cut off is one."""
+        """What the model says; neither an error's text nor an answer that was cut off is one.
+
+        Where no other item has images to send, the model is not asked, and the answer is lost.
+        """
+        try:
+            messages = self._sent(ask.messages, item)
+        except NoOtherImages as error:
+            return _not_made("no_other_images", error)
         outcome = await calls.complete(
             ChatRequest(
                 model=self.asks,
-                messages=self._sent(ask.messages, item),
+                messages=messages,
                 prompt_version=version,
                 params=self._params,
                 in_a_grid=ask.in_a_grid,
@@ -114,8 +127,17 @@ class Baseline:
         self, calls: ModelCalls, ask: Ask, item: Item, version: str
     ) -> ContestantReply:
         """The baseline's text; an empty one where the release has no reference for the turn."""
-        text = self._text(item, ask.turn) or ""
+        try:
+            text = self._text(item, ask.turn) or ""
+        except NoOtherItem as error:
+            return _not_made("no_other_item", error)
         return ContestantReply({"status": "answered", "answer": text, "call_key": None})
+
+
+def _not_made(reason: str, error: UserError) -> ContestantReply:
+    """A failure without a call: the release lacks what the contestant needs."""
+    row = {"status": "failed", "answer": None, "call_key": None}
+    return ContestantReply(row, (reason, str(error)))
 
 
 def contestants(
@@ -142,13 +164,19 @@ def contestants(
 
 
 def _sent(ablation: str | None, items: Sequence[Item]) -> Sent:
-    """What is sent in place of the messages. Raises NoOtherImages."""
+    """What is sent in place of the messages."""
     if ablation == NO_IMAGES:
         return lambda messages, item: without_images(messages)
     if ablation == OTHER_IMAGES:
-        instead = images_of_others(items)
-        return lambda messages, item: with_images(messages, instead[item.item_id])
+        places = _places(items)
+        return lambda messages, item: with_images(
+            messages, images_of_others(items, places[item.item_id])
+        )
     return lambda messages, item: messages
+
+
+def _places(items: Sequence[Item]) -> dict[str, int]:
+    return {item.item_id: place for place, item in enumerate(items)}
 
 
 def _reference(item: Item, turn: int) -> str | None:
@@ -162,16 +190,17 @@ def _reference(item: Item, turn: int) -> str | None:
 def _swapped(items: Sequence[Item]) -> Text:
     """The reference of the same turn, or its last one, of the next item of another group.
 
-    Raises UserError where there is none.
+    What it gives raises NoOtherItem where there is none.
     """
-    places = {item.item_id: place for place, item in enumerate(items)}
+    places = _places(items)
 
     def text(item: Item, turn: int) -> str | None:
         later = (items[(places[item.item_id] + step) % len(items)] for step in range(len(items)))
         other = next((each for each in later if each.cluster != item.cluster), None)
         if other is None:
-            raise UserError(
-                "baseline:swapped-reference needs a release of two items or groups: leave it out."
+            raise NoOtherItem(
+                f"No item of another group than that of {item.item_id} is in the release, so "
+                "baseline:swapped-reference has no answer to it."
             )
         return _reference(other, min(turn, len(other.turns)))
 

@@ -48,18 +48,14 @@ def with_images(messages: Messages, instead: Mapping[str, str]) -> Messages:
     )
 
 
-def images_of_others(items: Sequence[Item]) -> dict[str, dict[str, str]]:
-    """For each item, by its id, what stands in the place of each of its images.
+def images_of_others(items: Sequence[Item], place: int) -> dict[str, str]:
+    """What stands in the place of each image of the item at `place` of `items`, counted from 0.
 
     It is the image of the same position of the next item that has one there, in the order of the
     release, the first item after the last one; where none has so many images, of the next item with
     any. Items of the same group, and images that the item has itself, are passed over. Raises
     NoOtherImages.
     """
-    return {item.item_id: _instead(items, place) for place, item in enumerate(items)}
-
-
-def _instead(items: Sequence[Item], place: int) -> dict[str, str]:
     item = items[place]
     instead: dict[str, str] = {}
     for position, image_id in enumerate(item.image_ids):
@@ -69,7 +65,7 @@ def _instead(items: Sequence[Item], place: int) -> dict[str, str]:
         if found is None:
             raise NoOtherImages(
                 f"No other item of the release has an image to show in place of image {position + 1} "
-                f"of {item.item_id}: leave {OTHER_IMAGES} out of `evaluate`."
+                f"of {item.item_id}, so {OTHER_IMAGES} cannot be asked about it."
             )
         instead.setdefault(image_id, found)
     return instead

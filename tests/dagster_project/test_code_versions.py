@@ -137,6 +137,22 @@ def test_a_prompt_that_cannot_be_read_is_another_version_of_its_asset_alone(
     assert changed(before) == {"evaluate/judgments"}
 
 
+@pytest.mark.parametrize("wrong", ["nowhere", "relative", "misspelt"])
+def test_a_wrong_folder_of_prompts_changes_only_what_prompts_make(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = versions()
+    own_prompt(tmp_path / "misspelt", "mmdu/judge", lambda text: text)
+    (tmp_path / "misspelt" / "mmdu" / "judge.md").rename(
+        tmp_path / "misspelt" / "mmdu" / "jugde.md"
+    )
+
+    monkeypatch.setenv("LOOM_PROMPTS", wrong if wrong == "relative" else str(tmp_path / wrong))
+
+    # Definitions load, and these assets' runs say what is wrong.
+    assert changed(before) >= {"dialogue/summaries", "rewrite/rewrites", "evaluate/judgments"}
+
+
 # --- SQL ---------------------------------------------------------------------------------------------
 
 

@@ -95,6 +95,39 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    done = command(DRY_RUN, tmp_path / "home", LOOM_PROMPTS=str(tmp_path / "promts"))
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"LOOM_PROMPTS is '{tmp_path}/promts', but there is no such folder"
+    )
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "settings.yaml",
+            "evaluate: {answers: {context_policy: trunc}}",
+            "settings.yaml: evaluate.answers.context_policy is 'trunc', but ",
+        ),
+        ("review.yaml", "default: {sample: 7}", "review.yaml"),
+    ],
+)
+def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(
+    loom_home: Path, name: str, text: str, said: str
+) -> None:
+    loom_home.mkdir()
+    (loom_home / name).write_text(text)
+
+    done = command(DRY_RUN, loom_home)
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f"{loom_home}/{said}" in done.stderr
+
+
 def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_homes_again(
     loom_home: Path,
 ) -> None:

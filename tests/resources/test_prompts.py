@@ -5,7 +5,7 @@ import pytest
 from methods.prompts.template import TemplateError
 from resources import prompts
 from resources.home import REPO_ROOT
-from resources.prompts import PromptError, prompt
+from resources.prompts import PromptError, check_own_prompts, prompt
 
 OWN = sorted(
     f"{path.parent.parent.name}/{path.stem}"
@@ -23,6 +23,7 @@ def no_override(monkeypatch):
 @pytest.fixture
 def override(tmp_path, monkeypatch):
     """Writes a prompt into the folder that LOOM_PROMPTS names."""
+    (tmp_path / "prompts").mkdir()
     monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "prompts"))
 
     def write(name: str, text: str):
@@ -87,10 +88,66 @@ def test_what_the_users_folder_lacks_stays_ours(override, monkeypatch):
     assert under_override.version == prompt("mmdu/summary").version
 
 
-def test_a_users_folder_may_hold_prompts_that_we_do_not_have(override):
-    override("my/own", MINE)
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("mmdu/jugde", "mmdu/judge.md"),
+        ("mmud/judge", "mmdu/judge.md"),
+        ("mmdu/Judge", "mmdu/judge.md"),
+        ("my/own", " or ".join(f"{each}.md" for each in OWN)),
+    ],
+)
+def test_a_users_file_that_replaces_nothing_is_refused_with_the_nearest_names(
+    override, name, nearest
+):
+    path = override(name, MINE)
 
-    assert prompt("my/own").source == MINE
+    for asked in (check_own_prompts, lambda: prompt("mmdu/summary")):
+        with pytest.raises(PromptError) as caught:
+            asked()
+        said, _, proposed = str(caught.value).partition(": rename it, to ")
+        assert said == f"The file {path} replaces no prompt, since none is called {name}.md"
+        assert proposed.startswith(nearest) and proposed.endswith(" for example, or remove it.")
+
+
+def test_a_users_folder_may_hold_other_files(override, tmp_path):
+    override("mmdu/judge", MINE)
+    for name in ("README.md", "mmdu/notes.txt", "mmdu/._judge.md", "mmdu/old/judge.md"):
+        path = tmp_path / "prompts" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("Notes.")
+
+    check_own_prompts()
+
+    assert prompt("mmdu/judge").source == MINE
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    for missing in (tmp_path / "promts", tmp_path / "file"):
+        monkeypatch.setenv("LOOM_PROMPTS", str(missing))
+        for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
+            with pytest.raises(PromptError) as caught:
+                asked()
+            assert str(caught.value) == (
+                f"LOOM_PROMPTS is '{missing}', but there is no such folder: make it or unset "
+                "LOOM_PROMPTS."
+            )
+
+
+def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
+    override, tmp_path, monkeypatch
+):
+    override("mmdu/judge", MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOM_PROMPTS", "prompts")
+
+    for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
+        with pytest.raises(PromptError) as caught:
+            asked()
+        assert str(caught.value) == (
+            "LOOM_PROMPTS is the relative path 'prompts': give the folder's absolute path."
+        )
 
 
 def test_an_empty_loom_prompts_is_none(tmp_path, monkeypatch):

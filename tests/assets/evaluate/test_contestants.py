@@ -1,6 +1,7 @@
 """What contestants send, with plain replies in the place of a provider's: any benchmark, any trial."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ class Calls:
     def __init__(self) -> None:
         self.sent: list[ChatRequest] = []
 
-    async def complete(self, request: ChatRequest) -> Completion:
+    async def complete(self, request: ChatRequest, *, can_be_shorter: bool) -> Completion:
         """The reply to a request."""
         self.sent.append(request)
         return Completion(
@@ -57,7 +58,7 @@ def asked(
     calls = Calls()
     (contestant,) = contestants([name], registry, ITEMS, PARAMS)
     run = AnswerRun(contestant, item)
-    answered = asyncio.run(answer_item(calls, Toy(), run, "nobody"))  # type: ignore[arg-type]
+    answered = asyncio.run(answer_item(calls, Toy(), run, "nobody", "fail"))  # type: ignore[arg-type]
     return calls.sent, answered.answers
 
 
@@ -104,3 +105,41 @@ def test_a_baseline_sends_nothing(registry: Registry) -> None:
     reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
     # The text of the right choice.
     assert (calls.sent, reply.row["answer"]) == ([], "green")
+
+
+ONE_GROUP = [replace(each, group_id="g") for each in ITEMS]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "sentence"),
+    [
+        (
+            "other-images:local",
+            "no_other_images",
+            "No other item of the release has an image to show in place of image 1 of item-0, so "
+            "other-images cannot be asked about it.",
+        ),
+        (
+            "baseline:swapped-reference",
+            "no_other_item",
+            "No item of another group than that of item-0 is in the release, so "
+            "baseline:swapped-reference has no answer to it.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("items", [ITEMS[:1], ONE_GROUP])
+def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
+    registry: Registry, items: list[Item], name: str, reason: str, sentence: str
+) -> None:
+    calls = Calls()
+    lacking, other = contestants([name, "local"], registry, items, PARAMS)
+    answered = [
+        asyncio.run(answer_item(calls, Toy(), AnswerRun(each, items[0]), "nobody", "fail"))  # type: ignore[arg-type]
+        for each in (lacking, other)
+    ]
+    assert [(row["status"], row["answer"]) for row in answered[0].answers] == [("failed", None)]
+    (lost,) = answered[0].failed
+    assert (lost["asked"], lost["reason"], lost["detail"]) == (name, reason, sentence)
+    assert (answered[0].n_lost, answered[1].n_lost) == (1, 0)
+    # The requests are those of the model itself.
+    assert len(calls.sent) == len(answered[1].answers) > 0

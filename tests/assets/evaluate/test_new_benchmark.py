@@ -1,6 +1,7 @@
 """A benchmark that a test adds goes through definitions, evaluation and report; no code knows it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -12,6 +13,7 @@ from dagster_project.definitions import build_defs
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.items import Item, Turn
 from methods.release import Edition
+from resources import prompts
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
@@ -26,10 +28,9 @@ KEYS = ("A", "B", "C", "C", "A", "B")
 def toy(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Six pictures in three groups, evaluated: `careful`, and one that always says A."""
     root = tmp_path_factory.mktemp("toy")
-    (root / "prompts" / "toy").mkdir(parents=True)
-    (root / "prompts" / "toy" / "extract.md").write_text(PROMPT)
+    with_its_prompt = project_prompts(root / "methods")
     (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"), LOOM_PROMPTS=str(root / "prompts"))
+    world = make_world(root, Corpus(root / "corpus"))
     with world.environment():
         world.definitions = build_defs(
             benchmarks={**BENCHMARKS, "toy": Toy()}, resource_overrides={"embedder": world.embedder}
@@ -47,9 +48,20 @@ def toy(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         # The server behind the proxy is told the task of this prompt, too.
         patch.setitem(garbling_proxy._TASKS, PROMPT.splitlines()[3], "extract")
+        patch.setattr(prompts, "PROMPTS_ROOT", with_its_prompt)
         run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
         assert run.success and "evaluate/reports" in made(run)
         yield world
+
+
+def project_prompts(folder: Path) -> Path:
+    """The project's prompts and that of the benchmark, in the place of the project's alone."""
+    for method in prompts.PROMPTS_ROOT.glob("*/prompts"):
+        (folder / method.parent.name).mkdir(parents=True)
+        (folder / method.parent.name / "prompts").symlink_to(method)
+    (folder / "toy" / "prompts").mkdir(parents=True)
+    (folder / "toy" / "prompts" / "extract.md").write_text(PROMPT)
+    return folder
 
 
 def release(world: World) -> None:

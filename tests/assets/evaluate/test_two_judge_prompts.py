@@ -16,7 +16,7 @@ from methods.evaluation.judging import AskJudge, Judging, Judgment, Observation,
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu import Mmdu
-from resources.prompts import _load
+from resources import prompts
 from resources.warehouse import Warehouse, Write
 
 PROMPTS = ("two/turn", "two/whole")
@@ -117,12 +117,13 @@ def test_the_version_of_a_judging_has_every_prompt_and_how_it_is_judged(
 ) -> None:
     def version(whole: str, images: Any = "shown") -> str:
         for name, text in zip(PROMPTS, ("Grade it.", whole), strict=True):
-            (tmp_path / "two").mkdir(exist_ok=True)
-            (tmp_path / f"{name}.md").write_text(f"{text}\n=== user ===\nx\n")
-        _load.cache_clear()
+            path = tmp_path / "two" / "prompts" / f"{name.removeprefix('two/')}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{text}\n=== user ===\nx\n")
+        prompts._load.cache_clear()
         return judge_version(Two(), images)
 
-    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path))
+    monkeypatch.setattr(prompts, "PROMPTS_ROOT", tmp_path)
     strict, kind = version("Be strict."), version("Be kind.")
     first, second, rule = strict.split(" ")
     assert (first.partition("@")[0], second.partition("@")[0], rule) == (*PROMPTS, "both@1")

@@ -8,7 +8,7 @@ import pytest
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.sample_dialogues import write_dialogues
-from tests.assets.world import ANY_ASSETS, World, data_url_hash, made, models_yaml, sentence
+from tests.assets.world import ANY_ASSETS, World, data_url_hash, made, models_yaml
 
 BLIND, ELSEWHERE = "no-images:careful", "other-images:careful"
 EVALUATED = ["careful", BLIND, ELSEWHERE, "baseline:reference"]
@@ -148,20 +148,26 @@ def test_running_it_again_asks_nothing(blind: World) -> None:
     assert len(blind.ledger) == n_calls
 
 
-def test_a_release_of_one_item_has_no_other_images(
+def test_on_a_release_of_one_item_what_needs_another_is_missing_and_all_others_are_asked(
     make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     root = tmp_path_factory.mktemp("alone")
     (root / "corpus").mkdir()
-    world = with_models(make_world(root, Corpus(root / "corpus")), ["careful", ELSEWHERE])
+    swapped = "baseline:swapped-reference"
+    names = [ELSEWHERE, swapped, "careful"]
+    world = with_models(make_world(root, Corpus(root / "corpus")), names)
     import_dialogues(world, 1)
-    run = world.evaluate()
-    assert not run.success
-    assert sentence(run) == (
-        "No other item of the release has an image to show in place of image 1 of dialogue-000: leave "
-        "other-images out of `evaluate`."
-    )
-    assert world.proxy.requests == []
+    assert world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    answered = world.rows("SELECT model, status FROM evaluate.answers")
+    assert answered == N_TURNS * [{"model": "careful", "status": "answered"}]
+    assert overall(world).keys() == {"careful"}
+    missing = world.rows("SELECT model, n_lost, why FROM evaluate.missing ORDER BY model")
+    assert missing == [
+        {"model": swapped, "n_lost": 2, "why": "1 no_other_item, 1 not_asked"},
+        {"model": ELSEWHERE, "n_lost": 2, "why": "1 no_other_images, 1 not_asked"},
+    ]
+    asked = [each.model for each in world.proxy.requests]
+    assert asked.count("offline-careful") == N_TURNS
 
 
 def test_a_model_that_is_only_asked_without_its_images_has_to_be_known(

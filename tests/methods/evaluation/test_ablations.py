@@ -50,9 +50,13 @@ def test_images_are_replaced_where_they_stand() -> None:
     assert pictures(with_images(SAID, {"a": "x"})) == ["x", "b", "x"]
 
 
+def instead_of_all(items: list[Item]) -> dict[str, dict[str, str]]:
+    return {item.item_id: images_of_others(items, place) for place, item in enumerate(items)}
+
+
 def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
     items = [item("1", "a", "b"), item("2", "c"), item("3", "d", "e"), item("4")]
-    assert images_of_others(items) == {
+    assert instead_of_all(items) == {
         # The second image of item 1 is that of item 3, since item 2 has one only.
         "1": {"a": "c", "b": "e"},
         "2": {"c": "d"},
@@ -69,7 +73,7 @@ def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> Non
         item("3", "a"),
         item("4", "c"),
     ]
-    assert images_of_others(items) == {
+    assert instead_of_all(items) == {
         "1": {"a": "c"},
         "2": {"b": "a"},
         "3": {"a": "c"},
@@ -80,7 +84,7 @@ def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> Non
 def test_an_item_with_more_images_than_all_others_gets_what_there_is() -> None:
     items = [item("1", "a", "b", "c"), item("2", "d", "e")]
     # No other item has a third image: position 3 is the first one again.
-    assert images_of_others(items)["1"] == {"a": "d", "b": "e", "c": "d"}
+    assert instead_of_all(items)["1"] == {"a": "d", "b": "e", "c": "d"}
 
 
 @pytest.mark.parametrize(
@@ -94,15 +98,15 @@ def test_an_item_with_more_images_than_all_others_gets_what_there_is() -> None:
 )
 def test_a_release_without_other_images_is_refused_in_a_sentence(items: list[Item]) -> None:
     with pytest.raises(NoOtherImages) as refused:
-        images_of_others(items)
+        instead_of_all(items)
     assert str(refused.value) == (
-        "No other item of the release has an image to show in place of image 1 of 1: leave "
-        "other-images out of `evaluate`."
+        "No other item of the release has an image to show in place of image 1 of 1, so other-images "
+        "cannot be asked about it."
     )
 
 
 def test_a_release_of_texts_has_nothing_to_replace() -> None:
-    assert images_of_others([item("1")]) == {"1": {}}
+    assert instead_of_all([item("1")]) == {"1": {}}
 
 
 IMAGES = st.lists(st.sampled_from("abcdefgh"), max_size=4)
@@ -112,10 +116,10 @@ IMAGES = st.lists(st.sampled_from("abcdefgh"), max_size=4)
 def test_no_item_is_ever_shown_an_image_of_its_own(of_items: list[list[str]]) -> None:
     items = [item(str(n), *images) for n, images in enumerate(of_items)]
     try:
-        instead = images_of_others(items)
+        instead = instead_of_all(items)
     except NoOtherImages:
         return
-    assert instead == images_of_others(items)
+    assert instead == instead_of_all(items)
     for each in items:
         assert instead[each.item_id].keys() == set(each.image_ids)
         assert not set(instead[each.item_id].values()) & set(each.image_ids)

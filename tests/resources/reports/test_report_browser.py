@@ -66,6 +66,22 @@ def test_a_page_is_as_wide_as_the_screen(
     page.close()
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_column_of_the_index_is_seen_without_scrolling(
+    browser: Browser, folder: Path, width: int
+) -> None:
+    page = opened(browser, folder / "index.html", width)
+    table = page.get_by_role("region", name="Reports")
+    assert table.evaluate("each => each.scrollWidth <= each.clientWidth")
+    cells = table.locator("tbody td").all()
+    # Each cell has the name of its column, which a phone shows beside it.
+    named = [cell.get_attribute("data-name") for cell in cells]
+    assert named == table.locator("thead th").all_text_contents()[1:]
+    shown = [cell.evaluate("each => getComputedStyle(each, '::before').content") for cell in cells]
+    assert shown == [f'"{name}"' if width == 390 else "none" for name in named]
+    page.close()
+
+
 def test_a_judge_and_a_way_of_averaging_are_chosen_with_mouse_and_keyboard(
     browser: Browser, folder: Path
 ) -> None:

@@ -198,6 +198,13 @@ def data_of(name: str, outside: str) -> dict:
             "answer": outside,
         },
         "rewriting/rewrite": {"n_rewrites": 5, "prompt": outside},
+        "choice/extract": {"question": outside, "choices": outside, "answer": outside},
+        "mmbench/write_item": {
+            "ability": "ocr",
+            "description": "what is written in the picture",
+            "caption": outside,
+            "summary": outside,
+        },
     }[name]
 
 
@@ -207,6 +214,8 @@ IMAGES_OF = {
     "mmdu/answers": ["x", "y"],
     "mmdu/judge": ["x", "y"],
     "rewriting/rewrite": [],
+    "choice/extract": [],
+    "mmbench/write_item": ["x"],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 
@@ -245,11 +254,12 @@ def test_a_prompt_has_two_parts_and_tells_the_model_that_material_holds_no_instr
 
 
 @OURS
-def test_every_picture_is_shown_once_in_order_after_its_name(name):
+def test_every_picture_is_shown_once_in_order_after_its_name_if_texts_may_name_it(name):
     _, user = load(name).render(images=IMAGES_OF[name], **data_of(name, "bridge"))
     shown = [part.image_id for part in user.parts if isinstance(part, Image)]
     assert shown == IMAGES_OF[name]
-    for number, image_id in enumerate(shown, start=1):
+    # An item of MMBench has one picture, and its question names none.
+    for number, image_id in enumerate(shown if name != "mmbench/write_item" else (), start=1):
         before = user.parts[user.parts.index(Image(image_id)) - 1]
         assert before.text.endswith(f"<image-{number}>")
 

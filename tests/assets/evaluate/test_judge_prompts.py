@@ -14,6 +14,7 @@ from methods.mmdu.judging import DIMENSIONS
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse, Write
 from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -205,3 +206,15 @@ def test_a_judgment_of_an_earlier_answer_makes_no_score(
         row["call_key"] = f"again {row['turn']}"
     warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", anew))
     assert cells(warehouse) == []
+
+
+def test_a_folder_of_prompts_that_is_not_there_stops_the_run_before_anything_is_asked(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    missing = str(tmp_path / "promts")
+    world = make_world(tmp_path, Corpus(tmp_path / "corpus"), LOOM_PROMPTS=missing)
+    run = world.evaluate()
+    assert not run.success
+    assert f"LOOM_PROMPTS is '{missing}', but there is no such folder" in str(run.all_events)
+    assert world.proxy.requests == []

@@ -1,4 +1,4 @@
-"""Jobs on releases: put one in force and keep it there, let that go, compare two, import one.
+"""Jobs on releases: put one in force and keep it there, let that go, compare two, import or retire one.
 
 What belongs here: what a person starts in the UI, or by `python -m dagster_project.releases`. Freezing
 releases is the asset `release/releases`.
@@ -13,7 +13,7 @@ from assets.common.settings import choose
 from assets.common.tables import plain_errors
 from assets.evaluate.release_diff import compared, meant, write_page
 from assets.release import releases
-from assets.release.in_force import TABLE, pin, unpin, version_of_releases
+from assets.release.in_force import TABLE, pin, retire, unpin, version_of_releases
 from assets.release.published import Wanted, import_published
 from dagster_project.code_versions import code_version
 from dagster_project.progress import progress_logger
@@ -33,6 +33,12 @@ class PinConfig(dg.Config):
 
 class UnpinConfig(dg.Config):
     """The name whose releases are to come into force again, for example mmdu."""
+
+    name: str
+
+
+class RetireConfig(dg.Config):
+    """The name whose imported release is to be in force no more, for example mmbench-dev-en."""
 
     name: str
 
@@ -80,6 +86,18 @@ def unpin_op(context: dg.OpExecutionContext, config: UnpinConfig) -> None:
     with plain_errors():
         unpin(config.name)
     context.log.info(f"{config.name} stays as it is until release/releases is materialized")
+
+
+@dg.op(name="retire", description="Take the imported release of a name out of force.")
+def retire_op(
+    context: dg.OpExecutionContext, config: RetireConfig, warehouse: dg.ResourceParam[Warehouse]
+) -> None:
+    """Retires the release, and tells what follows that it is in force no more."""
+    with plain_errors():
+        release_id = retire(warehouse, config.name)
+        said = f"{release_id} was retired; none was frozen."
+        context.log_event(_materialized(context.instance, warehouse, said))
+    context.log.info(f"{release_id} is in force no more; its answers and scores stay")
 
 
 @dg.op(name="compare", description="Show what differs from one release to another.")
@@ -200,4 +218,13 @@ def import_release() -> None:
     import_op()
 
 
-RELEASE_JOBS = [pin_release, unpin_release, compare_releases, import_release]
+@dg.job(
+    description="Takes the imported release of a name out of force: nothing is asked on it any more.",
+    logger_defs={"console": progress_logger},
+)
+def retire_release() -> None:
+    """One op; its config has the name."""
+    retire_op()
+
+
+RELEASE_JOBS = [pin_release, unpin_release, compare_releases, import_release, retire_release]

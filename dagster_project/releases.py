@@ -1,4 +1,4 @@
-"""Commands on releases: list them, show one, compare two, pin one, unpin a name, import one.
+"""Commands on releases: list them, show one, compare two, pin one, unpin a name, import or retire one.
 
 What belongs here: arguments, and the reading of releases for people. The forms of a card and of a
 comparison are `methods/release_card.py` and `methods/release_diff_text.py`; pinning and importing are
@@ -64,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     unpin = commands.add_parser("unpin", help="let newer releases of a name come into force again")
     unpin.add_argument("name")
     unpin.set_defaults(command=_unpin)
+
+    retired = commands.add_parser("retire", help="take the imported release of a name out of force")
+    retired.add_argument("name")
+    retired.set_defaults(command=_retire)
 
     published = commands.add_parser("import", help="read a published file of a benchmark")
     published.add_argument("--benchmark", default="", help="such as mmdu")
@@ -160,6 +164,14 @@ def _unpin(arguments: argparse.Namespace) -> int:
         "is materialized."
     )
     return _said(_run("unpin_release", "unpin", {"name": arguments.name}), said)
+
+
+def _retire(arguments: argparse.Namespace) -> int:
+    said = (
+        f"No release of {arguments.name} is in force any more, and nothing is asked on one; answers "
+        'and scores stay. CMD="pin ID" puts one in force again.'
+    )
+    return _said(_run("retire_release", "retire", {"name": arguments.name}), said)
 
 
 def _import(arguments: argparse.Namespace) -> int:

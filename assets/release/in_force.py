@@ -110,6 +110,27 @@ def unpin(name: str) -> None:
     _write_pins({each: pinned[each] for each in pinned if each != name})
 
 
+def retire(warehouse: Warehouse, name: str) -> str:
+    """Take the imported release of a name out of force, and its pin away; its id. Its rows stay.
+
+    Raises ReleaseError, and changes nothing, if no release of the name is in force, or if it was built
+    here: the next one would come into force again.
+    """
+    current = in_force(warehouse)
+    if name not in current:
+        there_are = f"in force are {', '.join(current)}" if current else "no release is"
+        raise ReleaseError(f"No release of {name} is in force; {there_are}.")
+    (card,) = cards_of(warehouse, [current[name]])
+    if card["origin"] == "built":
+        raise ReleaseError(
+            f"{current[name]} was built here, and the next release of {name} would be in force again: "
+            "only an imported one can be retired."
+        )
+    _write_pins({each: of for each, of in pins().items() if each != name})
+    warehouse.replace_all([Write(CURRENT, rows_to_arrow(CURRENT, []), {"name": name})])
+    return current[name]
+
+
 def pins() -> dict[str, str]:
     """The id of each pinned release by name, as `settings.yaml` has them."""
     return dict(read_sections(SECTIONS)[TABLE].get("pinned", {}))

@@ -53,7 +53,10 @@ def test_an_asset_stands_in_the_file_of_its_table() -> None:
 
 def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     jobs = {job.name for job in defs.get_repository_def().get_all_jobs()}
-    on_releases = {"pin_release", "unpin_release", "compare_releases", "import_release"}
+    on_releases = {
+        f"{what}_release{'s' if what == 'compare' else ''}"
+        for what in ("pin", "unpin", "compare", "import", "retire")
+    }
     assert jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases} == STAGES
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
     for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):

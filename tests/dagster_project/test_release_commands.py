@@ -126,6 +126,13 @@ def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(folder: Path
         assert runs == [("unpin_release", False), ("unpin_release", True), ("pin_release", True)]
 
 
+def test_what_was_built_here_is_not_retired(folder: Path, capsys) -> None:
+    before = in_force(folder)
+    assert releases.main(["retire", "mmdu"]) == 2
+    assert "only an imported one can be retired" in capsys.readouterr().err
+    assert in_force(folder) == before
+
+
 def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
@@ -149,12 +156,26 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert capsys.readouterr().err.endswith(
         "/nowhere is no folder of pictures: say IMAGES=folder.\n"
     )
+    # It is taken out of force, and put in force again.
+    assert releases.main(["retire", "mmdu-dev"]) == 0
+    assert "No release of mmdu-dev is in force any more" in capsys.readouterr().out
+    assert in_force(tmp_path / "home") == {}
+    assert releases.main(["retire", "mmdu-dev"]) == 2
+    assert capsys.readouterr().err == "No release of mmdu-dev is in force; no release is.\n"
+    assert releases.main(["pin", release_id]) == 0
+    assert in_force(tmp_path / "home") == {"mmdu-dev": release_id}
 
     from dagster_project.instance import open_instance
 
     with open_instance() as instance:
         runs = [(run.job_name, run.is_success) for run in instance.get_runs()]
-        assert runs == [("import_release", False), ("import_release", True)]
+        assert runs == [
+            ("pin_release", True),
+            ("retire_release", False),
+            ("retire_release", True),
+            ("import_release", False),
+            ("import_release", True),
+        ]
         # What follows sees that there is another release.
         assert instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
 

@@ -10,15 +10,18 @@ import binascii
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from methods.evaluation.published import PublishedError
+from methods.evaluation.published import PublishedError, PublishedItem
 
 MOST_CELL = 100_000_000
 """Characters of one cell: a list of images or paths is the longest."""
 IMAGES = ("image", "image_path")
 """Columns of a TSV, at least one of which has a row's images."""
+
+ReadItems = Callable[[Iterable[str]], Iterator[PublishedItem]]
+
 
 # --- Writing ---------------------------------------------------------------------------------------
 
@@ -36,6 +39,27 @@ def encoded(image: bytes) -> str:
 
 
 # --- Reading ---------------------------------------------------------------------------------------
+
+
+def json_or_tsv_items(
+    benchmark: str, name: str, lines: Iterable[str], read: Mapping[str, ReadItems]
+) -> Iterator[PublishedItem]:
+    """Items of the file `name`, whose ending says which of `read`, by `json` and `tsv`, reads it.
+
+    Raises PublishedError for another ending, for a file without records, and for an id that is there
+    twice.
+    """
+    ending = name.lower().rpartition(".")[2]
+    if ending not in read:
+        raise PublishedError(f"it is neither a .json nor a .tsv, as which {benchmark} is published")
+    seen: set[str] = set()
+    for item in read[ending](lines):
+        if item.item_id in seen:
+            raise PublishedError(f"two records have the id {shown(item.item_id)}")
+        seen.add(item.item_id)
+        yield item
+    if not seen:
+        raise PublishedError("it has no records")
 
 
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -17,6 +17,7 @@ from methods.evaluation.published_tables import (
     decoded,
     encoded,
     is_unicode,
+    json_or_tsv_items,
     json_records,
     listed,
     shown,
@@ -41,17 +42,8 @@ _FORM = ("id", "image", "conversations", "index", "question", "answer", "image_p
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Dialogues of a `.json` or a `.tsv`, in order. Raises PublishedError."""
-    read = {"json": _read_json, "tsv": _read_tsv}.get(name.lower().rpartition(".")[2])
-    if read is None:
-        raise PublishedError("it is neither a .json nor a .tsv, as which MMDU is published")
-    seen: set[str] = set()
-    for item in read(lines):
-        if item.item_id in seen:
-            raise PublishedError(f"two records have the id {shown(item.item_id)}")
-        seen.add(item.item_id)
-        yield item
-    if not seen:
-        raise PublishedError("it has no records")
+    read = {"json": _read_json, "tsv": _read_tsv}
+    return json_or_tsv_items("MMDU", name, lines, read)
 
 
 def write_published(

@@ -28,6 +28,7 @@ from methods.choice.published import (
 )
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
+    json_or_tsv_items,
     json_records,
     shown,
     texts_of,
@@ -52,17 +53,8 @@ _FORM = (
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Questions of a `.json` or a `.tsv`, in order. Raises PublishedError."""
-    read = {"json": _read_json, "tsv": _read_tsv}.get(name.lower().rpartition(".")[2])
-    if read is None:
-        raise PublishedError("it is neither a .json nor a .tsv, as which MMIU is published")
-    seen: set[str] = set()
-    for item in read(lines):
-        if item.item_id in seen:
-            raise PublishedError(f"two records have the id {shown(item.item_id)}")
-        seen.add(item.item_id)
-        yield item
-    if not seen:
-        raise PublishedError("it has no records")
+    read = {"json": _read_json, "tsv": _read_tsv}
+    return json_or_tsv_items("MMIU", name, lines, read)
 
 
 def write_published(

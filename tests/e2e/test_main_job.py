@@ -89,6 +89,7 @@ def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) ->
         "n_truncated",
         "n_reasoning_only",
         "n_empty",
+        "related",
         "judge",
         "judge_version",
         "provider",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from assets.common.settings import choose
 from assets.evaluate.observed import ScoringSettings, Slice, slices_of
-from assets.evaluate.reports import write_index
+from assets.evaluate.reports import index_lines, write_index
 from assets.release.in_force import ReleaseError, cards_of, release_meant
 from methods.benchmarks import Benchmarks
 from methods.evaluation.common_items import common_scores
@@ -91,7 +91,7 @@ def write_page(
     generated = datetime.now(UTC).isoformat(timespec="seconds")
     page = render_diff(of.first, of.second, of.found, of.common, image_store, generated)
     write_report(path, page)
-    write_index(warehouse, benchmarks, profile)
+    write_index(index_lines(warehouse, benchmarks, profile))
     return relative_to_home(path)
 
 

@@ -4,6 +4,7 @@ What belongs here: which releases have a page, and the files. What a page is mad
 `report_data.py`; the pages are `resources/reports/benchmark_report.py` and `report_index.py`.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from resources.llm.registry import Profile, load_registry
 from resources.reports.addresses import address
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.diff_page import diff_pages
-from resources.reports.report_index import line_of, render_index
+from resources.reports.report_index import Line, line_of, render_index
 from resources.warehouse import Warehouse
 
 INDEX = "index.html"
@@ -45,22 +46,24 @@ def reports(
     consists of, failures, and examples with pictures; that of an instruction set has no leaderboard.
     """
     families = load_registry().families
-    rows = []
+    rows, lines = [], []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
         data = report_data(warehouse, benchmarks, release, profile, families)
         path = reports_path() / f"{release['release_id']}.html"
+        line = line_of(data, path.name)
+        lines.append(line)
         rows.append(
             {
                 "release_id": release["release_id"],
                 "path": relative_to_home(path),
                 "sha256": write_report(path, render_report(data, image_store)),
-                "n_models": line_of(data, path.name).n_models,
+                "n_models": line.n_models,
             }
         )
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
     links = {
-        "index": relative_to_home(write_index(warehouse, benchmarks, profile)),
+        "index": relative_to_home(write_index(lines)),
         **{row["release_id"]: row["path"] for row in rows},
     }
     return report(
@@ -68,8 +71,8 @@ def reports(
     )
 
 
-def write_index(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) -> Path:
-    """Write the index over the reports and the comparisons of releases that there are."""
+def index_lines(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) -> list[Line]:
+    """The lines of the index: one a release that has a report."""
     families = load_registry().families
     lines = []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
@@ -77,6 +80,11 @@ def write_index(warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile) 
         if (reports_path() / page).is_file():
             data = board_data(warehouse, benchmarks, release, profile, families)
             lines.append(line_of(data, page))
+    return lines
+
+
+def write_index(lines: Sequence[Line]) -> Path:
+    """Write the index over the reports, a line each, and the comparisons of releases that there are."""
     index = reports_path() / INDEX
     generated = datetime.now(UTC).isoformat(timespec="seconds")
     write_report(index, render_index(lines, generated, diff_pages()))

@@ -26,7 +26,9 @@ from dagster_project.settings_job import settings_job
 from dagster_project.shards import observation
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
+from resources.embedder import Embedder
 from resources.llm.gateway import Gateway
+from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from dagster._core.definitions.unresolved_asset_job_definition import (
@@ -111,7 +113,12 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
             )
 
     @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
-    def ingest_shards(context: dg.OpExecutionContext, corpus: dg.ResourceParam[Corpus]) -> None:
+    def ingest_shards(
+        context: dg.OpExecutionContext,
+        corpus: dg.ResourceParam[Corpus],
+        warehouse: dg.ResourceParam[Warehouse],
+        embedder: dg.ResourceParam[Embedder],
+    ) -> None:
         with plain_errors():
             shards = corpus.shards()
         if not shards:
@@ -119,6 +126,9 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
                 f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}.",
                 allow_retries=False,
             )
+        if not warehouse.count("cluster.embeddings"):
+            # The first build will need the model, which takes seconds to load.
+            embedder.load_ahead()
         context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
         for shard, seen in observe(corpus, {}, math.inf).items():
             context.instance.report_runless_asset_event(observation(shard, seen))
@@ -129,8 +139,10 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         description="Embed the entries, cluster them, sample image sets.",
         ins={"after": dg.In(dg.Nothing)},
     )
-    def cluster_entries(context: dg.OpExecutionContext) -> None:
-        run_stage(context, "cluster")
+    def cluster_entries(
+        context: dg.OpExecutionContext, embedder: dg.ResourceParam[Embedder]
+    ) -> None:
+        run_stage(context, "cluster", resources={"embedder": embedder})
 
     @dg.op(
         description="Generate dialogues, rewrites and multiple-choice items.",

@@ -14,7 +14,8 @@ from dagster_project.run_tags import BUILD, CHAIN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from resources import home
 from resources.corpus.corpus import Corpus
-from resources.embedder import PACKAGED, TORCH, Embedder
+from resources.embedder import PACKAGED, TORCH
+from resources.embedder_process import EmbedderProcess
 from resources.host_pauses import HostPauses
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
@@ -49,10 +50,10 @@ def image_fetcher(pauses: HostPauses | None = None) -> ImageFetcher:
     )
 
 
-def text_embedder() -> Embedder:
+def text_embedder() -> EmbedderProcess:
     """The model `LOOM_EMBEDDER`, or the packaged one, by `LOOM_EMBEDDER_BACKEND`, or torch, on
     `LOOM_EMBEDDER_DEVICE`, or what is there."""
-    return Embedder(
+    return EmbedderProcess(
         os.environ.get("LOOM_EMBEDDER") or PACKAGED,
         os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,
         os.environ.get("LOOM_EMBEDDER_DEVICE") or None,

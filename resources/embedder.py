@@ -51,6 +51,10 @@ class Embedder:
         self._device = device
         self._loaded: SentenceTransformer | None = None
 
+    def load_ahead(self) -> None:
+        """Load the model before the first text comes. Raises EmbedderError."""
+        self._load()
+
     @property
     def device(self) -> str:
         """The device that the model runs on."""

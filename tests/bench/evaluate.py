@@ -1,11 +1,12 @@
 """What evaluation costs: asking, judging and scoring, against the time that the models themselves take.
 
-Run by `make bench-evaluate`: 3,000 items of four choices, circular with an early stop, and 110
-dialogues of 15 turns (MMDU's size), each by five models that answer after 200 ms, ten requests of each
-in flight. The dialogues are judged, too. That is at most 250 requests a second, which one core sends
-and another one answers: the rest of the time is waiting, so two cores are enough. Each of the two is
-measured in a process of its own, through the assets, gateway, ledger and warehouse of a fresh home; the
-API is a stand-in in another process.
+Run by `make bench-evaluate`: 3,000 items of MMBench's form (four choices, circular with an early
+stop), 3,000 of MMIU's (four choices, four images, asked once), and 110 dialogues of 15 turns (MMDU's
+size), each by five models that answer after 200 ms, ten requests of each in flight. The dialogues are
+judged, too. That is at most 250 requests a second, which one core sends and another one answers: the
+rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
+own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
+process.
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
@@ -31,7 +32,7 @@ from typing import Any
 
 from resources.home import REPO_ROOT
 
-N_ITEMS, N_CHOICES = 3_000, 4
+N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
 N_DIALOGUES, N_TURNS = 110, 15
 LATENCY_MS, IN_FLIGHT = 200, 10
 BAR = 1.15
@@ -39,7 +40,9 @@ BAR = 1.15
 SKILLS = {"m85": 0.85, "m70": 0.7, "m55": 0.55, "m40": 0.4, "m25": 0.25}
 """How often each model is right in a pass of its own."""
 JUDGE, WRITER = "judge", "writer"
-CIRCULAR, DIALOGUES = "circular", "dialogues"
+CIRCULAR, ONCE, DIALOGUES = "mmbench", "mmiu", "mmdu"
+PASSES = {CIRCULAR: N_CHOICES, ONCE: 1, DIALOGUES: N_TURNS}
+"""How often an item of each benchmark is asked at most, one after the other."""
 WORDS = 120
 """Words of an answer in a dialogue."""
 N_PICTURES = 200
@@ -99,7 +102,7 @@ def said(model: str, text: str) -> str:
     item = re.search(r"Item (\d+)\.", text)
     if item is None:
         return " ".join(["word"] * WORDS) + f" {chance(model, text):.6f}"
-    right = re.search(rf"^([A-Z])\. value {item[1]}$", text, re.MULTILINE)
+    right = re.search(rf"^\(?([A-Z])[.)] value {item[1]}$", text, re.MULTILINE)
     assert right is not None
     letter = right[1] if chance(model, text) < SKILLS[model] else "B" if right[1] == "A" else "A"
     return f"The answer is {letter}."
@@ -131,20 +134,20 @@ def items_of(name: str, n: int, images: Sequence[str]) -> list[Any]:
     """The items of the benchmark: choices, or dialogues with an image each in two of their turns."""
     from methods.evaluation.items import Item, Turn
 
-    if name == CIRCULAR:
-        found = []
+    if name != DIALOGUES:
+        found, n_images = [], 1 if name == CIRCULAR else N_IMAGES
         for number in range(n):
             right = number % N_CHOICES
-            question = f"<ImageHere>Item {number}. Which is it?"
+            question = f"{'<ImageHere>' * n_images}Item {number}. Which is it?"
             choices = [f"other {place}" for place in range(N_CHOICES)]
             choices[right] = f"value {number}"
             found.append(
                 Item(
                     f"item-{number:05}",
-                    (Turn(1, question, (1,), {"key": "ABCD"[right]}),),
-                    (images[number % len(images)],),
+                    (Turn(1, question, tuple(range(1, n_images + 1)), {"key": "ABCD"[right]}),),
+                    tuple(images[(number + place) % len(images)] for place in range(n_images)),
                     tuple(choices),
-                    labels={"n_choices": str(N_CHOICES), "colour": str(number % 8)},
+                    labels={"task" if name == ONCE else "category": str(number % 20)},
                 )
             )
         return found
@@ -197,19 +200,16 @@ def measure(name: str, url: str, n: int) -> None:
     from resources.llm.registry import load_registry
     from resources.offline.process import OfflineServer
     from resources.warehouse import Warehouse
-    from tests.assets.evaluate.toy_benchmark import Toy
 
     registry = Path(os.environ["LOOM_MODELS"])
     registry.write_text(json.dumps(models(url)))
     warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
     ledger = Ledger(home.ledger_path())
     gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=OfflineServer())
-    benchmarks = {**BENCHMARKS, "toy": Toy()}
-    benchmark = "toy" if name == CIRCULAR else "mmdu"
-    edition = Edition(benchmark, "test", None, "imported")
+    edition = Edition(name, "test", None, "imported")
     items = items_of(name, n, pictures(store))
-    write_imported(warehouse, f"{benchmark}-test", edition, items, {"file": "bench"})
-    given = {"warehouse": warehouse, "llm": gateway, "benchmarks": benchmarks}
+    write_imported(warehouse, f"{name}-test", edition, items, {"file": "bench"})
+    given = {"warehouse": warehouse, "llm": gateway, "benchmarks": BENCHMARKS}
     before, stages = peak_mib(), {}
     with dg.DagsterInstance.ephemeral() as instance:
         for asset in (answers, judgments, observations, scores, comparisons):
@@ -232,7 +232,7 @@ def measure(name: str, url: str, n: int) -> None:
 
 def against_the_ideal(name: str, n: int, stages: dict[str, Row], calls: dict[str, int]) -> Row:
     """Each stage that asks models against the ideal, and the calls against those of every pass."""
-    one, chain = LATENCY_MS / 1000, N_CHOICES if name == CIRCULAR else N_TURNS
+    one, chain = LATENCY_MS / 1000, PASSES[name]
     ideal = {"answers": max(max(calls.values()) * one / IN_FLIGHT, chain * one)}
     if name == DIALOGUES:
         ideal["judgments"] = stages["judgments"]["calls"] * one / (IN_FLIGHT * len(SKILLS))
@@ -295,7 +295,7 @@ def bench(n_items: int, n_dialogues: int) -> Row:
         "latency_ms": LATENCY_MS,
         "in_flight_of_each": IN_FLIGHT,
         "bar": BAR,
-        CIRCULAR: {"items": n_items, **measured(CIRCULAR, n_items)},
+        **{name: {"items": n_items, **measured(name, n_items)} for name in (CIRCULAR, ONCE)},
         DIALOGUES: {
             "dialogues": n_dialogues,
             "turns": n_dialogues * N_TURNS,
@@ -310,9 +310,9 @@ def show(figures: Row) -> None:
         f"{figures['models']} models, {LATENCY_MS} ms a call, {IN_FLIGHT} in flight of each; the bar "
         f"is {BAR} of the ideal\n"
     )
-    for name in (CIRCULAR, DIALOGUES):
+    for name in PASSES:
         of = figures[name]
-        what = f"{of['items']:,} items" if name == CIRCULAR else f"{of['turns']:,} turns"
+        what = f"{of['turns']:,} turns" if name == DIALOGUES else f"{of['items']:,} items"
         print(f"{name}, {what}")
         heads = ("calls", "rows", "wall s", "ideal s", "of ideal", "CPU s", "peak MiB")
         print(f"  {'stage':<14}" + "".join(f"{head:>10}" for head in heads))

@@ -18,7 +18,8 @@ endif
 .PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
-	ledger-check ledger-salvage import-release releases diff ask check-model ask-anew clean
+	ledger-check ledger-salvage import-release releases diff ask check-model ask-anew clean \
+	task-map learning-difficulty
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -150,6 +151,12 @@ check-model: setup ## What a model can do, and the setting for what it cannot (M
 
 ask-anew: setup ## Ask models anew what they have answered (MODEL=name STAGE=evaluate/answers PROMPT=mmdu/judge)
 	@$(BIN)/python -m dagster_project.ask_anew $(if $(MODEL),--model="$$MODEL") $(if $(STAGE),--stage="$$STAGE") $(if $(PROMPT),--prompt="$$PROMPT")
+
+task-map: setup ## A map of tasks from fine-tuned weights (VECTORS=folder BASE=folder OUT=file.html)
+	@$(BIN)/python -m dagster_project.task_map weights $(if $(BASE),--base="$$BASE") $(if $(OUT),--out="$$OUT") -- "$$VECTORS"
+
+learning-difficulty: setup ## Accuracies after fine-tuning beside models' scores, by task (ACCURACY=file.csv RELEASE=name)
+	@$(BIN)/python -m dagster_project.task_map difficulty -- "$$ACCURACY" "$$RELEASE"
 
 clean: setup ## Remove what can be made again: reports, downloads, caches (ALL=yes: the whole home)
 	@$(BIN)/python -m dagster_project.home clean $(if $(ALL),--all="$$ALL")

@@ -14,6 +14,7 @@ from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
+from assets.evaluate.task_map import task_map
 
 ASSETS = [
     answers,
@@ -27,6 +28,7 @@ ASSETS = [
     score_queue,
     judge_agreement,
     judge_quality,
+    task_map,
 ]
 
 __all__ = ["ASSETS"]

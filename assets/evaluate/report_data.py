@@ -47,6 +47,8 @@ def report_data(
         "unjudgeable": [
             row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
         ],
+        "task_map": warehouse.read("evaluate/task_map_of", where).to_pylist(),
+        "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

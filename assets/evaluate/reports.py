@@ -15,6 +15,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
+from assets.evaluate.task_map import task_map
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
@@ -31,7 +32,7 @@ INDEX = "index.html"
 @table_asset(
     "evaluate.reports",
     kinds={"html"},
-    deps=[leaderboard, provenance],
+    deps=[leaderboard, provenance, task_map],
     automation_condition=WHEN_READY,
 )
 def reports(

@@ -111,7 +111,8 @@ def evaluated_today(after: Rows) -> None:
         if calls.get((row["release_id"], row["model"], row["item_id"], row["turn"]))
         == row["answer_call_key"]
     ]
-    for name in ("extractions", "comparisons", "ranks", "judge_quality"):
+    empty = ("extractions", "comparisons", "ranks", "judge_quality", "task_map", "task_distances")
+    for name in empty:
         after[f"evaluate.{name}"] = []
 
 

@@ -246,6 +246,8 @@ def report_data(store: ImageStore) -> Row:
         "unscored": [],
         "unjudgeable": [],
         "failures": [],
+        "task_map": [],
+        "task_distances": [],
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
             Distribution("Words per question", "words", "questions", (12, 60, 230)),

@@ -1,0 +1,148 @@
+"""Commands on tasks: a map of them from fine-tuned weights, and their learning difficulty.
+
+What belongs here: arguments, files that are written, and what is printed. The map from scores is the
+asset `evaluate/task_map`; how maps are made is `methods/evaluation/task_map`.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from assets.release.in_force import release_meant
+from methods.errors import UserError
+from methods.evaluation.task_map.clustering import task_map
+from methods.evaluation.task_map.difficulty import Difficulty, learning_difficulty
+from methods.evaluation.task_map.vectors import cosine_distances
+from resources import home
+from resources.accuracy_file import read_accuracies
+from resources.atomic_file import write_atomically
+from resources.reports.task_map_page import render_task_map, task_map_csv
+from resources.stores import bring_home_up_to_date
+from resources.task_vectors.products import read_products
+from resources.warehouse import Warehouse
+
+PAGE = "task-map.html"
+Row = Mapping[str, Any]
+
+
+class NoTaskScores(UserError):
+    """A release has no scores by task."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it was done, 2 when it could not be."""
+    arguments = _parser().parse_args(argv)
+    try:
+        print(arguments.command(arguments))
+    except (OSError, UserError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dagster_project.task_map", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    weights = commands.add_parser("weights", help="a map of task vectors: page and CSV")
+    weights.add_argument("vectors", help="folder with a folder of safetensors for each task")
+    weights.add_argument(
+        "--base", type=Path, help="weights before the fine-tuning; not of adapters"
+    )
+    weights.add_argument(
+        "--out", type=Path, help="the page; task-map.html among the home's reports"
+    )
+    weights.set_defaults(command=_weights)
+
+    difficulty = commands.add_parser(
+        "difficulty", help="accuracies after fine-tuning beside the scores of models, by task"
+    )
+    difficulty.add_argument("accuracies", help="CSV with the columns task and accuracy")
+    difficulty.add_argument("release", help="id or name of the release")
+    difficulty.set_defaults(command=_difficulty)
+    return parser
+
+
+def _weights(arguments: argparse.Namespace) -> str:
+    if not arguments.vectors:
+        raise UserError(
+            "Say where the task vectors are: VECTORS=folder, with a folder for each task."
+        )
+    page: Path = arguments.out or home.reports_path() / PAGE
+    if page.suffix != ".html":
+        raise UserError(f"{page} is no name of a page: end it with .html (OUT=file.html).")
+    read = read_products(Path(arguments.vectors), arguments.base)
+    made = task_map(read.tasks, cosine_distances(read.products, read.tasks))
+    generated = datetime.now(UTC).isoformat(timespec="seconds")
+    html = render_task_map(made, read.kind, arguments.vectors, generated)
+    table = page.with_suffix(".csv")
+    write_atomically(page, html.encode())
+    write_atomically(table, task_map_csv(made).encode())
+    lines = [f"{len(made.tasks)} tasks in {max(made.clusters)} clusters, by {read.kind}:"]
+    for cluster in range(1, max(made.clusters) + 1):
+        pairs = zip(made.tasks, made.clusters, strict=True)
+        lines.append(f"  {cluster}  {', '.join(task for task, of in pairs if of == cluster)}")
+    return "\n".join([*lines, f"Page: {page}", f"Table: {table}"])
+
+
+def _difficulty(arguments: argparse.Namespace) -> str:
+    if not (arguments.accuracies and arguments.release):
+        raise UserError("Say which accuracies and which release: ACCURACY=file.csv RELEASE=name.")
+    fine_tuned = read_accuracies(Path(arguments.accuracies))
+    bring_home_up_to_date()
+    warehouse = Warehouse(home.warehouse_path())
+    release_id = release_meant(warehouse, arguments.release)
+    rows = warehouse.read("evaluate/task_map_of", {"release_id": release_id}).to_pylist()
+    if not rows:
+        raise NoTaskScores(
+            f"{release_id} has no scores by task: run the job evaluate, with the label of its tasks in "
+            "the setting evaluate.task_map.label."
+        )
+    parts = []
+    for (judge, version), of_judge in groupby(
+        rows, key=lambda row: (row["judge"], row["judge_version"])
+    ):
+        of = list(of_judge)
+        found = learning_difficulty(fine_tuned, {row["task"]: row["mean_score"] for row in of})
+        head = f"{release_id}, judge {judge} ({version}), {of[0]['metric']}, {of[0]['n_models']} models"
+        parts.append("\n".join([head, "", *_ranking(of, fine_tuned), "", *_said(found)]))
+    return "\n\n".join(parts)
+
+
+def _ranking(rows: Sequence[Row], fine_tuned: Mapping[str, float]) -> list[str]:
+    """Every task of the release, the hardest first, with both numbers."""
+    width = max(len("task"), *(len(row["task"]) for row in rows))
+    lines = [f"place  {'task'.ljust(width)}  mean score  fine-tuned"]
+    for row in rows:
+        after = fine_tuned.get(row["task"])
+        said = "–" if after is None else f"{after:g}"
+        lines.append(
+            f"{row['place']:>5}  {row['task'].ljust(width)}  {row['mean_score']:>10.2f}  {said:>10}"
+        )
+    return lines
+
+
+def _said(found: Difficulty) -> list[str]:
+    if found.rho.value is None:
+        lines = [f"Spearman's rho over {found.n} tasks: none. {found.reason}"]
+    else:
+        lines = [
+            f"Spearman's rho over {found.n} tasks: {found.rho.value:.2f}, 95 % interval "
+            f"{found.rho.ci_low:.2f} to {found.rho.ci_high:.2f}, p = {found.p:.4f}"
+        ]
+    lines.append(f"Below the median of both: {', '.join(found.hard) or 'none'}")
+    for tasks, where in (
+        (found.only_fine_tuned, "in the file alone"),
+        (found.only_asked, "in the release alone"),
+    ):
+        if tasks:
+            lines.append(f"Left out, {where}: {', '.join(tasks)}")
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

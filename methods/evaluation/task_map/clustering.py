@@ -1,0 +1,155 @@
+"""From distances between tasks to clusters, a dendrogram and a picture (MMIU, C.1 and C.2).
+
+Hierarchical clustering with average linkage: two clusters are as far apart as their tasks are on
+average. The paper names neither its linkage nor how its 8 clusters were cut; here the tree is cut where
+the mean silhouette is largest (Rousseeuw 1987), or into a number that is given. The picture is metric
+multidimensional scaling: its distances come as near to the given ones as a plane allows, and `stress`
+says how near that is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.errors import UserError
+
+Floats = NDArray[np.float64]
+
+LINKAGE = "average"
+MIN_TASKS = 3
+"""Two tasks have one distance: there is nothing to cluster."""
+
+
+class TooFewTasks(UserError):
+    """There are too few tasks for a map."""
+
+
+class Merge(NamedTuple):
+    """One step of the clustering: `first` and `second` become one, `distance` apart.
+
+    Numbers below n, the number of tasks, are tasks; n + i is what step i made.
+    """
+
+    first: int
+    second: int
+    distance: float
+    n_tasks: int
+
+
+@dataclass(frozen=True)
+class TaskMap:
+    """Tasks in order of name, n of them, with what was made of their distances.
+
+    `distances` is n x n, `places` n x 2, in the same unit. `clusters` are counted from 1 in the order
+    of `leaves`, the tasks from the top of the dendrogram down.
+    """
+
+    tasks: tuple[str, ...]
+    distances: Floats
+    clusters: tuple[int, ...]
+    places: Floats
+
+
+def task_map(
+    tasks: Sequence[str], distances: Floats, *, n_clusters: int | None = None, seed: int = 0
+) -> TaskMap:
+    """The map of at least three tasks, whose distances are symmetric, 0 on the diagonal.
+
+    `n_clusters` is the number of clusters to cut the tree into, fewer where distances are equal; None
+    for the number with the largest mean silhouette. The order of the tasks does not matter. Raises
+    TooFewTasks.
+    """
+    if len(tasks) < MIN_TASKS:
+        raise TooFewTasks(
+            f"A task map needs {MIN_TASKS} tasks or more, and there "
+            f"{'is' if len(tasks) == 1 else 'are'} {len(tasks)}: add tasks."
+        )
+    order = sorted(range(len(tasks)), key=lambda place: tasks[place])
+    ordered = distances[np.ix_(order, order)]
+    return TaskMap(
+        tuple(tasks[place] for place in order),
+        ordered,
+        _clusters(ordered, n_clusters),
+        _places(ordered, seed),
+    )
+
+
+def merges(distances: Floats) -> list[Merge]:
+    """The steps of the clustering, the nearest first: n - 1 of them."""
+    return [
+        Merge(int(first), int(second), float(distance), int(n_tasks))
+        for first, second, distance, n_tasks in _tree(distances)
+    ]
+
+
+def leaves(distances: Floats) -> list[int]:
+    """The tasks, by their places in `distances`, in an order in which no two branches cross."""
+    from scipy.cluster.hierarchy import leaves_list
+
+    return [int(place) for place in leaves_list(_tree(distances))]
+
+
+def stress(distances: Floats, places: Floats) -> float:
+    """How far the picture's distances are from the given ones: Kruskal's stress-1, 0 for not at all.
+
+    The root of the summed squares of the differences over that of the given distances.
+    """
+    from scipy.spatial.distance import pdist, squareform
+
+    given = squareform(distances, checks=False)
+    total = float((given**2).sum())
+    return float(np.sqrt(((pdist(places) - given) ** 2).sum() / total)) if total else 0.0
+
+
+def _tree(distances: Floats) -> Floats:
+    """SciPy's linkage matrix."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    tree: Floats = linkage(squareform(distances, checks=False), LINKAGE)
+    return tree
+
+
+def _clusters(distances: Floats, n_clusters: int | None) -> tuple[int, ...]:
+    numbers = [n_clusters] if n_clusters else range(2, len(distances))
+    cuts = [_cut(distances, number) for number in numbers]
+    # The first of equals, which has the fewest clusters.
+    best = max(cuts, key=lambda cut: _silhouette(distances, cut))
+    numbered: dict[int, int] = {}
+    for place in leaves(distances):
+        numbered.setdefault(int(best[place]), len(numbered) + 1)
+    return tuple(numbered[int(each)] for each in best)
+
+
+def _cut(distances: Floats, n_clusters: int) -> NDArray[np.int64]:
+    from scipy.cluster.hierarchy import fcluster
+
+    cut: NDArray[np.int64] = fcluster(_tree(distances), n_clusters, "maxclust")
+    return cut
+
+
+def _silhouette(distances: Floats, cut: NDArray[np.int64]) -> float:
+    """The mean silhouette; that of a single cluster, or of one for each task, is below all others."""
+    from sklearn.metrics import silhouette_score
+
+    if not 1 < len(set(cut.tolist())) < len(cut):
+        return -2.0
+    # Sums in another order differ in their last digits, which must not choose between equals.
+    return round(float(silhouette_score(distances, cut, metric="precomputed")), 9)
+
+
+def _places(distances: Floats, seed: int) -> Floats:
+    """Metric multidimensional scaling to a plane, from the classical one; the same each time."""
+    from sklearn.manifold import MDS
+    from threadpoolctl import threadpool_limits
+
+    if not distances.any():
+        return np.zeros((len(distances), 2))
+    scaling = MDS(2, metric="precomputed", init="classical_mds", n_init=1, random_state=seed)
+    # One thread: with several, the order of additions and so the result would vary.
+    with threadpool_limits(limits=1):
+        places: Floats = scaling.fit_transform(distances)
+    return places

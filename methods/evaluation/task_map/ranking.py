@@ -1,0 +1,30 @@
+"""Tasks in the order of how hard they are to models: by mean score (MMIU, 4.3.3)."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+
+class Ranked(NamedTuple):
+    """A task, its mean score over `n_models`, and its place: 1 the lowest score, equals share it."""
+
+    task: str
+    place: int
+    mean_score: float
+    n_models: int
+
+
+def task_ranking(scores: Mapping[str, Mapping[str, float]], models: Sequence[str]) -> list[Ranked]:
+    """Tasks by their mean score over `models`, the hardest first, equals by name.
+
+    All models that have any score count for a task on which none of `models` is: it is never empty.
+    """
+    means = {}
+    for task, of in scores.items():
+        values = [of[model] for model in models if model in of] or list(of.values())
+        # Rounding makes means that differ in their last digits alone equal.
+        means[task] = round(fmean(values), 9), len(values)
+    return [
+        Ranked(task, 1 + sum(other < mean for other, _ in means.values()), mean, n_models)
+        for task, (mean, n_models) in sorted(means.items(), key=lambda each: (each[1][0], each[0]))
+    ]

@@ -6,10 +6,13 @@ protocol stands in the folder of its name.
 
 from collections.abc import Mapping
 
+from methods.alignmmbench import Alignmmbench
 from methods.evaluation.benchmark import Benchmark
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 
 Benchmarks = Mapping[str, Benchmark]
-BENCHMARKS: Benchmarks = {benchmark.name: benchmark for benchmark in (Mmdu(), Mmbench(), Mmiu())}
+BENCHMARKS: Benchmarks = {
+    benchmark.name: benchmark for benchmark in (Mmdu(), Mmbench(), Mmiu(), Alignmmbench())
+}

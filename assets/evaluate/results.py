@@ -5,7 +5,7 @@ model on a release are replaced when the new ones are whole; otherwise the earli
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -108,7 +108,7 @@ def write_results(
     taken: list[ModelResults] = []
     for each in results.of_models.values():
         if too_many(each.n_lost, each.n_turns, max_failed_share):
-            why = in_words(Counter(row["reason"] for row in each.failed))
+            why = _why(each.failed)
             counts = {"n_lost": each.n_lost, "n_turns": each.n_turns, "why": why}
             missing.append({**each.slice, "stage": results.stage, "asked": each.asked, **counts})
         else:
@@ -150,6 +150,13 @@ def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
         rows_to_arrow("evaluate.failed", losses),
         {**each.owned_losses, "stage": results.stage},
     )
+
+
+def _why(failed: Sequence[Row]) -> str:
+    """Counts by reason; where nothing was asked at all, what the benchmark says of it."""
+    counted = Counter(row["reason"] for row in failed)
+    why = in_words(counted)
+    return f"{why}: {failed[0]['detail'].rstrip('.')}" if [*counted] == ["not_asked"] else why
 
 
 def _sentence(row: Row, limit: float) -> str:

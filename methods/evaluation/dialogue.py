@@ -1,14 +1,51 @@
 """A dialogue as one model is asked it: its own history, and what is done where it is too long.
 
-What belongs here: the messages of each turn, and the policies `truncate` and `tile`. What comes of an
-answer is the benchmark's.
+What belongs here: asking an item turn by turn, the messages of each turn, and the policies `truncate`
+and `tile`.
 """
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from methods.evaluation.asking import Answer, Ask, ContextPolicy
+from methods.evaluation.asking import (
+    PLAIN,
+    Answer,
+    Ask,
+    Asking,
+    ContextPolicy,
+    Given,
+    Limits,
+    Unasked,
+)
+from methods.evaluation.items import Item
 from methods.prompts.messages import Image, Message, Text, interleave
+
+
+def ask_dialogue(item: Item, limits: Limits) -> Generator[Asking, Answer, None]:
+    """Every turn after the earlier ones, each followed by the model's own answer, or a given one.
+
+    A turn without an answer ends the dialogue: later turns would need it in their history, and neither
+    the text of an error nor an answer that was cut off is one.
+    """
+    dialogue = Dialogue(PLAIN, limits.context_policy)
+    ended_by = None
+    for turn in item.turns:
+        if turn.given is not None:
+            yield Given(PLAIN, turn.turn, turn.given)
+        elif ended_by is not None:
+            yield Unasked(PLAIN, turn.turn, f"Turn {ended_by} has no answer.")
+        if ended_by is not None:
+            continue
+        images = [item.image_ids[position - 1] for position in turn.image_positions]
+        dialogue.put(turn.question, images)
+        if turn.given is not None:
+            dialogue.reply(turn.given)
+            continue
+        answer = yield from dialogue.ask(turn.turn)
+        if answer.text is None:
+            ended_by = turn.turn
+        else:
+            dialogue.reply(answer.text)
 
 
 @dataclass

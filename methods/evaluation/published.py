@@ -26,6 +26,8 @@ class PublishedItem:
     choices: tuple[str, ...] = ()
     group_id: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    images_may_be_absent: bool = False
+    """Whether the item is of use without the files that its paths name: it can be judged."""
 
 
 class PublishedError(Exception):

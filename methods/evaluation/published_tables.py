@@ -51,7 +51,8 @@ def json_or_tsv_items(
     """
     ending = name.lower().rpartition(".")[2]
     if ending not in read:
-        raise PublishedError(f"it is neither a .json nor a .tsv, as which {benchmark} is published")
+        endings = " nor a ".join(f".{each}" for each in read)
+        raise PublishedError(f"it is no {endings}, as which {benchmark} is published")
     seen: set[str] = set()
     for item in read[ending](lines):
         if item.item_id in seen:

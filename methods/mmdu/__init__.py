@@ -6,27 +6,11 @@ judge's dictionary and the published JSON format are modules beside this one.
 
 from collections.abc import Generator, Sequence
 
-from methods.evaluation.asking import (
-    PLAIN,
-    Answer,
-    Asking,
-    ContextPolicy,
-    Given,
-    Limits,
-    Transcript,
-    Unasked,
-)
-from methods.evaluation.dialogue import Dialogue
+from methods.evaluation.asking import PLAIN, Answer, Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import (
-    AskJudge,
-    Judging,
-    Judgment,
-    Observation,
-    Place,
-    observed,
-    unjudged,
-)
+from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
+from methods.evaluation.judging import AskJudge, Judging, Judgment, Place
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu.judging import (
@@ -71,31 +55,11 @@ class Mmdu:
     as the text has it."""
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Answer, None]:
-        """Every turn after the earlier ones, each followed by the model's own answer.
+        """Turn by turn over the model's own answers.
 
-        A turn without an answer ends the dialogue: later turns would need it in their history, and
-        neither the text of an error nor an answer that was cut off is one. The paper says nothing of
-        dialogues that are too long: what is done about them is the limits' (`dialogue.py`).
+        The paper says nothing of dialogues that are too long: what is done about them is the limits'.
         """
-        dialogue = Dialogue(PLAIN, limits.context_policy)
-        ended_by = None
-        for turn in item.turns:
-            if turn.given is not None:
-                yield Given(PLAIN, turn.turn, turn.given)
-            elif ended_by is not None:
-                yield Unasked(PLAIN, turn.turn, f"Turn {ended_by} has no answer.")
-            if ended_by is not None:
-                continue
-            images = [item.image_ids[position - 1] for position in turn.image_positions]
-            dialogue.put(turn.question, images)
-            if turn.given is not None:
-                dialogue.reply(turn.given)
-                continue
-            answer = yield from dialogue.ask(turn.turn)
-            if answer.text is None:
-                ended_by = turn.turn
-            else:
-                dialogue.reply(answer.text)
+        yield from ask_dialogue(item, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The dialogue up to the turn, its reference, the images shown up to it; all seven scores.
@@ -104,58 +68,24 @@ class Mmdu:
         released scorer sends question, reference and answer alone, and all images of the dialogue,
         those of later turns too.
         """
-        asked: list[AskJudge] = []
-        observations: list[Observation] = []
-        for turn in item.turns:
-            if turn.given is not None:
-                continue
-            answer = transcript.answer(PLAIN, turn.turn)
-            if turn.reference is None:
-                observations += [
-                    Observation(dimension, PLAIN, turn.turn, "no_reference")
-                    for dimension in DIMENSIONS
-                ]
-            elif answer.text is None:
-                observations += unjudged(DIMENSIONS, PLAIN, turn.turn, answer)
-            else:
-                n_shown = sum(len(e.image_positions) for e in item.turns[: turn.turn])
-                asked.append(
-                    AskJudge(
-                        Place(PLAIN, turn.turn, TURN),
-                        JUDGE_PROMPT,
-                        {
-                            "earlier": _before(item, transcript, turn.turn),
-                            "question": _question(turn),
-                            "reference": with_image_numbers(turn.reference),
-                            "answer": with_image_numbers(answer.text),
-                        },
-                        item.image_ids[:n_shown],
-                        read_judgment,
-                        GRADES_SCHEMA,
-                    )
-                )
-        judgments = yield asked
-        for request, judgment in zip(asked, judgments, strict=True):
-            observations += observed(DIMENSIONS, request.place, judgment)
-        return observations
 
+        def request(turn: Turn, reference: str, answer: str) -> AskJudge:
+            n_shown = sum(len(e.image_positions) for e in item.turns[: turn.turn])
+            return AskJudge(
+                Place(PLAIN, turn.turn, TURN),
+                JUDGE_PROMPT,
+                {
+                    "earlier": earlier_turns(item, transcript, turn.turn),
+                    "question": numbered_question(turn),
+                    "reference": with_image_numbers(reference),
+                    "answer": with_image_numbers(answer),
+                },
+                item.image_ids[:n_shown],
+                read_judgment,
+                GRADES_SCHEMA,
+            )
 
-def _question(turn: Turn) -> str:
-    return with_image_numbers(turn.question, turn.image_positions)
-
-
-def _before(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
-    """The turns before one, as the model had them: its own answers, and given ones."""
-    return [
-        {
-            "question": _question(each),
-            "answer": with_image_numbers(
-                each.given or transcript.answer(PLAIN, each.turn).text or ""
-            ),
-        }
-        for each in item.turns
-        if each.turn < turn
-    ]
+        return (yield from judge_turns(item, transcript, DIMENSIONS, request))
 
 
 def read_judgment(reply: str) -> Judgment:

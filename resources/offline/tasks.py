@@ -20,6 +20,7 @@ from resources.offline.extraction import extract
 from resources.offline.items import write_item
 from resources.offline.judge import judge
 from resources.offline.questions import write_questions
+from resources.offline.rating import rate
 from resources.offline.rewrites import write_rewrites
 from resources.offline.summaries import write_summary
 
@@ -30,6 +31,7 @@ _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "item": write_item,
     "judge": judge,
     "questions": write_questions,
+    "rate": rate,
     "rewrite": write_rewrites,
     "summary": write_summary,
 }

@@ -5,6 +5,7 @@ wrong. What a record says is read by the benchmark (`methods/<benchmark>/publish
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from methods.errors import UserError
@@ -61,6 +62,8 @@ def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[st
                 known[image] = take_in(_picture(folder, image), None, store).image_id
             image_ids.append(known[image])
         except ImageRejected as rejected:
+            if item.images_may_be_absent and rejected.reason == "missing":
+                return _without_images(item)
             raise PublishedError(
                 f"image {position}{named} of record {ascii(item.item_id[:80])} cannot be used: "
                 f"{rejected.detail.rstrip('.')}"
@@ -68,6 +71,12 @@ def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[st
     return Item(
         item.item_id, item.turns, tuple(image_ids), item.choices, item.group_id, item.labels
     )
+
+
+def _without_images(item: PublishedItem) -> Item:
+    """The item with the places of its images and no image in them."""
+    turns = tuple(replace(turn, image_positions=()) for turn in item.turns)
+    return Item(item.item_id, turns, (), item.choices, item.group_id, item.labels)
 
 
 def _picture(folder: Path, name: str) -> bytes:

@@ -46,6 +46,8 @@ def test_every_prompt_of_ours_is_found_under_its_name(name):
 
 
 VERSIONS = {
+    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@9b9bc46f", None),
+    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@18da194f", None),
     "choice/extract": ("extract", "choice/extract@a74ce83f", None),
     "mmbench/write_item": ("item", "mmbench/write_item@4953925a", None),
     "mmdu/answers": ("answers", "mmdu/answers@6ed86f0e", "mmdu/answers@dc70dcaf"),

@@ -1,9 +1,13 @@
-"""Alignment score: how little scores differ over rewrites of one question (AlignMMBench, 4.3).
+"""How little scores differ over rewrites of one question (AlignMMBench, 4.3).
 
-    sigma_g = population standard deviation of the scores in group g;  score = N / sum_g sigma_g
+    sigma_g = population standard deviation of the scores in group g
 
-It is the inverse of the mean deviation, so the units are groups and their value is sigma_g. A group
-with one score says nothing and is left out. Where no group differs the score is infinite.
+    alignment score     N / sum_g sigma_g, the inverse of the mean deviation
+    mean deviation      sum_g sigma_g / N
+    share over a band   share of the groups whose scores do not all lie in one band
+
+The units are groups, so all three have an interval by drawing groups. A group with one score says
+nothing and is left out. Where no group differs the alignment score is infinite; the other two are 0.
 """
 
 import math
@@ -17,7 +21,7 @@ from methods.evaluation.metrics import Metric, Scored, Unit, by_key
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSpread(Metric):
-    """Inverse of the mean standard deviation of `observation` inside groups.
+    """Mean standard deviation of `observation` inside groups, or with `inverse` 1 by it.
 
     `lowest` is the largest standard deviation that there can be, half the range of the observations:
     that of a group with a failed item, where failures count; `highest` is 0.
@@ -45,8 +49,32 @@ class GroupSpread(Metric):
         known = [each.value for each in group if each.value is not None]
         if floor and len(known) < len(group):
             return self.lowest
-        return pstdev(known) if len(known) > 1 else None
+        return self.spread(known) if len(known) > 1 else None
+
+    def spread(self, values: Sequence[float]) -> float:
+        """How far the scores of a group differ."""
+        return pstdev(values)
 
     def statistic(self, mean: float) -> float:
-        """The inverse of the mean deviation."""
+        """The mean deviation, or its inverse."""
+        if not self.inverse:
+            return mean
         return 1 / mean if mean else math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOverBand(GroupSpread):
+    """Percent of the groups whose scores do not all lie in one of `bands`, pairs of lowest and highest.
+
+    A score between two bands, as a mean of replicates may be, belongs to the lower one.
+    """
+
+    bands: Sequence[tuple[float, float]]
+    lowest: float = 100.0
+    inverse: bool = False
+    higher_is_better: bool = False
+
+    def spread(self, values: Sequence[float]) -> float:
+        """100 where the scores lie in several bands, else 0."""
+        places = {sum(value >= low for low, _ in self.bands) for value in values}
+        return 100.0 if len(places) > 1 else 0.0

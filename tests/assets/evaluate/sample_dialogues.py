@@ -29,11 +29,11 @@ NAME = "benchmark.json"
 
 def write_dialogues(folder: Path, n_dialogues: int, n_turns: int) -> Path:
     """The authors' JSON with so many dialogues of so many turns, pictures beside it; its path."""
-    pictures = _pictures()
+    found = pictures()
     (folder / "mmdu_pics").mkdir(parents=True)
-    for name in pictures:
+    for name in found:
         shutil.copyfile(SAMPLE / "images" / name, folder / "mmdu_pics" / name)
-    pairs = islice(_pairs(list(pictures)), n_dialogues)
+    pairs = islice(_pairs(list(found)), n_dialogues)
     records = [_record(number, pair, n_turns) for number, pair in enumerate(pairs)]
     assert len(records) == n_dialogues
     (folder / NAME).write_text(json.dumps(records))
@@ -50,7 +50,7 @@ def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _record(number: int, names: tuple[str, ...], n_turns: int) -> dict[str, Any]:
     """A dialogue whose turns are about all its pictures and about one of them, one after the other."""
-    facts = {place: _pictures()[name] for place, name in enumerate(names, start=1)}
+    facts = {place: pictures()[name] for place, name in enumerate(names, start=1)}
     shown = ", ".join(f"Image{place}: <ImageHere>" for place in facts)
     both = " and ".join(f"<image-{place}>" for place in facts)
     said = []
@@ -73,7 +73,7 @@ def _record(number: int, names: tuple[str, ...], n_turns: int) -> dict[str, Any]
 
 
 @cache
-def _pictures() -> dict[str, Facts]:
+def pictures() -> dict[str, Facts]:
     """What the offline server measures in each sound picture of the sample corpus, by file name.
 
     It is measured in what is sent, which may be smaller than the file and on white.

@@ -199,6 +199,17 @@ def data_of(name: str, outside: str) -> dict:
         },
         "rewriting/rewrite": {"n_rewrites": 5, "prompt": outside},
         "choice/extract": {"question": outside, "choices": outside, "answer": outside},
+        **dict.fromkeys(
+            ("alignmmbench/judge_en", "alignmmbench/judge_zh"),
+            {
+                "task": "Coherence",
+                "name": "连贯对话",
+                "earlier": [{"question": outside, "answer": outside}] * 2,
+                "question": outside,
+                "reference": outside,
+                "answer": outside,
+            },
+        ),
         "mmbench/write_item": {
             "ability": "ocr",
             "description": "what is written in the picture",
@@ -215,6 +226,8 @@ IMAGES_OF = {
     "mmdu/judge": ["x", "y"],
     "rewriting/rewrite": [],
     "choice/extract": [],
+    "alignmmbench/judge_en": ["x"],
+    "alignmmbench/judge_zh": [],
     "mmbench/write_item": ["x"],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)

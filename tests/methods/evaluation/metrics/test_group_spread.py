@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from methods.evaluation.metrics.group_spread import GroupSpread
+from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from tests.methods.evaluation.metrics.numbers import number, scored, values
 
 SPREAD = GroupSpread(name="alignment", observation="m", lowest=4.5)
@@ -37,3 +37,41 @@ def test_a_group_with_a_failed_item_has_the_largest_deviation_at_the_floor() -> 
 def test_turns_of_one_item_are_no_group() -> None:
     turns = [scored("a", 4, cluster="a", turn=1), scored("a", 6, cluster="a", turn=2)]
     assert values(SPREAD, turns) == {}
+
+
+# --- The forms that behave at the edges ------------------------------------------------------------
+
+DEVIATION = GroupSpread(
+    name="deviation", observation="m", lowest=4.5, inverse=False, higher_is_better=False
+)
+OVER = ShareOverBand(name="over", observation="m", bands=((1, 2), (3, 5), (6, 8), (9, 10)))
+
+
+def test_the_mean_deviation_is_zero_where_no_group_differs() -> None:
+    assert number(DEVIATION, [*group("a", 4, 6), *group("b", 2, 8)]) == 2
+    assert number(DEVIATION, group("a", 5, 5)) == 0
+
+
+@pytest.mark.parametrize(
+    ("ratings", "value"),
+    [
+        ((3, 4, 5), 0.0),
+        ((5, 6), 100.0),
+        ((9, 10), 0.0),
+        ((2, 3), 100.0),
+        # Means of replicates between two bands belong to the lower one.
+        ((2.5, 2), 0.0),
+        ((5.5, 5), 0.0),
+        ((5.5, 6), 100.0),
+    ],
+)
+def test_a_group_is_over_a_band_where_its_scores_lie_in_several(
+    ratings: tuple[float, ...], value: float
+) -> None:
+    assert values(OVER, group("a", *ratings)) == {("a",): value}
+
+
+def test_the_share_over_a_band_counts_a_failed_group_at_the_floor() -> None:
+    observed = [*group("a", 3, 4), *group("b", 3, None), *group("c", 1, 9)]
+    assert number(OVER, observed) == pytest.approx(50)
+    assert values(OVER, observed, floor=True) == {("a",): 0, ("b",): 100, ("c",): 100}

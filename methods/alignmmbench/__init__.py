@@ -1,0 +1,111 @@
+"""AlignMMBench: open questions in several wordings, rated by the rules of their task (AlignMMBench, 4).
+
+What belongs here: AlignMMBench's implementation of the `Benchmark` protocol. Its tasks, the judge's
+reply and the published files are modules beside this one; rewriting is `methods/rewriting`.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from methods.alignmmbench.judging import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
+from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK, is_chinese
+from methods.evaluation.asking import (
+    PLAIN,
+    Asking,
+    ContextPolicy,
+    Limits,
+    Transcript,
+    Unasked,
+)
+from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
+from methods.evaluation.judging import AskJudge, Judging, Place
+from methods.evaluation.metrics import BY_LABEL, Metric
+from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
+from methods.evaluation.metrics.mean import Mean
+from methods.prompts.messages import IMAGE_HERE
+
+JUDGE_CHINESE_PROMPT = "alignmmbench/judge_zh"
+JUDGE_ENGLISH_PROMPT = "alignmmbench/judge_en"
+ANSWER = "answer"
+"""The part of a judgment: there is one a turn."""
+BANDS = ((1, 2), (3, 5), (6, 8), (9, 10))
+"""Ratings that mean about the same (AlignMMBench, 5.2: fuzzy accuracy)."""
+MEAN = "Rating"
+MOST_SPREAD = (HIGHEST - LOWEST) / 2
+
+
+class Alignmmbench:
+    """The history is given, the last question is asked; a judge rates the answer from 1 to 10.
+
+    `Rating` is the mean over questions (`micro`), and over the means of tasks or categories. `Alignment
+    score` says how steady a model is over the wordings of one question, which are the items of a group;
+    `Mean deviation` and `Over a band` say so, too, where the alignment score is infinite or rests on
+    hardly any group that differs.
+
+    The judge reads the reference and no picture, as the paper's; with `judge_sees_images` it gets them.
+    """
+
+    name = "alignmmbench"
+    answer_version = "given-history@1"
+    context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
+    extractor_prompts: Sequence[str] = ()
+    judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
+    dimensions: Sequence[str] = (RATING,)
+    score_range = (LOWEST, HIGHEST)
+    metrics: Sequence[Metric] = (
+        *(
+            Mean(name=MEAN, lowest=LOWEST, highest=HIGHEST, aggregation=aggregation)
+            for aggregation in ("micro", f"{BY_LABEL}{TASK}", f"{BY_LABEL}{CATEGORY}")
+        ),
+        GroupSpread(name="Alignment score", observation=RATING, lowest=MOST_SPREAD),
+        GroupSpread(
+            name="Mean deviation",
+            observation=RATING,
+            lowest=MOST_SPREAD,
+            inverse=False,
+            higher_is_better=False,
+        ),
+        ShareOverBand(name="Over a band", observation=RATING, bands=BANDS),
+    )
+
+    def __init__(self, *, judge_sees_images: bool = False):
+        self._judge_sees_images = judge_sees_images
+        self.judge_version = "rated-with-images@1" if judge_sees_images else "rated@1"
+
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+        """The last question over the given history; nothing where the release lacks the picture."""
+        n_places = sum(turn.question.count(IMAGE_HERE) for turn in item.turns)
+        if n_places > len(item.image_ids):
+            yield Unasked(
+                PLAIN,
+                item.turns[-1].turn,
+                f"The picture {item.labels.get('image_path', '')} is not in this release: import it "
+                "again with the folder of its pictures (IMAGES=folder).",
+            )
+            return
+        yield from ask_dialogue(item, limits)
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """The question with its history, the reference and the answer, by the rules of its task."""
+
+        def request(turn: Turn, reference: str, answer: str) -> AskJudge:
+            task = item.labels.get(TASK, "")
+            return AskJudge(
+                Place(PLAIN, turn.turn, ANSWER),
+                JUDGE_CHINESE_PROMPT if is_chinese(turn.question) else JUDGE_ENGLISH_PROMPT,
+                {
+                    "task": task,
+                    "name": CHINESE_NAMES.get(task, task),
+                    "earlier": earlier_turns(item, transcript, turn.turn),
+                    "question": numbered_question(turn),
+                    "reference": reference,
+                    "answer": answer,
+                },
+                item.image_ids if self._judge_sees_images else (),
+                read_rating,
+                RATING_SCHEMA,
+            )
+
+        return (yield from judge_turns(item, transcript, self.dimensions, request))

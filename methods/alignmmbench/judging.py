@@ -1,0 +1,91 @@
+"""AlignMMBench's judge: one rating from 1 to 10 and its reason, as JSON (AlignMMBench, 4.1 and A.8).
+
+What belongs here: reading the judge's reply. The released scorer turns a quoted rating, a decimal or
+keys in the other order into -1, takes 95 for a rating, and leaves rows with -1 out of the mean. Here a
+reply is read by one rule or refused with a reason, and what is refused is asked again.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from methods.evaluation.judging import Judgment
+from methods.prompts.parsing import ParseError, object_schema
+
+RATING = "Rating"
+REASON = "Reason"
+LOWEST, HIGHEST = 1, 10
+RATING_SCHEMA = object_schema(
+    {
+        REASON: {"type": "string"},
+        RATING: {"type": "integer", "enum": list(range(LOWEST, HIGHEST + 1))},
+    }
+)
+"""The reason is first, so that the rating is generated after it."""
+MOST_CHARACTERS = 20_000
+"""A longer reply is no rating with its reason."""
+_THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+_QUOTE = "[\"'“”]?"
+_PAIR = re.compile(
+    rf"{_QUOTE}\brating\b{_QUOTE}\s*[:：]\s*{_QUOTE}\s*([^\s\"'“”,，}}]+)", re.IGNORECASE
+)
+_WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
+_REASON = re.compile(
+    rf"\breason\b{_QUOTE}\s*[:：]\s*{_QUOTE}(.*?){_QUOTE}\s*(?:,\s*{_QUOTE}rating\b.*)?\}}?\s*(?:```)?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def read_rating(reply: str) -> Judgment:
+    """The rating in a judge's reply, with its reason.
+
+    The last JSON object that has a rating counts, wherever it stands: after reasoning, in a fence,
+    before a remark. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8. Where no object can
+    be parsed (a quote inside the reason, an object that was cut off after its rating) the one pair
+    `Rating: n` of the reply counts; two pairs that differ are refused. Without a reason it is
+    empty. Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`.
+    """
+    text = _THINKING.sub("", reply[:MOST_CHARACTERS])
+    given = [each for each in _objects(text) if RATING.lower() in each]
+    if given:
+        last = given[-1]
+        reason = last.get(REASON.lower())
+        return _judgment(last[RATING.lower()], reason if isinstance(reason, str) else "")
+    pairs = [match[1] for match in _PAIR.finditer(text)]
+    if not pairs:
+        raise ParseError("no_rating", f'The reply has no "{RATING}".')
+    ratings = {_number(pair) for pair in pairs}
+    if len(ratings) > 1:
+        raise ParseError("two_ratings", f"The reply has the ratings {', '.join(pairs[:5])}.")
+    reason = _REASON.search(text)
+    return _judgment(pairs[0], reason[1] if reason else "")
+
+
+def _objects(text: str) -> Iterator[dict[str, object]]:
+    """The JSON objects in a text, outermost ones, in order; their keys in lower case."""
+    decoder = json.JSONDecoder(strict=False)
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            yield {key.strip().lower(): each for key, each in value.items()}
+        start = text.find("{", end)
+
+
+def _judgment(rating: object, reason: str) -> Judgment:
+    value = _number(rating)
+    return Judgment({RATING: value}, value, reason.strip())
+
+
+def _number(value: object) -> int:
+    # Any other form, such as 8.5 or 8/10, would be a guess.
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
+        raise ParseError("not_an_integer", f"The rating is {str(value)[:40]!r}, not an integer.")
+    if not LOWEST <= value <= HIGHEST:
+        raise ParseError("out_of_range", f"The rating is {value:g}, outside {LOWEST} to {HIGHEST}.")
+    return int(value)

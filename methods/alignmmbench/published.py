@@ -1,0 +1,167 @@
+"""AlignMMBench as it is published: `metadata.jsonl` (AlignMMBench, released data).
+
+A line a question: {question_id, image_path, history: [{user, assistant}], prompt, ref_answer, task,
+category}. `question_id` is `<seed>-<j>`: the wordings of one seed are a group. What belongs here: that
+form, read and written row for row. The pictures are published elsewhere: a path whose file is missing
+is kept, and its question can be judged, though no model can be asked about it.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published_tables import is_unicode, json_or_tsv_items, shown
+from methods.prompts.messages import IMAGE_HERE
+
+PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
+IMAGE_PATH = "image_path"
+AS_PUBLISHED = " as published"
+"""What the name of a label ends in that has another text than its namesake, for the export."""
+_FIRST = f"{IMAGE_HERE}\n"
+"""What precedes the first user's text: the picture enters with it."""
+_KEYS = ("question_id", IMAGE_PATH, "history", "prompt", "ref_answer", TASK, CATEGORY)
+
+
+def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+    """Questions of a `.jsonl`, in order. Raises PublishedError."""
+    return json_or_tsv_items("AlignMMBench", name, lines, {"jsonl": _read_lines})
+
+
+def write_published(
+    items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+) -> Mapping[str, Iterable[str]]:
+    """The records of `items`, a line each, by file name; no picture is inside."""
+    return {
+        "metadata.jsonl": (json.dumps(record_of(item), ensure_ascii=False) + "\n" for item in items)
+    }
+
+
+def record_of(item: PublishedItem) -> dict[str, Any]:
+    """One question as a record; an answer that is held out is empty."""
+    *earlier, last = item.turns
+    texts = [turn.question for turn in item.turns]
+    texts[0] = texts[0].removeprefix(_FIRST)
+    labels = dict(item.labels)
+    published = {name: labels.pop(name, "") for name in (TASK, CATEGORY)}
+    published |= {
+        name: labels.pop(f"{name}{AS_PUBLISHED}")
+        for name in published
+        if f"{name}{AS_PUBLISHED}" in labels
+    }
+    path = labels.pop(IMAGE_PATH, "") or next(map(str, item.images), "")
+    return {
+        "question_id": item.item_id,
+        IMAGE_PATH: path,
+        "history": [
+            {"user": text, "assistant": turn.given}
+            for text, turn in zip(texts, earlier, strict=False)
+        ],
+        "prompt": texts[-1],
+        "ref_answer": last.reference or "",
+        **published,
+        **labels,
+    }
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+def _read_lines(lines: Iterable[str]) -> Iterator[PublishedItem]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise PublishedError(f"{where} is not valid JSON") from None
+        if not isinstance(record, dict):
+            raise PublishedError(f"{where} is not a mapping")
+        yield _item(where, record)
+
+
+def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
+    item_id = _text(where, record, "question_id")
+    if not item_id:
+        raise PublishedError(f"{where} has no question_id")
+    where = f"{where} ({shown(item_id)})"
+    prompt, task = _text(where, record, "prompt"), _text(where, record, TASK)
+    if not prompt.strip():
+        raise PublishedError(f"{where} has no prompt")
+    if (known := task_named(task)) is None:
+        raise PublishedError(f"{where}: {shown(task)} is none of {', '.join(CATEGORIES)}")
+    history = _history(where, record.get("history"))
+    texts = [*(user for user, _ in history), prompt]
+    if any(IMAGE_HERE in text for text in texts):
+        raise PublishedError(f"{where} has an {IMAGE_HERE}: the picture enters with the first text")
+    path = _text(where, record, IMAGE_PATH)
+    if path:
+        texts[0] = _FIRST + texts[0]
+    reference = _text(where, record, "ref_answer")
+    labels = {
+        TASK: known,
+        CATEGORY: CATEGORIES[known],
+        **({IMAGE_PATH: path} if path else {}),
+        **_as_published(record, known),
+        **{
+            name: str(value)
+            for name, value in record.items()
+            if name not in _KEYS and isinstance(value, str | int | float)
+        },
+    }
+    answers = [answer for _, answer in history]
+    for each in (item_id, *texts, *answers, reference, *labels, *labels.values()):
+        if not is_unicode(each):
+            raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
+    turns = [
+        Turn(number, text, (1,) if number == 1 and path else (), given=given)
+        for number, (text, given) in enumerate(zip(texts, [*answers, None], strict=True), start=1)
+    ]
+    turns[-1] = replace(turns[-1], references={"answer": reference} if reference else {})
+    seed, dash, _ = item_id.rpartition("-")
+    return PublishedItem(
+        item_id,
+        tuple(turns),
+        (path,) if path else (),
+        group_id=seed if dash else None,
+        labels=labels,
+        images_may_be_absent=True,
+    )
+
+
+def _as_published(record: Mapping[str, Any], task: str) -> dict[str, str]:
+    """Task and category as the record has them, where these are not the names that they have here."""
+    known = {TASK: task, CATEGORY: CATEGORIES[task]}
+    return {
+        f"{name}{AS_PUBLISHED}": str(record[name])
+        for name, text in known.items()
+        if record.get(name, text) != text
+    }
+
+
+def _history(where: str, history: Any) -> list[tuple[str, str]]:
+    if history is None:
+        return []
+    if not isinstance(history, list):
+        raise PublishedError(f"{where} has no list as its history")
+    found = []
+    for number, each in enumerate(history, start=1):
+        if not isinstance(each, dict) or not all(
+            isinstance(each.get(who), str) for who in ("user", "assistant")
+        ):
+            raise PublishedError(f"{where}: turn {number} of its history has no user and assistant")
+        found.append((each["user"], each["assistant"]))
+    return found
+
+
+def _text(where: str, record: Mapping[str, Any], key: str) -> str:
+    value = record.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise PublishedError(f"{where}: its {key} is no text")
+    return value

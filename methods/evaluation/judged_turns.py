@@ -1,0 +1,62 @@
+"""Judging a dialogue turn by turn: every answer that has a reference, all turns at once.
+
+What belongs here: what benchmarks of dialogues do alike. What the judge is told of a turn is the
+benchmark's.
+"""
+
+from collections.abc import Callable, Sequence
+
+from methods.evaluation.asking import PLAIN, Transcript
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import AskJudge, Judging, Observation, observed, unjudged
+from methods.prompts.messages import with_image_numbers
+
+
+def judge_turns(
+    item: Item,
+    transcript: Transcript,
+    metrics: Sequence[str],
+    request: Callable[[Turn, str, str], AskJudge],
+) -> Judging:
+    """Observations of each turn that was asked; `request` makes one of a turn, reference and answer.
+
+    A given turn is none of the model's. A turn without a reference, or without an answer, is an
+    observation with that status.
+    """
+    asked: list[AskJudge] = []
+    observations: list[Observation] = []
+    for turn in item.turns:
+        if turn.given is not None:
+            continue
+        answer = transcript.answer(PLAIN, turn.turn)
+        if turn.reference is None:
+            observations += [
+                Observation(metric, PLAIN, turn.turn, "no_reference") for metric in metrics
+            ]
+        elif answer.text is None:
+            observations += unjudged(metrics, PLAIN, turn.turn, answer)
+        else:
+            asked.append(request(turn, turn.reference, answer.text))
+    judgments = yield asked
+    for each, judgment in zip(asked, judgments, strict=True):
+        observations += observed(metrics, each.place, judgment)
+    return observations
+
+
+def numbered_question(turn: Turn) -> str:
+    """The question of a turn with its images by number: `<image-1>`."""
+    return with_image_numbers(turn.question, turn.image_positions)
+
+
+def earlier_turns(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
+    """The turns before one, as the model had them: its own answers, and given ones."""
+    return [
+        {
+            "question": numbered_question(each),
+            "answer": with_image_numbers(
+                each.given or transcript.answer(PLAIN, each.turn).text or ""
+            ),
+        }
+        for each in item.turns
+        if each.turn < turn
+    ]

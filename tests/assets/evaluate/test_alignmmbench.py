@@ -1,0 +1,204 @@
+"""AlignMMBench from its published file to scores: imported, answered, rated, and written back.
+
+The questions are about pictures of the sample corpus, each in six wordings, with references by the
+offline writer. Where the published slice is beside the project it takes the same way; its pictures are
+published elsewhere, so colours stand in for them.
+"""
+
+import json
+import math
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from PIL import Image
+
+from methods.alignmmbench.tasks import CATEGORIES
+from resources.home import REPO_ROOT
+from resources.offline.careful_answers import careful_answer
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.evaluate.sample_dialogues import pictures
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, sentence
+
+pytestmark = pytest.mark.slow
+
+SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
+WORDINGS = (
+    "Describe the picture.",
+    "What does the picture show?",
+    "Tell me what is to be seen in the picture.",
+    "Please give a description of the picture.",
+    "Say in your own words what the picture shows.",
+    "What is there in the picture?",
+)
+EXPORTS = dg.AssetSelection.assets(["release", "exports"])
+N_SEEDS = 13
+BY_SKILL = ["careful", "careless", "rambler", "refuser"]
+CONTESTANTS = [*BY_SKILL, "baseline:reference", "no-images:careful"]
+
+
+@pytest.fixture(scope="module")
+def rated(
+    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("align")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    world.write_models(models(offline))
+    world.write_settings({"evaluate": {"scores": {"n_resamples": 500}}})
+    assert imported(world, write_rows(root / "published")).success
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+    yield world
+
+
+def models(offline: str) -> Row:
+    entry = {"provider": "offline", "base_url": offline}
+    judges = ["one", "two"]
+    return {
+        "profiles": {"test": {"writer": "careful", "judges": judges, "evaluate": CONTESTANTS}},
+        "models": {
+            **{name: {**entry, "model": f"offline-{name}"} for name in BY_SKILL},
+            **{name: {**entry, "model": "offline-judge", "identity": name} for name in judges},
+        },
+    }
+
+
+def imported(world: World, file: Path):
+    config = {"benchmark": "alignmmbench", "file": str(file)}
+    return world.run("import_release", {"import_published": {"config": config}})
+
+
+def write_rows(folder: Path) -> Path:
+    """The published form: a seed a task, in six wordings; dialogues have one, and a history."""
+    (folder / "images").mkdir(parents=True)
+    rows = []
+    for seed, (task, name) in enumerate(zip(CATEGORIES, pictures(), strict=False)):
+        shutil.copyfile(SAMPLE / "images" / name, folder / "images" / name)
+        dialogue = CATEGORIES[task] == "Dialogue Context"
+        for place, wording in enumerate(WORDINGS[:1] if dialogue else WORDINGS):
+            said = {"user": "Look at it closely.", "assistant": "I have looked at it."}
+            rows.append(
+                {
+                    "question_id": f"{seed:08}-{place}",
+                    "image_path": f"images/{name}",
+                    "history": [said] if dialogue else [],
+                    "prompt": wording,
+                    "ref_answer": careful_answer(wording, {1: pictures()[name]}, "expert"),
+                    "task": task,
+                    "category": CATEGORIES[task],
+                }
+            )
+    file = folder / "metadata.jsonl"
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return file
+
+
+def scores(world: World, judge: str = "one", subset: str = "") -> dict[tuple[str, str, str], float]:
+    """Values of the form `floor` by metric, aggregation and model."""
+    rows = world.rows(
+        "SELECT metric, aggregation, model, value FROM evaluate.scores WHERE form = 'floor' "
+        "AND judge = $j AND subset_value = $s",
+        j=judge,
+        s=subset,
+    )
+    return {(row["metric"], row["aggregation"], row["model"]): row["value"] for row in rows}
+
+
+def test_every_question_is_answered_and_rated_by_both_judges(rated: World) -> None:
+    n_rows = (N_SEEDS - 2) * len(WORDINGS) + 2
+    assert rated.warehouse.count("release.items") == n_rows
+    counted = rated.rows("SELECT judge, model, count(*) AS n FROM evaluate.judgments GROUP BY ALL")
+    assert {(row["judge"], row["model"]): row["n"] for row in counted} == {
+        (judge, model): n_rows for judge in ("one", "two") for model in CONTESTANTS
+    }
+    assert rated.rows("SELECT * FROM evaluate.failed") == []
+
+
+def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the_bottom(
+    rated: World,
+) -> None:
+    for aggregation in ("micro", "macro by task", "macro by category"):
+        of = {model: scores(rated)["Rating", aggregation, model] for model in CONTESTANTS}
+        assert of["baseline:reference"] == 10
+        assert of["careful"] > of["careless"] > of["rambler"] > of["refuser"] == 1
+        assert of["no-images:careful"] < of["careless"]
+
+
+def test_a_model_that_always_rates_alike_is_infinitely_steady_and_the_other_forms_say_zero(
+    rated: World,
+) -> None:
+    of = scores(rated)
+    # The refuser is as steady as can be, and of no use: the score says nothing of how good it is.
+    for model in ("baseline:reference", "refuser"):
+        assert of["Alignment score", "micro", model] == math.inf
+        assert of["Mean deviation", "micro", model] == of["Over a band", "micro", model] == 0
+    spread = of["Mean deviation", "micro", "careless"]
+    assert of["Alignment score", "micro", "careless"] == pytest.approx(1 / spread)
+
+
+def test_dialogues_have_one_wording_so_they_are_in_the_mean_and_not_in_the_alignment_score(
+    rated: World,
+) -> None:
+    (row,) = rated.rows(
+        "SELECT n_units FROM evaluate.scores WHERE metric = 'Alignment score' AND form = 'floor' "
+        "AND judge = 'one' AND model = 'careful' AND subset_label = ''"
+    )
+    assert row["n_units"] == N_SEEDS - 2
+    assert ("Rating", "micro", "careful") in scores(rated, subset="Dialogue Context")
+
+
+def test_the_export_is_the_file_row_for_row(rated: World) -> None:
+    assert rated.run(ANY_ASSETS, assets=EXPORTS).success
+    (release,) = rated.rows("SELECT release_id FROM release.current")
+    written = rated.home / "releases" / release["release_id"] / "metadata.jsonl"
+
+    assert written.read_text() == (rated.root / "published" / "metadata.jsonl").read_text()
+
+
+def test_without_the_pictures_nothing_is_asked_and_the_reason_is_said(
+    make_world: MakeWorld, offline: str, tmp_path: Path
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
+    world.write_models(models(offline))
+    file = write_rows(tmp_path / "published")
+    shutil.rmtree(tmp_path / "published" / "images")
+
+    assert imported(world, file).success
+    asked = world.evaluate("careful")
+
+    assert world.warehouse.count("release.images") == 0
+    assert not asked.success
+    assert "is not in this release: import it again with the folder of its pict" in sentence(asked)
+
+
+@pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
+def test_the_published_slice_is_answered_rated_and_written_back(
+    make_world: MakeWorld, offline: str, tmp_path: Path
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
+    world.write_models(models(offline))
+    world.write_settings({"evaluate": {"scores": {"n_resamples": 200}}})
+    published = tmp_path / "published"
+    published.mkdir()
+    shutil.copyfile(SLICE, published / "metadata.jsonl")
+    rows = [json.loads(line) for line in SLICE.read_text().splitlines()]
+    for number, path in enumerate(sorted({row["image_path"] for row in rows})):
+        place = published / path
+        place.parent.mkdir(exist_ok=True)
+        Image.new("RGB", (64, 64), (5 * number % 256, 255 - number, 90)).save(place, "JPEG")
+
+    assert imported(world, published / "metadata.jsonl").success
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING | EXPORTS).success
+
+    assert world.warehouse.count("evaluate.judgments") == len(rows) * len(CONTESTANTS) * 2
+    of = scores(world)
+    assert of["Rating", "micro", "baseline:reference"] == 10
+    assert of["Rating", "micro", "refuser"] == 1
+    (release,) = world.rows("SELECT release_id FROM release.current")
+    written = world.home / "releases" / release["release_id"] / "metadata.jsonl"
+    assert written.read_text() == SLICE.read_text()

@@ -1,0 +1,167 @@
+"""What is read from a judge's reply: a whole rating from 1 to 10, or a refusal with its reason."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.alignmmbench.judging import HIGHEST, LOWEST, RATING, read_rating
+from methods.prompts.parsing import ParseError
+
+READ = [
+    ('{"Reason": "right", "Rating": 8}', 8, "right"),
+    ('{"Rating": 8, "Reason": "right"}', 8, "right"),
+    ('{"Rating": 1, "Reason": "off"}', 1, "off"),
+    ('{"Rating": 10, "Reason": "all"}', 10, "all"),
+    # Quoted, with a point and nothing behind it, in wide figures.
+    ('{"Rating": "8", "Reason": "right"}', 8, "right"),
+    ('{"Rating": " 8 ", "Reason": "right"}', 8, "right"),
+    ('{"Rating": 8.0, "Reason": "right"}', 8, "right"),
+    ('{"Rating": "8.0", "Reason": "right"}', 8, "right"),
+    ('{"Rating": "8.00", "Reason": "right"}', 8, "right"),
+    ('{"Rating": 8e0, "Reason": "right"}', 8, "right"),
+    ('{"Rating": "８", "Reason": "对"}', 8, "对"),
+    ('{"Rating": "１０", "Reason": "对"}', 10, "对"),
+    ('{"Rating": "08", "Reason": "right"}', 8, "right"),
+    # Keys in another case or order, more of them, or a reason that is missing.
+    ('{"rating": 8, "reason": "right"}', 8, "right"),
+    ('{"RATING": 8, "REASON": "right"}', 8, "right"),
+    ('{" Rating ": 8, "Reason ": "right"}', 8, "right"),
+    ('{"Rating": 8}', 8, ""),
+    ('{"Rating": 8, "Reason": null}', 8, ""),
+    ('{"Rating": 8, "Reason": ["a", "b"]}', 8, ""),
+    ('{"Reason": "right", "Rating": 8, "Confidence": 0.9}', 8, "right"),
+    ('{"Question": "q", "Reason": "right", "Rating": 8}', 8, "right"),
+    # White space, and line breaks inside the reason.
+    ('\n\n  {\n  "Reason": "right",\n  "Rating": 8\n}\n', 8, "right"),
+    ('{"Reason": "line one\nline two", "Rating": 8}', 8, "line one\nline two"),
+    ('{"Reason": "a\ttab", "Rating": 8}', 8, "a\ttab"),
+    ('{"Reason": "  spaces  ", "Rating": 8}', 8, "spaces"),
+    ('{"Reason": "回答正确，但过于简短。", "Rating": 7}', 7, "回答正确，但过于简短。"),
+    ('{"Reason": "说\\"你好\\"", "Rating": 7}', 7, '说"你好"'),
+    # Fences and remarks.
+    ('```json\n{"Reason": "right", "Rating": 8}\n```', 8, "right"),
+    ('```\n{"Reason": "right", "Rating": 8}\n```', 8, "right"),
+    ('````json\n{"Reason": "right", "Rating": 8}\n````', 8, "right"),
+    ('Here is my rating:\n{"Reason": "right", "Rating": 8}', 8, "right"),
+    ('{"Reason": "right", "Rating": 8}\nI hope this helps.', 8, "right"),
+    ('评分如下：{"Reason": "对", "Rating": 8}', 8, "对"),
+    ('<b>{"Reason": "right", "Rating": 8}</b>', 8, "right"),
+    # Reasoning before it, with an object of its own.
+    ('<think>It is a 3. {"Rating": 3}</think>{"Reason": "right", "Rating": 8}', 8, "right"),
+    ('<think>\nlong\n</think>\n\n```json\n{"Reason": "right", "Rating": 8}\n```', 8, "right"),
+    ('First {"Rating": 3}, but then {"Reason": "right", "Rating": 8}', 8, "right"),
+    ('The form is {"Reason": "…"}; so {"Reason": "right", "Rating": 8}', 8, "right"),
+    ('A set {1, 2} and then {"Reason": "right", "Rating": 8}', 8, "right"),
+    ('{"Reason": "right", "Rating": 8} {"note": "done"}', 8, "right"),
+    # What is no JSON, with one pair.
+    ("{'Reason': 'right', 'Rating': 8}", 8, "right"),
+    ('{Reason: "right", Rating: 8}', 8, "right"),
+    ('{"Reason": "right", "Rating": 8', 8, "right"),
+    ('{"Reason": "right", "Rating": 8,}', 8, "right"),
+    ('{"Rating": 8, "Reason": "he said "hello" twice"}', 8, 'he said "hello" twice'),
+    ('{"Rating": 8, "Reason": "cut off in the mid', 8, "cut off in the mid"),
+    ('{"Rating": 8 "Reason": "no comma"}', 8, "no comma"),
+    ("{“Rating”: 8, “Reason”: “right”}", 8, None),
+    ("Rating: 8\nReason: right", 8, "right"),
+    ("Rating：8", 8, ""),
+    ('"Rating": 8', 8, ""),
+    ('{"Rating": 8, "Reason": "an "A" in Rating: 8"}', 8, None),
+]
+REFUSED = [
+    # No rating.
+    ("", "no_rating"),
+    (" \n ", "no_rating"),
+    ("{}", "no_rating"),
+    ("[]", "no_rating"),
+    ("null", "no_rating"),
+    ("8", "no_rating"),
+    ("I would give it an 8.", "no_rating"),
+    ("8/10", "no_rating"),
+    ('{"Reason": "right"}', "no_rating"),
+    ('{"Score": 8, "Reason": "right"}', "no_rating"),
+    ('{"评分": 8, "理由": "对"}', "no_rating"),
+    ('["Rating", 8]', "no_rating"),
+    ("<think>Rating: 8</think>", "no_rating"),
+    ("I'm sorry, I can't rate this.", "no_rating"),
+    ("The operating: 8 of it", "no_rating"),
+    ('{"Rating": ', "no_rating"),
+    # A rating that is no whole number.
+    ('{"Rating": 8.5, "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "8.5", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "7-8", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "8/10", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "8分", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "eight", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "八", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": "", "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": null, "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": true, "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": [8], "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": {"value": 8}, "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": NaN, "Reason": "r"}', "not_an_integer"),
+    ("Rating: 8.5", "not_an_integer"),
+    ("Rating: high", "not_an_integer"),
+    ('{"Rating": "8", "Reason": "r", "Rating": 8.5}', "not_an_integer"),
+    # Out of range.
+    ('{"Rating": 0, "Reason": "r"}', "out_of_range"),
+    ('{"Rating": 11, "Reason": "r"}', "out_of_range"),
+    ('{"Rating": 95, "Reason": "r"}', "out_of_range"),
+    ('{"Rating": 100, "Reason": "r"}', "out_of_range"),
+    ('{"Rating": -1, "Reason": "r"}', "out_of_range"),
+    ('{"Rating": "95", "Reason": "r"}', "out_of_range"),
+    ('{"Rating": Infinity, "Reason": "r"}', "not_an_integer"),
+    ('{"Rating": 1e99, "Reason": "r"}', "out_of_range"),
+    ("Rating: 95", "out_of_range"),
+    # Two that differ, where no object says which counts.
+    ("Rating: 8\nRating: 3", "two_ratings"),
+    ("Accuracy Rating: 8, Style Rating: 3", "two_ratings"),
+    ("{'Rating': 8} or {'Rating': 9}", "two_ratings"),
+]
+
+
+def test_there_are_as_many_as_a_table_of_real_replies_should_have() -> None:
+    assert len(READ) + len(REFUSED) >= 80
+    assert len({text for text, *_ in [*READ, *REFUSED]}) == len(READ) + len(REFUSED)
+
+
+@pytest.mark.parametrize(("reply", "rating", "reason"), READ)
+def test_a_rating_is_read(reply: str, rating: int, reason: str | None) -> None:
+    judgment = read_rating(reply)
+
+    assert (judgment.score, judgment.scores) == (rating, {RATING: rating})
+    if reason is not None:
+        assert judgment.explanation == reason
+
+
+@pytest.mark.parametrize(("reply", "reason"), REFUSED)
+def test_anything_else_is_refused_with_its_reason(reply: str, reason: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        read_rating(reply)
+
+    assert caught.value.reason == reason
+    assert caught.value.detail.endswith(".")
+
+
+@given(st.integers(-(10**6), 10**6), st.text(), st.booleans())
+def test_any_number_and_reason_in_json_is_read_or_refused_by_its_range(
+    rating: int, reason: str, reason_first: bool
+) -> None:
+    pairs = [("Reason", reason), ("Rating", rating)]
+    reply = json.dumps(dict(pairs if reason_first else pairs[::-1]))
+
+    if LOWEST <= rating <= HIGHEST:
+        judgment = read_rating(reply)
+        assert (judgment.score, judgment.explanation) == (rating, reason.strip())
+    else:
+        with pytest.raises(ParseError, match="outside 1 to 10"):
+            read_rating(reply)
+
+
+@given(st.text() | st.text(alphabet='{}[]":, \n<>/Rating0123456789'))
+def test_no_text_raises_anything_but_a_parse_error(text: str) -> None:
+    try:
+        assert LOWEST <= read_rating(text).score <= HIGHEST
+    except ParseError as error:
+        assert error.reason in {"no_rating", "not_an_integer", "out_of_range", "two_ratings"}

@@ -1,0 +1,140 @@
+"""AlignMMBench's published file: read whole, written back row for row."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.alignmmbench.published import read_published, write_published
+from methods.alignmmbench.tasks import CATEGORIES
+from methods.evaluation.items import Turn
+from methods.evaluation.published import PublishedError
+from resources.home import REPO_ROOT
+
+SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
+ROW = {
+    "question_id": "00000007-2",
+    "image_path": "images/7.jpg",
+    "history": [],
+    "prompt": "图中有几只猫？",
+    "ref_answer": "三只。",
+    "task": "Counting",
+    "category": "Perception & Understanding",
+}
+HISTORY = [{"user": "这是什么？", "assistant": "一只猫。"}, {"user": "然后呢？", "assistant": ""}]
+
+
+def line(**changes: Any) -> str:
+    return json.dumps({**ROW, **changes}, ensure_ascii=False) + "\n"
+
+
+def read(*lines: str) -> list:
+    return list(read_published("metadata.jsonl", lines))
+
+
+def written(items: list) -> str:
+    return "".join(write_published(items, lambda path: b"")["metadata.jsonl"])
+
+
+def wrong(*lines: str) -> str:
+    with pytest.raises(PublishedError) as caught:
+        read(*lines)
+    return str(caught.value)
+
+
+def test_a_row_is_a_question_of_the_group_of_its_seed() -> None:
+    (item,) = read(line())
+
+    assert (item.item_id, item.group_id) == ("00000007-2", "00000007")
+    assert item.turns == (Turn(1, "<ImageHere>\n图中有几只猫？", (1,), {"answer": "三只。"}),)
+    assert item.images == ("images/7.jpg",) and item.images_may_be_absent
+    assert (item.labels["task"], item.labels["category"]) == (ROW["task"], ROW["category"])
+
+
+def test_the_history_is_given_and_the_picture_enters_with_its_first_text() -> None:
+    (item,) = read(line(history=HISTORY, task="Coherence", category="Dialogue Context"))
+
+    assert item.turns == (
+        Turn(1, "<ImageHere>\n这是什么？", (1,), given="一只猫。"),
+        Turn(2, "然后呢？", given=""),
+        Turn(3, "图中有几只猫？", references={"answer": "三只。"}),
+    )
+
+
+@pytest.mark.parametrize("task", ["description", " Description ", "DESCRIPTION"])
+def test_a_task_is_known_in_any_case_and_written_back_as_it_was(task: str) -> None:
+    row = line(task=task, category="Perception and Understanding")
+    (item,) = read(row)
+
+    assert item.labels["task"] == "Description"
+    assert item.labels["category"] == CATEGORIES["Description"]
+    assert written([item]) == row
+
+
+@pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
+def test_the_published_rows_are_read_whole_and_written_back_byte_for_byte() -> None:
+    text = SLICE.read_text(encoding="utf-8")
+    items = read(*text.splitlines(keepends=True))
+
+    assert len(items) == 272 and len({item.group_id for item in items}) == 52
+    assert {item.labels["task"] for item in items} == set(CATEGORIES)
+    assert written(items) == text
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: text.strip() and "<ImageHere>" not in text
+)
+
+
+@given(
+    prompt=TEXTS,
+    answer=TEXTS | st.just(""),
+    history=st.lists(
+        st.builds(lambda user, said: {"user": user, "assistant": said}, TEXTS, TEXTS), max_size=3
+    ),
+    task=st.sampled_from(list(CATEGORIES)),
+    path=st.just("") | TEXTS,
+)
+def test_any_row_is_written_back_as_it_was(
+    prompt: str, answer: str, history: list, task: str, path: str
+) -> None:
+    row = line(
+        prompt=prompt,
+        ref_answer=answer,
+        history=history,
+        task=task,
+        category=CATEGORIES[task],
+        image_path=path,
+    )
+    assert written(read(row)) == row
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"question_id": ""}, "line 1 has no question_id"),
+        ({"question_id": 7}, "line 1: its question_id is no text"),
+        ({"prompt": " "}, "line 1 ('00000007-2') has no prompt"),
+        ({"prompt": None}, "line 1 ('00000007-2') has no prompt"),
+        ({"prompt": "<ImageHere> what?"}, "the picture enters with the first text"),
+        ({"task": "Descripion"}, "'Descripion' is none of Description, Recognition"),
+        ({"history": "none"}, "has no list as its history"),
+        ({"history": [{"user": "a"}]}, "turn 1 of its history has no user and assistant"),
+        ({"ref_answer": ["a"]}, "its ref_answer is no text"),
+    ],
+)
+def test_a_row_that_is_not_as_it_has_to_be_is_named(changes: dict[str, Any], sentence: str) -> None:
+    assert sentence in wrong(line(**changes))
+
+
+def test_half_a_character_is_named() -> None:
+    assert "lone surrogate" in wrong(json.dumps({**ROW, "prompt": "\ud800"}))
+
+
+def test_a_broken_line_a_second_row_of_an_id_and_an_empty_file_are_named() -> None:
+    assert wrong(line(), "{") == "line 2 is not valid JSON"
+    assert wrong("[1]\n") == "line 1 is not a mapping"
+    assert wrong(line(), line()) == "two records have the id '00000007-2'"
+    assert wrong("\n") == "it has no records"

@@ -160,7 +160,7 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     said = {"item_id": "i", "content_hash": content_id(content), "round": 1, "reviewer": "ann"}
     said |= {"decided_at": "2026-01-01T00:00:00", "verdict": "accept"}
 
-    with pytest.raises(ValueError, match="a score needs people's values"):
+    with pytest.raises(ValueError, match="kind score needs people's values"):
         check_decision(said, item)
     scored = content | {"scores": {"Accuracy": 2, "Richness": 5}}
     given = check_decision(said | {"verdict": "edit", "edits": scored}, item)

@@ -246,6 +246,7 @@ def report_data(store: ImageStore) -> Row:
         "unscored": [],
         "unjudgeable": [],
         "failures": [],
+        "letters": [],
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
             Distribution("Words per question", "words", "questions", (12, 60, 230)),

@@ -15,7 +15,7 @@ from methods.choice import strict
 from methods.review import Decision, QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, Row, World, check, made, metadata, models_yaml
+from tests.assets.world import ANY_ASSETS, Row, World, check, made, metadata, models_yaml, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -24,13 +24,13 @@ N_QUESTIONS = 8
 MODELS = ("careful", "refuser")
 PLANTED = {
     # No rule reads it, and the extractor does.
-    0: "Plainly red, I should think.",
+    0: "Plainly red, I should think, as anybody sees.",
     # No strict rule reads it; VLMEvalKit's rules read D.
     1: "The answer is dark, rather red.",
     # No rule reads it, and the extractor reads it wrongly.
-    2: "Red without doubt, I should think.",
+    2: "Red without doubt, I should think, as I see it.",
     # The extractor says no letter, however often it is asked.
-    3: "Red as a rose, I should think.",
+    3: "Red as a rose, I should think, or a tomato.",
 }
 WRONG, NO_LETTER = "A", "I cannot say."
 READING = dg.AssetSelection.assets(
@@ -51,7 +51,9 @@ def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
     models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
     world.write_models(models)
     config = {"benchmark": "mmbench", "file": str(questions(root)), "split": "dev"}
-    assert world.run("import_release", {"import_published": {"config": config}}).success
+    config["language"] = "en"
+    imported = world.run("import_release", {"import_published": {"config": config}})
+    assert imported.success, sentence(imported)
     world.proxy.rewrite(lambda asked: extracts(asked, 2), WRONG)
     world.proxy.rewrite(lambda asked: extracts(asked, 3), NO_LETTER)
     for number, answer in PLANTED.items():
@@ -61,6 +63,7 @@ def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
             ),
             answer,
         )
+    world.write_settings({"evaluate": {"extraction_queue": {"n_answers": 5}}})
     run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
     assert run.success and "evaluate/extraction_quality" in made(run)
     yield world

@@ -147,7 +147,12 @@ def test_a_reading_that_nobody_has_made_is_filled_in_and_never_accepted():
     kind.check(blank | {"choice": "Z"}, blank)
     with pytest.raises(ValueError, match="one of A, B, Z"):
         kind.check(blank, blank)
-    assert [label for label, _ in kind.texts(blank)] == ["Question", "Choice A", "Choice B", "Output"]
+    assert [label for label, _ in kind.texts(blank)] == [
+        "Question",
+        "Choice A",
+        "Choice B",
+        "Output",
+    ]
 
 
 def test_a_model_may_name_images_that_people_who_read_its_letter_are_not_shown():

@@ -25,7 +25,7 @@ import numpy as np
 from methods.agreement.table import LABELS_OF_PAIR, measured_rows
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
-from methods.choice.read_answers import STRATA, ReadAnswer
+from methods.choice.read_answers import STRATA, Place, ReadAnswer
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.scoring import estimate, floored, units_of
@@ -59,6 +59,11 @@ def quality_rows(
     nothing to name.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
+    said = {
+        each.place: letter
+        for each in (answers if people else ())
+        if (letter := people.get(each.queue_id)) is not None
+    }
     models = sorted({each.model for each in answers})
     for model in (ALL_MODELS, *models):
         of = [
@@ -69,7 +74,7 @@ def quality_rows(
         asked = {name: observed.get(name, ()) for name in sorted({each.model for each in of})}
         for row in (
             *_shares(of, **resampling),
-            *_agreement(of, people, **resampling),
+            *_agreement(of, said, **resampling),
             *_effects(metrics, of, asked, **resampling),
         ):
             yield row | {"model": model}
@@ -104,10 +109,10 @@ def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Row]:
 
 
 def _agreement(
-    answers: Sequence[ReadAnswer], people: Mapping[str, str], **resampling: int
+    answers: Sequence[ReadAnswer], people: Mapping[Place, str], **resampling: int
 ) -> Iterator[Row]:
     """Where both readers have read an answer; with people by stratum, too."""
-    by_people: Letter = lambda each: people.get(each.queue_id)  # noqa: E731
+    by_people: Letter = lambda each: people.get(each.place)  # noqa: E731
     pairs: list[tuple[str, Letter, str, Letter]] = [
         (RULE, lambda each: each.rule, EXTRACTOR, lambda each: each.second),
         (STRICT, lambda each: each.letter, COMPAT, lambda each: each.compat),
@@ -165,31 +170,33 @@ def _effects(
     """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
     read = {each.place: each for each in answers}
     by_rule = {name: by_rules_alone(of, name, read) for name, of in observed.items()}
+    columns: list[list[Unit]] = []
+    named: list[tuple[dict[str, str], int]] = []
     for strict, compat in both_readings(metrics):
         under = {
             STRICT: _units(strict, observed),
             RULE: _units(strict, by_rule),
             COMPAT: _units(compat, observed),
         }
+        of_metric = {"metric": strict.name, "aggregation": strict.aggregation}
         for reader, other in ((STRICT, RULE), (COMPAT, STRICT)):
             first, second = under[reader], under[other]
             keys = [key for key in first if key in second]
-            columns = [
-                [first[key] for key in keys],
-                [second[key] for key in keys],
-                [
-                    replace(first[key], value=(first[key].value or 0) - (second[key].value or 0))
-                    for key in keys
-                ],
-            ]
-            one, two, less = estimate(columns, **resampling)
-            named = {"metric": strict.name, "aggregation": strict.aggregation, "reason": NO_KEY}
-            if reader == STRICT:
-                yield _row("score", STRICT, len(keys), one, **named)
-                yield _row("score", RULE, len(keys), two, **named)
-            else:
-                yield _row("score", COMPAT, len(keys), one, **named)
-            yield _row("difference", reader, len(keys), less, other=other, **named)
+            scores = {reader: [first[key] for key in keys], other: [second[key] for key in keys]}
+            for shown in (STRICT, RULE) if reader == STRICT else (COMPAT,):
+                columns.append(scores[shown])
+                named.append(({"measure": "score", "reader": shown, **of_metric}, len(keys)))
+            columns.append([_less(first[key], second[key]) for key in keys])
+            compared = {"measure": "difference", "reader": reader, "other": other, **of_metric}
+            named.append((compared, len(keys)))
+    # All at once: the clusters are drawn once.
+    for (what, n), of in zip(named, estimate(columns, **resampling), strict=True):
+        yield _row(n=n, of=of, reason=NO_KEY, **what)
+
+
+def _less(first: Unit, second: Unit) -> Unit:
+    """The first less the second, of which both have a value."""
+    return replace(first, value=(first.value or 0.0) - (second.value or 0.0))
 
 
 def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
@@ -207,7 +214,7 @@ def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
 
 
 def by_rules_alone(
-    scored: Sequence[Scored], model: str, read: Mapping[tuple[str, str, str, int], ReadAnswer]
+    scored: Sequence[Scored], model: str, read: Mapping[Place, ReadAnswer]
 ) -> list[Scored]:
     """A model's strict observations if no model were asked where no rule reads: those are wrong."""
     unread = {place for place, of in read.items() if of.rule is None}

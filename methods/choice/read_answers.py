@@ -7,6 +7,7 @@ which stratum it is; drawing by seed; and what people are shown of it. The figur
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from methods.choice.lettered import LETTERS, NO_CHOICE
@@ -19,6 +20,8 @@ Stratum = Literal["rule", "extractor", "none", "differ", "unread"]
 fits."""
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 QUEUED_KIND = "extraction"
+Place = tuple[str, str, str, int]
+"""Model, item, trial and turn."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ class ReadAnswer:
     compat_rule: str | None
     second: str | None = None
 
-    @property
-    def place(self) -> tuple[str, str, str, int]:
+    @cached_property
+    def place(self) -> Place:
         """What tells it from the other answers on a release."""
         return self.model, self.item_id, self.trial, self.turn
 

@@ -17,6 +17,8 @@ from assets.common.settings import SECTIONS
 from assets.common.tables import SOURCES
 from dagster_project.resources import text_embedder
 from methods.benchmarks import BENCHMARKS, Benchmarks
+from methods.choice import strict
+from methods.choice.extraction import EXTRACT_PROMPT
 from methods.errors import UserError
 from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id
@@ -39,9 +41,14 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "evaluate.answers": lambda benchmarks: [
         *(benchmark.answer_version for benchmark in benchmarks.values()),
         *_models("evaluate"),
-        *(_prompt_version(name) for each in benchmarks.values() for name in each.extractor_prompts),
-        *(_models("extractor") if any(e.extractor_prompts for e in benchmarks.values()) else ()),
+        *_extractor(benchmarks),
+        *(
+            f"strict@{strict.VERSION}"
+            for each in benchmarks.values()
+            if EXTRACT_PROMPT in each.extractor_prompts
+        ),
     ],
+    "evaluate.second_readings": lambda benchmarks: _extractor(benchmarks),
     "evaluate.observations": lambda benchmarks: [
         each.judge_version for each in benchmarks.values()
     ],
@@ -97,6 +104,12 @@ def _named_in_code(module: ModuleType) -> Iterator[list[str]]:
             yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]
         elif (PROMPTS_ROOT / folder / "prompts" / f"{task}.md").is_file():
             yield [name, _prompt_version(name)]
+
+
+def _extractor(benchmarks: Benchmarks) -> list[str]:
+    """The prompts and the model that read answers; none where no benchmark has answers to be read."""
+    prompts = [name for each in benchmarks.values() for name in each.extractor_prompts]
+    return [*map(_prompt_version, prompts), *_models("extractor")] if prompts else []
 
 
 def _prompt_version(name: str) -> str:

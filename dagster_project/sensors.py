@@ -21,6 +21,7 @@ from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, WAITED
 from dagster_project.shards import observation
 from methods.agreement.ratings import SCORE
+from methods.choice.read_answers import QUEUED_KIND
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.corpus.observation import Observed, observe
@@ -89,8 +90,8 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Reports each time that people have completed the review of what releases are made of.
 
-    Scores that people gave are reported with it, or when they are complete. The cursor has the state
-    that was reported.
+    Scores that people gave and letters that they read are reported with it, or when they are complete.
+    The cursor has the state that was reported.
     """
     if not review_path().exists():
         return dg.SkipReason("Nothing was put before people yet.")
@@ -105,7 +106,8 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     n_open = sum(each.n_open for each in released)
     if n_open:
         return dg.SkipReason(f"{n_open} items await people.")
-    complete = [each for each in kinds if not each.n_open and each.kind in (*KINDS_MADE, SCORE)]
+    reported = (*KINDS_MADE, SCORE, QUEUED_KIND)
+    complete = [each for each in kinds if not each.n_open and each.kind in reported]
     state = content_id(*(each.fingerprint for each in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")

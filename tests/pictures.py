@@ -159,7 +159,7 @@ def _site(run: Run) -> Site:
     """The demo's queue with samples of the kinds that it lacks and three people, as `make review`."""
     queue = [
         queue_item(row)
-        for query in ("review/queue", "evaluate/score_queue")
+        for query in ("review/queue", "evaluate/score_queue", "evaluate/extraction_queue")
         for row in run.warehouse.read(query).to_pylist()
     ]
     shown = sorted({image_id for item in queue for image_id in item["image_ids"]})

@@ -5,6 +5,8 @@ One module an asset.
 
 from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
+from assets.evaluate.extraction_quality import extraction_quality
+from assets.evaluate.extraction_queue import extraction_queue
 from assets.evaluate.judge_agreement import judge_agreement
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
@@ -14,6 +16,7 @@ from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
+from assets.evaluate.second_readings import second_readings
 from assets.evaluate.task_map import task_map
 
 ASSETS = [
@@ -28,6 +31,9 @@ ASSETS = [
     score_queue,
     judge_agreement,
     judge_quality,
+    second_readings,
+    extraction_queue,
+    extraction_quality,
     task_map,
 ]
 

@@ -65,6 +65,19 @@ async def answer_item(
     return Answered(driver.answers, driver.extractions, driver.failed, driver.n_lost)
 
 
+def extraction_request(extractor: str, step: Extract) -> ChatRequest:
+    """The request by which the extractor reads an answer."""
+    template = prompt(step.prompt)
+    return ChatRequest(
+        model=extractor,
+        messages=template.render(**step.data),
+        prompt_version=template.version,
+        params=PARAMS,
+        task=template.task,
+        superseded=template.superseded,
+    )
+
+
 class _Driver:
     """Sends what one `ask` generator yields, and keeps the rows."""
 
@@ -130,15 +143,7 @@ class _Driver:
         if step.by_rule is not None:
             self.extractions.append({**here, "extractor": RULE, "value": step.by_rule})
             return step.by_rule
-        template = prompt(step.prompt)
-        request = ChatRequest(
-            model=self._extractor,
-            messages=template.render(**step.data),
-            prompt_version=template.version,
-            params=PARAMS,
-            task=template.task,
-            superseded=template.superseded,
-        )
+        request = extraction_request(self._extractor, step)
         read = await complete_and_parse(self._calls, request, step.read)
         made_by = {"call_key": read.key, "prompt_version": read.prompt_version}
         self.extractions.append(

@@ -12,6 +12,7 @@ import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
@@ -32,7 +33,7 @@ INDEX = "index.html"
 @table_asset(
     "evaluate.reports",
     kinds={"html"},
-    deps=[leaderboard, provenance, task_map],
+    deps=[leaderboard, provenance, task_map, extraction_quality],
     automation_condition=WHEN_READY,
 )
 def reports(

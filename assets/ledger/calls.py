@@ -10,7 +10,7 @@ import pyarrow as pa
 from assets.choice import items
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
-from assets.evaluate import judgments
+from assets.evaluate import judgments, second_readings
 from assets.rewrite import rewrites
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.export import read_paid_calls
@@ -19,7 +19,7 @@ from resources.warehouse import Warehouse, arrow_schema
 N_SHOWN = 20
 
 
-@table_asset("ledger.calls", kinds={"sqlite"}, deps=[rewrites, items, judgments])
+@table_asset("ledger.calls", kinds={"sqlite"}, deps=[rewrites, items, judgments, second_readings])
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from methods.review import Decision, QueueItem, by_item
+from methods.review.kinds import KINDS
 from methods.review.process import RuleBook
 
 VERDICT = "verdict"
@@ -54,7 +55,7 @@ def ratings_of(
     """Every rating in the blind decisions on the current contents of the items.
 
     The rules say how many annotators decide in round 1. A rejection has a verdict and no label; an item
-    of kind `score` has scores and no verdict, which would always be `edit`.
+    that people fill in, such as one of kind `score`, has no verdict, which would always be `edit`.
     """
     decided = by_item(decisions)
     ratings = []
@@ -85,7 +86,9 @@ def _values(item: QueueItem, decision: Decision) -> dict[str, Any]:
             return {}
         given = content["scores"].items()
         return {name: float(score) for name, score in given if score is not None}
-    values = {VERDICT: decision.verdict}
+    # What people must fill in has the verdict edit each time.
+    blank = KINDS[item["kind"]].needs_edit(item["content"])
+    values = {} if blank else {VERDICT: decision.verdict}
     key = CHOSEN.get(item["kind"])
     if key is not None and decision.verdict != "reject":
         values[key] = content[key]
@@ -98,3 +101,11 @@ def mean_by_item(ratings: Iterable[Rating]) -> dict[str, float]:
     for rating in ratings:
         given[rating.item_id].append(float(rating.value))
     return {item_id: sum(scores) / len(scores) for item_id, scores in given.items()}
+
+
+def agreed_labels(ratings: Iterable[Rating]) -> dict[str, str]:
+    """The label of each item that all who rated it agree on; items with two labels have none."""
+    given: dict[str, set[str]] = defaultdict(set)
+    for rating in ratings:
+        given[rating.item_id].add(str(rating.value))
+    return {item_id: min(labels) for item_id, labels in given.items() if len(labels) == 1}

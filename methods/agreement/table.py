@@ -19,7 +19,7 @@ from methods.agreement.mean_absolute_error import mean_absolute_error
 from methods.agreement.measured import Measure, Ratings, rated_twice
 from methods.agreement.pearson import pearson
 from methods.agreement.ratings import SCORE, Rating, mean_by_item
-from methods.agreement.raw_agreement import raw_agreement
+from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
 from methods.agreement.spearman import spearman
 from methods.evaluation.judging import PEOPLE
 
@@ -43,7 +43,10 @@ SCORES_OF_ALL: Mapping[str, Measure] = {
     "raw": raw_agreement,
     "krippendorff_ordinal": partial(krippendorff_alpha, level="ordinal"),
 }
-OF_DRAWS: Mapping[str, MeasureOfDraws] = {"cohen_kappa": cohen_kappa_of_draws}
+OF_DRAWS: Mapping[str, MeasureOfDraws] = {
+    "raw": raw_agreement_of_draws,
+    "cohen_kappa": cohen_kappa_of_draws,
+}
 """Measures that are too slow to be called for each draw of the bootstrap."""
 
 
@@ -78,7 +81,7 @@ def people_rows(
         for name, raters, measures in comparisons:
             matrix, clusters = _matrix(given, raters)
             if len(matrix) or name == ALL:
-                measured = _measure(measures, matrix, clusters, seed, n_resamples)
+                measured = measured_rows(measures, matrix, clusters, seed, n_resamples)
                 key = {"kind": kind, "dimension": dimension, "raters": name}
                 rows += [{**key, **values} for values in measured]
     return rows
@@ -104,7 +107,7 @@ def judge_rows(
         of_dimension = [each for each in judge_scores if each.dimension == dimension]
         for judge, both in _pairs_with_judges(given, of_dimension).items():
             matrix, clusters = _matrix(both, [PEOPLE, judge])
-            measured = _measure(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
+            measured = measured_rows(SCORES_OF_PAIR, matrix, clusters, seed, n_resamples)
             key = {"kind": kind, "dimension": dimension, "raters": f"{PEOPLE}|{judge}"}
             rows += [{**key, **values} for values in measured]
     return rows
@@ -119,14 +122,17 @@ def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], 
         )
 
 
-def _measure(
+def measured_rows(
     measures: Mapping[str, Measure],
     matrix: Ratings,
     clusters: Sequence[str],
     seed: int,
-    n_resamples: int,
+    n_resamples: int = N_RESAMPLES,
 ) -> list[dict[str, Any]]:
-    """Every measure of one matrix of ratings, each with its interval or the reason for no value."""
+    """Every measure of one matrix of ratings, each with its interval or the reason for no value.
+
+    Rows of measure, n_items, value, low, high, reason; `clusters` names the cluster of each item.
+    """
     rows = []
     for name, measure in measures.items():
         measured = measure(matrix)

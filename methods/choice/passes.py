@@ -47,6 +47,7 @@ def ask_pass(
         EXTRACT_PROMPT,
         extract_data(item.turns[0].question, texts, answer.text),
         letter_reader(len(texts)),
+        texts,
     )
     # Where VLMEvalKit's rules read nothing, it asks a model, too.
     return Letters(letter, compat(answer.text, texts) or letter)

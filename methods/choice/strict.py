@@ -37,6 +37,9 @@ from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.plain_text import folded, plain, without_article
 from methods.evaluation.refusals import is_refusal
 
+VERSION = "1"
+"""Raised with every change of what the rules read: readings of earlier versions are then out of date.
+No request names it, so that answers are read anew without being asked for again."""
 MOST_CHARACTERS = 20_000
 """Of a longer answer its end is read."""
 MOST_WORDS = 15

@@ -6,7 +6,7 @@ a test sends plain values. What belongs here: these values. What is yielded name
 askings of one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -90,7 +90,8 @@ class Extract:
 
     `by_rule` is the reading where a rule found one; then no model is asked. Else the extractor is sent
     the prompt `prompt` with `data` filled in, and `read` makes the reading of its reply or raises
-    ParseError. The generator is sent the reading; None where there is none.
+    ParseError. The generator is sent the reading; None where there is none. Where a letter is read,
+    `choices` are the texts that were asked, in order of letter.
     """
 
     trial: str
@@ -99,6 +100,7 @@ class Extract:
     prompt: str
     data: Mapping[str, Any]
     read: Callable[[str], str]
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,3 +141,24 @@ class Transcript:
     def has_answers(self) -> bool:
         """Whether the model gave anything that can be judged."""
         return any(of.text is not None and of.status != "given" for of in self.answers.values())
+
+
+def readings_of(asking: Generator[Asking, Any, None], transcript: Transcript) -> Iterator[Extract]:
+    """The readings that an `ask` makes of the answers of a transcript; nothing is asked.
+
+    It ends with the first question that the transcript has no answer to.
+    """
+    came: Answer | str | None = None
+    while True:
+        try:
+            step = asking.send(came)
+        except StopIteration:
+            return
+        came = None
+        if isinstance(step, Ask):
+            came = transcript.answers.get((step.trial, step.turn))
+            if came is None:
+                return
+        elif isinstance(step, Extract):
+            yield step
+            came = transcript.readings.get((step.trial, step.turn))

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-from methods.ids import content_id
+from methods.ids import canonical_json, content_id
 from methods.review.kinds import KINDS, REASONS
 
 Verdict = Literal["accept", "edit", "reject", "skip"]
@@ -134,7 +134,8 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
         raise ValueError(f"edits are given with the verdict {verdict}: set the verdict to edit.")
     if verdict == "accept" and KINDS[item["kind"]].needs_edit(item["content"]):
         raise ValueError(
-            f"a {item['kind']} needs people's values: fill it in and set the verdict to edit."
+            f"an item of kind {item['kind']} needs people's values: fill it in and set the verdict "
+            "to edit."
         )
     return Decision(
         item_id=item["item_id"],
@@ -195,7 +196,8 @@ def _time(value: object) -> str:
 def _check_images(edits: dict[str, Any], item: QueueItem) -> None:
     n_images = len(item["image_ids"])
     names = {str(number) for number in range(1, n_images + 1)}
-    text = " ".join(text for _, text in KINDS[item["kind"]].texts(edits))
+    # A model's output may name images that people are not shown: only what they wrote is checked.
+    text = canonical_json([edits[key] for key in KINDS[item["kind"]].editable])
     for reference in _IMAGE_REFERENCE.finditer(text):
         if reference[1] not in names:
             raise ValueError(f"edits name {reference[0]}, but the item has {n_images} images.")

@@ -178,14 +178,19 @@ def _check_category(edited: Content, original: Content) -> None:
 
 def _extraction_texts(content: Content) -> Texts:
     choices = [(f"Choice {label}", text) for label, text in content["choices"].items()]
-    ends = [("Output", content["output"]), ("Choice", content["choice"])]
-    return [("Question", content["question"]), *choices, *ends]
+    texts = [("Question", content["question"]), *choices, ("Output", content["output"])]
+    return [*texts, *([("Choice", content["choice"])] if content["choice"] else [])]
 
 
 def _check_extraction(edited: Content, original: Content) -> None:
     labels = [*original["choices"], NONE_FITS]
     if edited["choice"] not in labels:
         raise ValueError(f"the choice of the edits is one of {', '.join(labels)}.")
+
+
+def _unread(content: Content) -> bool:
+    """Whether no letter is chosen: people read the output without seeing what others read."""
+    return content["choice"] is None
 
 
 def _score_texts(content: Content) -> Texts:
@@ -268,6 +273,7 @@ KINDS: dict[str, Kind] = {
             ("choice",),
             _extraction_texts,
             _check_extraction,
+            _unread,
         ),
         Kind(
             "score",

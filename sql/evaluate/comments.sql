@@ -261,3 +261,38 @@ COMMENT ON COLUMN evaluate.task_distances.judge_version IS 'Prompts and version 
 COMMENT ON COLUMN evaluate.task_distances.first IS 'A task on the map.';
 COMMENT ON COLUMN evaluate.task_distances.second IS 'Another one, later by name.';
 COMMENT ON COLUMN evaluate.task_distances.distance IS 'One less the correlation of the models'' scores on both: 0 alike, 1 unrelated, 2 opposed.';
+COMMENT ON COLUMN evaluate.second_readings.benchmark IS 'Name of the benchmark, such as mmbench.';
+COMMENT ON COLUMN evaluate.second_readings.release_id IS 'Release that the question is from.';
+COMMENT ON COLUMN evaluate.second_readings.model IS 'Model that answered.';
+COMMENT ON COLUMN evaluate.second_readings.item_id IS 'Item of release.items.';
+COMMENT ON COLUMN evaluate.second_readings.trial IS 'Which asking of the item this is, such as shift-1.';
+COMMENT ON COLUMN evaluate.second_readings.turn IS 'Turn of the item, from 1.';
+COMMENT ON COLUMN evaluate.second_readings.extractor IS 'Model of models.yaml that read the answer.';
+COMMENT ON COLUMN evaluate.second_readings.value IS 'Letter that it read, Z for none of the choices; NULL if the reading failed.';
+COMMENT ON COLUMN evaluate.second_readings.reason IS 'Why there is no letter, as one word; NULL where there is one.';
+COMMENT ON COLUMN evaluate.second_readings.answer_call_key IS 'Model call that gave the answer; NULL if nothing was asked.';
+COMMENT ON COLUMN evaluate.second_readings.call_key IS 'Model call that read it.';
+COMMENT ON COLUMN evaluate.second_readings.prompt_version IS 'Prompt of the extractor and its hash.';
+
+COMMENT ON COLUMN evaluate.extraction_queue.item_id IS 'Id of the answer to be read, which does not give away the model.';
+COMMENT ON COLUMN evaluate.extraction_queue.kind IS 'Kind of item, always extraction.';
+COMMENT ON COLUMN evaluate.extraction_queue.set_id IS 'Item of the release that the question is of.';
+COMMENT ON COLUMN evaluate.extraction_queue.content IS 'Question, choices in the order asked, and the answer, as JSON; nothing is chosen.';
+COMMENT ON COLUMN evaluate.extraction_queue.content_hash IS 'Hash of the content: a person''s reading counts for exactly this content.';
+COMMENT ON COLUMN evaluate.extraction_queue.context IS 'Always NULL: nothing may hint at a reading.';
+COMMENT ON COLUMN evaluate.extraction_queue.image_ids IS 'Always empty: the letter stands in the answer.';
+
+COMMENT ON COLUMN evaluate.extraction_quality.benchmark IS 'Name of the benchmark, such as mmbench.';
+COMMENT ON COLUMN evaluate.extraction_quality.release_id IS 'Release that the answers are on.';
+COMMENT ON COLUMN evaluate.extraction_quality.model IS 'Model that the figure is of; empty where it is of all models.';
+COMMENT ON COLUMN evaluate.extraction_quality.measure IS 'Which figure: shares (read, none, unread), agreement (raw, cohen_kappa), score, difference.';
+COMMENT ON COLUMN evaluate.extraction_quality.reader IS 'Who reads: rule, extractor, strict (what ranks), compat_rule, compat (as VLMEvalKit).';
+COMMENT ON COLUMN evaluate.extraction_quality.other IS 'Reader that it is compared with, or people; empty where none is.';
+COMMENT ON COLUMN evaluate.extraction_quality.subset IS 'Stratum of the answers (rule, extractor, none, differ, unread), or reason of a lost reading; empty for all.';
+COMMENT ON COLUMN evaluate.extraction_quality.metric IS 'Metric whose score it is; empty for shares and agreement.';
+COMMENT ON COLUMN evaluate.extraction_quality.aggregation IS 'Aggregation of that metric; empty for shares and agreement.';
+COMMENT ON COLUMN evaluate.extraction_quality.n IS 'What the figure rests on: answers, or units of the score.';
+COMMENT ON COLUMN evaluate.extraction_quality.value IS 'Shares and raw 0 to 1, kappa -1 to 1, scores and differences in points; NULL if there is none.';
+COMMENT ON COLUMN evaluate.extraction_quality.ci_low IS 'Lower end of the 95 % interval, by bootstrap over questions; NULL where none is made.';
+COMMENT ON COLUMN evaluate.extraction_quality.ci_high IS 'Upper end of the 95 % interval, by bootstrap over questions; NULL where none is made.';
+COMMENT ON COLUMN evaluate.extraction_quality.reason IS 'Why there is no value; NULL where there is one.';

@@ -51,6 +51,18 @@ FROM (
     FROM evaluate.extractions WHERE answer_call_key = $key
     UNION ALL
     SELECT
+        'evaluate.second_readings',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ', trial ' || trial || ': what ' || extractor || ' read'
+    FROM evaluate.second_readings WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.second_readings',
+        'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
+        || ', trial ' || trial || ': the answer that ' || extractor || ' read'
+    FROM evaluate.second_readings WHERE answer_call_key = $key
+    UNION ALL
+    SELECT
         'evaluate.judgments',
         'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
         || ', judged by ' || judge

@@ -19,6 +19,10 @@ WITH named AS (
     UNION ALL
     SELECT 'evaluate.extractions', call_key FROM evaluate.extractions WHERE value IS NOT NULL
     UNION ALL
+    SELECT 'evaluate.second_readings', call_key FROM evaluate.second_readings WHERE value IS NOT NULL
+    UNION ALL
+    SELECT 'evaluate.second_readings', answer_call_key FROM evaluate.second_readings
+    UNION ALL
     SELECT 'evaluate.judgments', call_key FROM evaluate.judgments
     UNION ALL
     SELECT 'evaluate.judgments', answer_call_key FROM evaluate.judgments

@@ -39,7 +39,9 @@ ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
 GENERATION = dg.AssetSelection.groups("dialogue", "rewrite")
 FROM_REVIEW_TO_RELEASE = dg.AssetSelection.groups("review", "release")
-ASKING = dg.AssetSelection.assets(["evaluate", "answers"], ["evaluate", "judgments"])
+ASKING = dg.AssetSelection.assets(
+    *(["evaluate", name] for name in ("answers", "judgments", "second_readings"))
+)
 SCORING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
 )

@@ -110,6 +110,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("rewriting/rewrite", {"rewrite/rewrites"}),
         ("mmbench/write_item", {"choice/items"}),
         ("mmdu/judge", {"evaluate/judgments"}),
+        ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
 def test_a_prompt_changes_the_versions_of_what_is_made_by_it(
@@ -212,7 +213,7 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": models}))
 
 
-READ_AND_JUDGED = {"evaluate/answers", "evaluate/judgments"}
+READ_AND_JUDGED = {"evaluate/answers", "evaluate/second_readings", "evaluate/judgments"}
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
@@ -266,6 +267,19 @@ def test_the_embedder_changes_the_version_of_the_embeddings_alone(
     monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
 
     assert changed(before) == {"cluster/embeddings"}
+
+
+# --- Rules -------------------------------------------------------------------------------------------
+
+
+def test_other_rules_for_letters_change_the_version_of_what_they_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = versions()
+
+    monkeypatch.setattr(code_versions.strict, "VERSION", "changed")
+
+    assert changed(before) == {"evaluate/answers"}
 
 
 # --- The asset itself --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def rows(output: str) -> dict[tuple[str, str], list[float]]:
     """(stage, model) -> calls, reused, prompt tokens, answer tokens, likely and highest cost."""
     found = {}
     for line in output.splitlines():
-        match = re.fullmatch(r"([a-z]+\.[a-z]+|all) +([a-z]*) +((?:[\d.,]+ *){6})", line)
+        match = re.fullmatch(r"([a-z]+\.[a-z_]+|all) +([a-z]*) +((?:[\d.,]+ *){6})", line)
         if match:
             numbers = [float(number.replace(",", "")) for number in match[3].split()]
             found[match[1], match[2]] = numbers
@@ -66,6 +66,8 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         # Letters that no rule reads, "(a)" among the choices and "(b)".
         ("evaluate.answers", "j"),
         ("evaluate.judgments", "j"),
+        # Letters that a rule has read, a few of them.
+        ("evaluate.second_readings", "j"),
         ("all", ""),
     ]
     for calls, _, prompt, answer, likely, at_most in told.values():

@@ -240,6 +240,8 @@ def queued(item_id: str, kind: str = "rewrite") -> QueueItem:
             "dimensions": ["Richness"],
             "scores": {"Richness": None},
         }
+    if kind == "extraction":
+        content = {"question": "What?", "choices": {"A": "owl"}, "output": item_id, "choice": None}
     return QueueItem(
         item_id=item_id,
         kind=kind,
@@ -364,10 +366,11 @@ def test_a_tick_of_decisions_that_is_repeated_reports_the_same_again(reviewers: 
     assert version(first) == version(second)
 
 
-def test_scores_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
-    reviewers: Daemon,
+@pytest.mark.parametrize("kind", ["score", "extraction"])
+def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
+    reviewers: Daemon, kind: str
 ) -> None:
-    one, score = queued("one"), queued("score", "score")
+    one, score = queued("one"), queued("score", kind)
     queue(score)
     assert reported(reviewers.tick()) == [], "scores alone make no release"
     queue(one, score)

@@ -111,8 +111,8 @@ def evaluated_today(after: Rows) -> None:
         if calls.get((row["release_id"], row["model"], row["item_id"], row["turn"]))
         == row["answer_call_key"]
     ]
-    empty = ("extractions", "comparisons", "ranks", "judge_quality", "task_map", "task_distances")
-    for name in empty:
+    later = ("second_readings", "extraction_queue", "extraction_quality", "task_map", "task_distances")
+    for name in ("extractions", "comparisons", "ranks", "judge_quality", *later):
         after[f"evaluate.{name}"] = []
 
 

@@ -23,6 +23,7 @@ ASKING = {
     "choice/items",
     "evaluate/answers",
     "evaluate/judgments",
+    "evaluate/second_readings",
 }
 
 

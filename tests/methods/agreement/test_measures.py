@@ -19,7 +19,7 @@ from methods.agreement.krippendorff_alpha import krippendorff_alpha
 from methods.agreement.mean_absolute_error import mean_absolute_error
 from methods.agreement.measured import NOBODY_TWICE, Measured
 from methods.agreement.pearson import pearson
-from methods.agreement.raw_agreement import raw_agreement
+from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
 from methods.agreement.spearman import spearman
 
 NAN = math.nan
@@ -135,6 +135,19 @@ def test_cohens_kappa_of_a_draw_is_that_of_scikit_learn_on_the_drawn_items(seed)
     for draw, found in zip(draws, cohen_kappa_of_draws(ratings, cluster_of, draws), strict=True):
         drawn = np.concatenate([ratings[cluster_of == each] for each in draw])
         assert found == pytest.approx(cohen_kappa_score(*drawn.T), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_raw_agreement_of_a_draw_is_that_of_the_drawn_items(seed):
+    generator = np.random.default_rng(seed)
+    n_clusters = int(generator.integers(1, 8))
+    ratings = generator.integers(0, 4, size=(30, 3)).astype(float)
+    ratings[generator.random(30) < 0.3, 2] = NAN
+    cluster_of = np.arange(30) % n_clusters
+    draws = generator.integers(0, n_clusters, size=(50, n_clusters))
+    for draw, found in zip(draws, raw_agreement_of_draws(ratings, cluster_of, draws), strict=True):
+        drawn = np.concatenate([ratings[cluster_of == each] for each in draw])
+        assert found == pytest.approx(raw_agreement(drawn).value, abs=1e-12)
 
 
 @LEVELS

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from methods.agreement.effort import effort_rows
-from methods.agreement.ratings import Rating, blind_decisions, ratings_of
+from methods.agreement.ratings import Rating, agreed_labels, blind_decisions, ratings_of
 from methods.agreement.table import JudgeScore, judge_rows, people_rows
 from methods.ids import content_id
 from methods.review import Decision, QueueItem
@@ -108,6 +108,26 @@ def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected() 
     ]
     # Without a set of its own, an item is one.
     assert {each.cluster for each in found} == {"c", "x"}
+
+
+def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree() -> None:
+    def blank(name: str) -> QueueItem:
+        return item(
+            name, {"question": "?", "choices": {}, "output": "B", "choice": None}, "extraction"
+        )
+
+    def chosen(of: QueueItem, event: int, who: str, letter: str) -> Decision:
+        return decided(of, event, who, "edit", edits={**of["content"], "choice": letter})
+
+    one, two, three = blank("1"), blank("2"), blank("3")
+    said = [
+        *(chosen(one, 1, "ann", "B"), chosen(one, 2, "bob", "B")),
+        *(chosen(two, 3, "ann", "B"), chosen(two, 4, "bob", "Z")),
+        *(chosen(three, 5, "ann", "Z"), decided(three, 6, "bob", "reject", reason="other")),
+    ]
+    found = ratings_of([one, two, three], said, BOTH)
+    assert {each.dimension for each in found} == {"choice"} and len(found) == 5
+    assert agreed_labels(found) == {"1": "B", "3": "Z"}
 
 
 def test_scores_are_rated_by_dimension_and_have_no_verdict() -> None:

@@ -140,6 +140,32 @@ def test_a_change_is_a_whole_content(name, edits):
         KINDS[name].check(edits, CONTENTS[name])
 
 
+def test_a_reading_that_nobody_has_made_is_filled_in_and_never_accepted():
+    blank = CONTENTS["extraction"] | {"choice": None}
+    kind = KINDS["extraction"]
+    assert kind.needs_edit(blank) and not kind.needs_edit(CONTENTS["extraction"])
+    kind.check(blank | {"choice": "Z"}, blank)
+    with pytest.raises(ValueError, match="one of A, B, Z"):
+        kind.check(blank, blank)
+    assert [label for label, _ in kind.texts(blank)] == [
+        "Question",
+        "Choice A",
+        "Choice B",
+        "Output",
+    ]
+
+
+def test_a_model_may_name_images_that_people_who_read_its_letter_are_not_shown():
+    content = CONTENTS["extraction"] | {"output": "As in <image-2>, B.", "choice": None}
+    item = {"item_id": "i", "kind": "extraction", "content": content, "image_ids": []}
+    item["content_hash"] = content_id(content)
+    record = {
+        **{"item_id": "i", "content_hash": item["content_hash"], "round": 1, "reviewer": "ann"},
+        **{"verdict": "edit", "edits": content | {"choice": "B"}, "decided_at": "2026-01-01"},
+    }
+    assert check_decision(record, item).edits["choice"] == "B"
+
+
 def test_texts_come_in_reading_order_and_empty_ones_are_left_out():
     labels = {name: [label for label, _ in KINDS[name].texts(CONTENTS[name])] for name in KINDS}
 
@@ -160,7 +186,7 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     said = {"item_id": "i", "content_hash": content_id(content), "round": 1, "reviewer": "ann"}
     said |= {"decided_at": "2026-01-01T00:00:00", "verdict": "accept"}
 
-    with pytest.raises(ValueError, match="a score needs people's values"):
+    with pytest.raises(ValueError, match="kind score needs people's values"):
         check_decision(said, item)
     scored = content | {"scores": {"Accuracy": 2, "Richness": 5}}
     given = check_decision(said | {"verdict": "edit", "edits": scored}, item)

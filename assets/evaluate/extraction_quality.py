@@ -1,0 +1,107 @@
+"""Extraction quality: how far the letters that were read, and so the scores, can be trusted.
+
+What belongs here: which releases and readings it is made of, and what is shown. The figures are
+`methods/choice/extraction_quality.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.extraction_queue import extraction_queue, letters_by_people
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import slices_of
+from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
+from assets.evaluate.released import Released, Row
+from assets.evaluate.second_readings import second_readings
+from assets.review import approved
+from methods.benchmarks import Benchmarks
+from methods.choice.extraction_quality import quality_rows
+from methods.evaluation.judging import RULE
+from methods.evaluation.metrics import Scored
+from methods.markdown import code, table
+from resources.review.store import ReviewStore
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+SHOWN = (("read", "rule"), ("read", "compat_rule"), ("read", "extractor"), ("none", "strict"))
+"""Shares that are shown by model: measure and reader."""
+SHARES = ("by rule", "by VLMEvalKit's rules", "by extractor", "no choice")
+
+
+class ExtractionQualitySettings(Settings):
+    """How the figures are computed: the same readings give the same numbers."""
+
+    seed: int = Field(0, description="Seed of the resampling.")
+    n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
+
+
+@table_asset(
+    "evaluate.extraction_quality",
+    settings=ExtractionQualitySettings,
+    kinds={"scipy"},
+    # `review/approved` is materialized after decisions of people.
+    deps=[observations, second_readings, extraction_queue, approved],
+    automation_condition=WHEN_READY,
+)
+def extraction_quality(
+    settings: ExtractionQualitySettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    review_store: dg.ResourceParam[ReviewStore],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Who read which share of the letters, whether readers agree, what the extractor does to scores.
+
+    - `read` of `rule` is MMBench's match rate; `unread` says by reason what the extractor failed.
+    - `raw` and `cohen_kappa`: rules and extractor on answers that both read, and each with people.
+    - `difference` of `strict` and `rule`: what scores gain by the extractor; of `compat` and `strict`:
+      how far numbers published with VLMEvalKit's rules are off.
+    """
+    people, n_apart = letters_by_people(review_store)
+    rows: list[Row] = []
+    for release in answered_choices(warehouse, benchmarks):
+        read = [each.answer for each in readings_on(warehouse, release)]
+        observed = _observed(warehouse, release)
+        named = {"benchmark": release.benchmark.name, "release_id": release.release_id}
+        figures = quality_rows(
+            release.benchmark.metrics,
+            read,
+            observed,
+            people,
+            seed=settings.seed,
+            n_resamples=settings.n_resamples,
+        )
+        rows += [{**named, **row} for row in figures]
+    arrow = rows_to_arrow("evaluate.extraction_quality", rows)
+    warehouse.replace("evaluate.extraction_quality", arrow)
+    shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}
+    counted = {"read by people": len(people), "people disagree": n_apart}
+    return report(arrow, {**counted, **shown})
+
+
+def _observed(warehouse: Warehouse, release: Released) -> Mapping[str, Sequence[Scored]]:
+    """What rules observed of each model."""
+    found: dict[str, list[Scored]] = {}
+    for each in slices_of(warehouse, release.benchmark, release.release_id, "mean"):
+        if each.judge == RULE:
+            for model, scored in each.observed.items():
+                found.setdefault(model, []).extend(scored)
+    return found
+
+
+def _shares(rows: Sequence[Row]) -> dg.MetadataValue:
+    """A Markdown table of who read which share of the letters, by release and model."""
+    values = {
+        (row["release_id"], row["model"], row["measure"], row["reader"]): row["value"]
+        for row in rows
+        if not row["subset"] and not row["other"] and not row["metric"]
+    }
+    lines = [
+        [code(release_id), code(model) or "all models"]
+        + [f"{values[release_id, model, *shown]:.1%}" for shown in SHOWN]
+        for release_id, model in dict.fromkeys(key[:2] for key in values)
+    ]
+    return dg.MetadataValue.md("\n".join(table(("release", "model", *SHARES), lines)))

@@ -1,0 +1,97 @@
+"""The extraction queue: answers whose letter people read, so that rules and extractor can be compared.
+
+What belongs here: which answers are drawn, what people see of them, and the letters that they read. How
+far they agree is `extraction_quality.py`.
+"""
+
+from collections import Counter
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answers import answers
+from assets.evaluate.read_answers import NO_CHOICES, answered_choices, readings_on
+from assets.evaluate.released import Row
+from assets.review import queue_row
+from methods.agreement.ratings import CHOSEN, agreed_labels, ratings_of
+from methods.benchmarks import Benchmarks
+from methods.choice.read_answers import QUEUED_KIND, ReadAnswer, drawn
+from methods.evaluation.contestants import is_model
+from methods.review import queue_item
+from resources.review.store import ReviewStore
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+
+class ExtractionQueueSettings(Settings):
+    """How many answers people read, and the seed they are drawn by."""
+
+    n_answers: int = Field(
+        2,
+        ge=0,
+        description="Answers of each model and release for people to read, from each stratum: read by "
+        "rule, by the extractor, as no choice, otherwise by VLMEvalKit's rules, by nobody.",
+    )
+    seed: int = Field(0, description="Seed of the sample.")
+
+
+@table_asset(
+    "evaluate.extraction_queue",
+    settings=ExtractionQueueSettings,
+    deps=[answers],
+    automation_condition=WHEN_READY,
+)
+def extraction_queue(
+    settings: ExtractionQueueSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    review_store: dg.ResourceParam[ReviewStore],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Answers to multiple-choice questions for people to read the letter of, a few of each model.
+
+    An item says neither which model answered nor what was read, and no letter is chosen in it.
+    """
+    rows: dict[str, Row] = {}
+    strata: Counter[str] = Counter()
+    for release in answered_choices(warehouse, benchmarks, in_force=True):
+        read = (each.answer for each in readings_on(warehouse, release))
+        sample = drawn(
+            (each for each in read if is_model(each.model)),
+            settings.n_answers,
+            settings.seed,
+            lambda each: (each.model, each.stratum),
+        )
+        strata.update(each.stratum for each in sample)
+        # Two models may have given the same answer: it is one item.
+        rows |= {each.queue_id: _queue_row(each) for each in sample}
+    table = rows_to_arrow("evaluate.extraction_queue", list(rows.values()))
+    warehouse.replace("evaluate.extraction_queue", table)
+    queue = warehouse.read("evaluate/extraction_queue").to_pylist()
+    changes = review_store.update_queue([queue_item(row) for row in queue], [QUEUED_KIND])
+    shown = {f"drawn: {stratum}": n for stratum, n in sorted(strata.items())}
+    return report(table, {**shown, **changes._asdict(), **({} if rows else {"note": NO_CHOICES})})
+
+
+def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:
+    """The letter that people read in each answer of the queue, blind, and how many they read apart.
+
+    An answer in which two people read two letters has none.
+    """
+    items = review_store.items([QUEUED_KIND])
+    decisions = review_store.decisions([item["item_id"] for item in items])
+    ratings = ratings_of(items, decisions, review_store.rules())
+    read = [each for each in ratings if each.dimension == CHOSEN[QUEUED_KIND]]
+    letters = agreed_labels(read)
+    return letters, len({each.item_id for each in read}) - len(letters)
+
+
+def _queue_row(answer: ReadAnswer) -> Row:
+    made = {
+        "item_id": answer.queue_id,
+        "kind": QUEUED_KIND,
+        "set_id": answer.cluster,
+        "image_ids": [],
+    }
+    return queue_row(made, answer.content, None)

@@ -1,0 +1,76 @@
+"""Answers to multiple-choice questions as they were read, of the tables of a release.
+
+What belongs here: joining answers, readings and second readings. Which choices were asked in which
+order is said by the benchmark's `ask`, run once more on the answers that there are; nothing is asked.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assets.evaluate.released import Released, items_of
+from assets.evaluate.transcripts import transcripts_of
+from methods.benchmarks import Benchmarks
+from methods.choice.compat import compat
+from methods.choice.read_answers import ReadAnswer
+from methods.evaluation.asking import Extract, Limits, readings_of
+from methods.evaluation.judging import RULE
+from resources.warehouse import Warehouse
+
+NO_CHOICES = "No release with answers has multiple-choice questions."
+
+
+class Reading(NamedTuple):
+    """An answer as it was read, and how the extractor is asked about it."""
+
+    answer: ReadAnswer
+    extract: Extract
+    answer_call_key: str | None
+
+
+def answered_choices(
+    warehouse: Warehouse, benchmarks: Benchmarks, *, in_force: bool = False
+) -> list[Released]:
+    """The releases with answers whose benchmark reads letters from them: all, or those in force."""
+    found = [
+        Released(benchmarks[row["benchmark"]], row["release_id"])
+        for row in warehouse.read("evaluate/answered_releases").to_pylist()
+        if row["benchmark"] in benchmarks and benchmarks[row["benchmark"]].extractor_prompts
+    ]
+    current = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    return [each for each in found if not in_force or each.release_id in current]
+
+
+def readings_on(warehouse: Warehouse, release: Released) -> Iterator[Reading]:
+    """Every answer on a release that a letter was to be read from, with what each reader read."""
+    where = {"release_id": release.release_id}
+    stored = {
+        (row["model"], row["item_id"], row["trial"], row["turn"]): row
+        for row in warehouse.read("evaluate/readings_of", where).to_pylist()
+    }
+    second = {
+        (row["model"], row["item_id"], row["trial"], row["turn"]): row["value"]
+        for row in warehouse.read("evaluate/second_readings_of", where).to_pylist()
+    }
+    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+    for (model, item_id), transcript in transcripts_of(warehouse, release.release_id).items():
+        item = items[item_id]
+        asking = release.benchmark.ask(item, Limits(transcript.context_policy))
+        for each in readings_of(asking, transcript):
+            place = (model, item_id, each.trial, each.turn)
+            row, given = stored.get(place), transcript.answer(each.trial, each.turn)
+            if row is None or given.text is None or not each.choices:
+                continue
+            by_rule = row["extractor"] == RULE
+            answer = ReadAnswer(
+                *place,
+                cluster=item.cluster,
+                question=item.turns[each.turn - 1].question,
+                choices=each.choices,
+                answer=given.text,
+                rule=row["value"] if by_rule else None,
+                extractor=None if by_rule else row["value"],
+                lost=row["reason"],
+                compat_rule=compat(given.text, each.choices),
+                second=second.get(place),
+            )
+            yield Reading(answer, each, given.call_key)

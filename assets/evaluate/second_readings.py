@@ -1,0 +1,114 @@
+"""Second readings: what the extractor reads in answers that a rule has read.
+
+What belongs here: which answers are read twice, and asking about them. How far rules and extractor
+agree is `extraction_quality.py`. It is an asset of its own, so that scores never wait for it.
+"""
+
+from collections import Counter
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.losses import reasons
+from assets.common.progress import show_progress
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answers import answers
+from assets.evaluate.inference import extraction_request
+from assets.evaluate.read_answers import NO_CHOICES, Reading, answered_choices, readings_on
+from methods.benchmarks import Benchmarks
+from methods.choice.read_answers import drawn
+from methods.evaluation.contestants import is_model
+from resources.llm.gateway import Gateway
+from resources.llm.model_calls import ModelCalls
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+TABLE = "evaluate.second_readings"
+
+
+class SecondReadingsSettings(Settings):
+    """How many answers of each model are read twice, and the seed they are drawn by."""
+
+    n_answers: int = Field(
+        10,
+        ge=0,
+        description="Answers of each model and release that a rule has read, for the extractor to read "
+        "as well: so many calls at most. 0 asks nothing.",
+    )
+    seed: int = Field(0, description="Seed of the sample.")
+
+
+@table_asset(
+    TABLE,
+    settings=SecondReadingsSettings,
+    kinds={"openai"},
+    deps=[answers],
+    automation_condition=WHEN_READY,
+)
+def second_readings(
+    context: dg.AssetExecutionContext,
+    settings: SecondReadingsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """What the extractor reads in a few answers of each model that a rule has read.
+
+    No score rests on it: it shows whether rules and extractor read the same. A reading that is lost is
+    a row with the reason. Answers on releases in force are read; rows of other releases stay.
+    """
+    chosen: list[tuple[dict[str, str], Reading]] = []
+    releases = answered_choices(warehouse, benchmarks, in_force=True)
+    for release in releases:
+        of = {"benchmark": release.benchmark.name, "release_id": release.release_id}
+        read = {each.answer.place: each for each in readings_on(warehouse, release)}
+        sample = drawn(
+            (
+                each.answer
+                for each in read.values()
+                if each.answer.rule and is_model(each.answer.model)
+            ),
+            settings.n_answers,
+            settings.seed,
+            lambda answer: answer.model,
+        )
+        chosen += [(of, read[each.place]) for each in sample]
+
+    async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str]:
+        _, reading = chosen[place]
+        request = extraction_request(llm.profile.extractor, reading.extract)
+        return await complete_and_parse(calls, request, reading.extract.read)
+
+    replies, usage = llm.map(TABLE, range(len(chosen)), read_again, show_progress(context))
+    rows = [
+        _row(of, reading, reply, llm.profile.extractor)
+        for (of, reading), reply in zip(chosen, replies, strict=True)
+    ]
+    table = rows_to_arrow(TABLE, rows)
+    named = {"release_id": [release.release_id for release in releases]}
+    warehouse.replace_all([Write(TABLE, table, named)])
+    lost = Counter(row["reason"] for row in rows if row["reason"])
+    counted: dict[str, Any] = {"failed": lost.total(), **reasons(lost)}
+    return report(table, counted if rows else {**counted, "note": NO_CHOICES}, usage=usage)
+
+
+def _row(
+    of: dict[str, str], reading: Reading, reply: ParsedReply[str], extractor: str
+) -> dict[str, Any]:
+    model, item_id, trial, turn = reading.answer.place
+    return {
+        **of,
+        "model": model,
+        "item_id": item_id,
+        "trial": trial,
+        "turn": turn,
+        "extractor": extractor,
+        "value": reply.value,
+        "reason": reply.loss and reply.loss[0],
+        "answer_call_key": reading.answer_call_key,
+        "call_key": reply.key,
+        "prompt_version": reply.prompt_version,
+    }

@@ -1,0 +1,264 @@
+"""How far the reading of letters can be trusted (MMBench, 4.2: Table 1, Figure 5; Table 6).
+
+What belongs here: the figures, made of answers as they were read and of observations. Drawing answers
+for people and for the extractor is `read_answers.py`. Readers are `rule` (the strict rules),
+`extractor`, `strict` (by rule, else by the extractor: what ranks), `compat_rule` and `compat`
+(VLMEvalKit's rules, and those with the strict reading where they read nothing), `people`. Measures:
+
+    read         share of the answers that the reader reads, Z included: of `rule` Table 1's match rate
+    none         share that it reads as Z: no choice is named
+    unread       share that has no strict reading; by reason in `subset`
+    raw, cohen_kappa   agreement of `reader` and `other` on the letter (Figure 5 has raw)
+    score        metric under this reader; `rule` alone: what the rules do not read is wrong
+    difference   score of `reader` less that of `other`, on the units that both have (Table 6)
+
+Agreement with people is also given by stratum: the sample that people read has as many answers of a
+rare stratum as of a frequent one, so that of all strata together is not that of all answers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from methods.agreement.table import LABELS_OF_PAIR, measured_rows
+from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.choice.passes import RIGHT, RIGHT_COMPAT
+from methods.choice.read_answers import STRATA, Place, ReadAnswer
+from methods.evaluation.contestants import is_model
+from methods.evaluation.metrics import Metric, Scored, Unit
+from methods.evaluation.scoring import estimate, floored, units_of
+from methods.evaluation.statistics.estimates import Estimate
+
+Row = dict[str, Any]
+Letter = Callable[[ReadAnswer], str | None]
+Observed = Mapping[str, Sequence[Scored]]
+"""The observations of each model."""
+
+ALL_MODELS = ""
+RULE, EXTRACTOR, STRICT, PEOPLE = "rule", "extractor", "strict", "people"
+COMPAT_RULE, COMPAT = "compat_rule", "compat"
+NO_KEY = "No answer has a key that its letter could be compared with."
+_CODES = {letter: float(code) for code, letter in enumerate(LETTERS + NO_CHOICE)}
+
+
+def quality_rows(
+    metrics: Sequence[Metric],
+    answers: Sequence[ReadAnswer],
+    observed: Observed,
+    people: Mapping[str, str],
+    *,
+    seed: int,
+    n_resamples: int,
+) -> Iterator[Row]:
+    """The figures of one release, of all models and of each contestant.
+
+    `people` has the letter that people read, by `ReadAnswer.queue_id`. Rows of model, measure, reader,
+    other, subset, metric, aggregation, n, value, ci_low, ci_high, reason; empty texts where there is
+    nothing to name.
+    """
+    resampling = {"seed": seed, "n_resamples": n_resamples}
+    said = {
+        each.place: letter
+        for each in (answers if people else ())
+        if (letter := people.get(each.queue_id)) is not None
+    }
+    models = sorted({each.model for each in answers})
+    for model in (ALL_MODELS, *models):
+        of = [
+            each for each in answers if each.model == model or (not model and is_model(each.model))
+        ]
+        if not of:
+            continue
+        asked = {name: observed.get(name, ()) for name in sorted({each.model for each in of})}
+        for row in (
+            *_shares(of, **resampling),
+            *_agreement(of, said, **resampling),
+            *_effects(metrics, of, asked, **resampling),
+        ):
+            yield row | {"model": model}
+
+
+# --- Shares ----------------------------------------------------------------------------------------
+
+
+def _shares(answers: Sequence[ReadAnswer], **resampling: int) -> Iterator[Row]:
+    read: dict[tuple[str, str, str], Callable[[ReadAnswer], bool]] = {
+        ("read", RULE, ""): lambda each: each.rule is not None,
+        ("read", COMPAT_RULE, ""): lambda each: each.compat_rule is not None,
+        ("read", EXTRACTOR, ""): lambda each: each.extractor is not None,
+        ("none", RULE, ""): lambda each: each.rule == NO_CHOICE,
+        ("none", EXTRACTOR, ""): lambda each: each.extractor == NO_CHOICE,
+        ("none", STRICT, ""): lambda each: each.letter == NO_CHOICE,
+        ("unread", STRICT, ""): lambda each: each.letter is None,
+    }
+    for reason in sorted({each.lost for each in answers if each.lost and each.letter is None}):
+        read["unread", STRICT, reason] = lambda each, reason=reason: (  # type: ignore[misc]
+            each.letter is None and each.lost == reason
+        )
+    columns = [
+        [Unit(each.place, each.cluster, float(holds(each))) for each in answers]
+        for holds in read.values()
+    ]
+    for (measure, reader, subset), of in zip(read, estimate(columns, **resampling), strict=True):
+        yield _row(measure, reader, len(answers), of, subset=subset)
+
+
+# --- Agreement -------------------------------------------------------------------------------------
+
+
+def _agreement(
+    answers: Sequence[ReadAnswer], people: Mapping[Place, str], **resampling: int
+) -> Iterator[Row]:
+    """Where both readers have read an answer; with people by stratum, too."""
+    by_people: Letter = lambda each: people.get(each.place)  # noqa: E731
+    pairs: list[tuple[str, Letter, str, Letter]] = [
+        (RULE, lambda each: each.rule, EXTRACTOR, lambda each: each.second),
+        (STRICT, lambda each: each.letter, COMPAT, lambda each: each.compat),
+        (RULE, lambda each: each.rule, PEOPLE, by_people),
+        (EXTRACTOR, lambda each: each.extractor, PEOPLE, by_people),
+        (STRICT, lambda each: each.letter, PEOPLE, by_people),
+        (COMPAT, lambda each: each.compat, PEOPLE, by_people),
+    ]
+    for reader, first, other, second in pairs:
+        read = [
+            (each, one, two)
+            for each in answers
+            if (one := first(each)) is not None and (two := second(each)) is not None
+        ]
+        strata = STRATA if other == PEOPLE else ()
+        for stratum in ("", *strata):
+            both = [of for of in read if stratum in ("", of[0].stratum)]
+            if both or not stratum:
+                yield from _agreed(both, reader, other, stratum, **resampling)
+
+
+def _agreed(
+    both: Sequence[tuple[ReadAnswer, str, str]],
+    reader: str,
+    other: str,
+    stratum: str,
+    *,
+    seed: int,
+    n_resamples: int,
+) -> Iterator[Row]:
+    matrix = np.array([[_CODES[one], _CODES[two]] for _, one, two in both]).reshape(-1, 2)
+    clusters = [each.cluster for each, *_ in both]
+    for found in measured_rows(LABELS_OF_PAIR, matrix, clusters, seed, n_resamples):
+        of = Estimate(found["value"], found["low"], found["high"])
+        yield _row(
+            found["measure"],
+            reader,
+            found["n_items"],
+            of,
+            other=other,
+            subset=stratum,
+            reason=found["reason"],
+        )
+
+
+# --- Effect on scores ------------------------------------------------------------------------------
+
+
+def _effects(
+    metrics: Sequence[Metric],
+    answers: Sequence[ReadAnswer],
+    observed: Observed,
+    **resampling: int,
+) -> Iterator[Row]:
+    """Each metric that there is under both readings: as it is read, by rules alone, by compat."""
+    read = {each.place: each for each in answers}
+    by_rule = {name: by_rules_alone(of, name, read) for name, of in observed.items()}
+    columns: list[list[Unit]] = []
+    named: list[tuple[dict[str, str], int]] = []
+    for strict, compat in both_readings(metrics):
+        under = {
+            STRICT: _units(strict, observed),
+            RULE: _units(strict, by_rule),
+            COMPAT: _units(compat, observed),
+        }
+        of_metric = {"metric": strict.name, "aggregation": strict.aggregation}
+        for reader, other in ((STRICT, RULE), (COMPAT, STRICT)):
+            first, second = under[reader], under[other]
+            keys = [key for key in first if key in second]
+            scores = {reader: [first[key] for key in keys], other: [second[key] for key in keys]}
+            for shown in (STRICT, RULE) if reader == STRICT else (COMPAT,):
+                columns.append(scores[shown])
+                named.append(({"measure": "score", "reader": shown, **of_metric}, len(keys)))
+            columns.append([_less(first[key], second[key]) for key in keys])
+            compared = {"measure": "difference", "reader": reader, "other": other, **of_metric}
+            named.append((compared, len(keys)))
+    # All at once: the clusters are drawn once.
+    for (what, n), of in zip(named, estimate(columns, **resampling), strict=True):
+        yield _row(n=n, of=of, reason=NO_KEY, **what)
+
+
+def _less(first: Unit, second: Unit) -> Unit:
+    """The first less the second, of which both have a value."""
+    return replace(first, value=(first.value or 0.0) - (second.value or 0.0))
+
+
+def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
+    """The metrics that a benchmark has under the strict reading, each with its own under compat."""
+    for strict in metrics:
+        if getattr(strict, "observation", None) != RIGHT:
+            continue
+        for compat in metrics:
+            if type(compat) is type(strict) and compat == replace(
+                strict,
+                name=compat.name,
+                observation=RIGHT_COMPAT,  # type: ignore[call-arg]
+            ):
+                yield strict, compat
+
+
+def by_rules_alone(
+    scored: Sequence[Scored], model: str, read: Mapping[Place, ReadAnswer]
+) -> list[Scored]:
+    """A model's strict observations if no model were asked where no rule reads: those are wrong."""
+    unread = {place for place, of in read.items() if of.rule is None}
+    return [
+        replace(each, value=0.0, status="judged")
+        if (model, each.item_id, each.trial, each.turn) in unread
+        else each
+        for each in scored
+        if each.metric == RIGHT
+    ]
+
+
+def _units(metric: Metric, observed: Observed) -> dict[tuple[object, ...], Unit]:
+    """The units at the floor of all models, by model and key."""
+    return {
+        (model, *unit.key): unit
+        for model, scored in observed.items()
+        for unit in units_of(metric, floored(scored), "floor")
+    }
+
+
+def _row(
+    measure: str,
+    reader: str,
+    n: int,
+    of: Estimate,
+    *,
+    other: str = "",
+    subset: str = "",
+    metric: str = "",
+    aggregation: str = "",
+    reason: str | None = None,
+) -> Row:
+    """One figure; the reason stands where there is no value."""
+    return {
+        "measure": measure,
+        "reader": reader,
+        "other": other,
+        "subset": subset,
+        "metric": metric,
+        "aggregation": aggregation,
+        "n": n,
+        "value": of.value,
+        "ci_low": of.ci_low,
+        "ci_high": of.ci_high,
+        "reason": reason if of.value is None else None,
+    }

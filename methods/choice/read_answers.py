@@ -1,0 +1,107 @@
+"""What each reader read in an answer to a multiple-choice question, and samples of answers to check.
+
+What belongs here: one answer with the letters that rules, extractor and VLMEvalKit's rules read; in
+which stratum it is; drawing by seed; and what people are shown of it. The figures made of it are
+`extraction_quality.py`.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.ids import content_id
+from methods.prompts.messages import IMAGE_HERE
+
+Stratum = Literal["rule", "extractor", "none", "differ", "unread"]
+"""`unread`: nobody has read it. `differ`: the strict reading and VLMEvalKit's are other letters.
+`none`: Z was read. `rule`, `extractor`: who read the letter. Each answer is in one, the first that
+fits."""
+STRATA: tuple[Stratum, ...] = get_args(Stratum)
+QUEUED_KIND = "extraction"
+Place = tuple[str, str, str, int]
+"""Model, item, trial and turn."""
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """One answer and its readings: letters of choices, or Z; None where that reader read nothing.
+
+    `rule` is the strict rules' letter, `extractor` that of the model that is asked where they read
+    nothing, `lost` why it gave none. `compat_rule` is what VLMEvalKit's rules read, `second` what the
+    extractor read where a rule had read already: it counts in no score.
+    """
+
+    model: str
+    item_id: str
+    trial: str
+    turn: int
+    cluster: str
+    question: str
+    choices: tuple[str, ...]
+    answer: str
+    rule: str | None
+    extractor: str | None
+    lost: str | None
+    compat_rule: str | None
+    second: str | None = None
+
+    @cached_property
+    def place(self) -> Place:
+        """What tells it from the other answers on a release."""
+        return self.model, self.item_id, self.trial, self.turn
+
+    @property
+    def letter(self) -> str | None:
+        """The strict reading, which scores rest on: by rule, else by the extractor."""
+        return self.rule or self.extractor
+
+    @property
+    def compat(self) -> str | None:
+        """The reading of VLMEvalKit: by its rules, else the strict one."""
+        return self.compat_rule or self.letter
+
+    @property
+    def stratum(self) -> Stratum:
+        """Which of the strata it is in."""
+        if self.letter is None:
+            return "unread"
+        if self.letter != self.compat:
+            return "differ"
+        if self.letter == NO_CHOICE:
+            return "none"
+        return "rule" if self.rule else "extractor"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What people read: nobody's letter, not the model, and nothing chosen yet."""
+        return {
+            "question": self.question.replace(IMAGE_HERE, "(image)"),
+            "choices": dict(zip(LETTERS, self.choices, strict=False)),
+            "output": self.answer,
+            "choice": None,
+        }
+
+    @property
+    def queue_id(self) -> str:
+        """Id of that content in the review queue: equal answers to equal questions are one item."""
+        return content_id(QUEUED_KIND, self.content)
+
+
+def drawn(
+    answers: Iterable[ReadAnswer], n: int, seed: int, group: Callable[[ReadAnswer], object]
+) -> list[ReadAnswer]:
+    """`n` answers of each group, or all where there are fewer; in the order of their places.
+
+    They are drawn by a hash of seed and place: an answer that comes or goes changes one of them.
+    """
+    groups: dict[object, list[ReadAnswer]] = {}
+    for each in answers:
+        groups.setdefault(group(each), []).append(each)
+    chosen = [
+        each
+        for of in groups.values()
+        for each in sorted(of, key=lambda each: content_id(seed, *each.place))[:n]
+    ]
+    return sorted(chosen, key=lambda each: each.place)

@@ -1,0 +1,255 @@
+"""Whether letters are read rightly: a blind queue, second readings, figures, other rules."""
+
+import base64
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from PIL import Image
+
+from methods.choice import strict
+from methods.review import Decision, QueueItem, check_decision
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import ANY_ASSETS, Row, World, check, made, metadata, models_yaml, sentence
+
+pytestmark = pytest.mark.slow
+
+COLOURS = ("red", "green", "blue", "black")
+N_QUESTIONS = 8
+MODELS = ("careful", "refuser")
+PLANTED = {
+    # No rule reads it, and the extractor does.
+    0: "Plainly red, I should think, as anybody sees.",
+    # No strict rule reads it; VLMEvalKit's rules read D.
+    1: "The answer is dark, rather red.",
+    # No rule reads it, and the extractor reads it wrongly.
+    2: "Red without doubt, I should think, as I see it.",
+    # The extractor says no letter, however often it is asked.
+    3: "Red as a rose, I should think, or a tomato.",
+}
+WRONG, NO_LETTER = "A", "I cannot say."
+READING = dg.AssetSelection.assets(
+    *(
+        ["evaluate", name]
+        for name in ("second_readings", "extraction_queue", "extraction_quality", "reports")
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Eight questions on a red picture, asked of a model that knows and of one that declines."""
+    root = tmp_path_factory.mktemp("letters")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    models = models_yaml(world.proxy.base_url)
+    models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
+    world.write_models(models)
+    config = {"benchmark": "mmbench", "file": str(questions(root)), "split": "dev"}
+    config["language"] = "en"
+    imported = world.run("import_release", {"import_published": {"config": config}})
+    assert imported.success, sentence(imported)
+    world.proxy.rewrite(lambda asked: extracts(asked, 2), WRONG)
+    world.proxy.rewrite(lambda asked: extracts(asked, 3), NO_LETTER)
+    for number, answer in PLANTED.items():
+        world.proxy.rewrite(
+            lambda asked, number=number: (
+                asked.model == "offline-careful" and f"Question {number}." in asked.text
+            ),
+            answer,
+        )
+    world.write_settings({"evaluate": {"extraction_queue": {"n_answers": 5}}})
+    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    assert run.success and "evaluate/extraction_quality" in made(run)
+    yield world
+
+
+def extracts(asked: Any, number: int) -> bool:
+    return asked.task == "extract" and f"Question {number}." in asked.text
+
+
+def questions(root: Path) -> Path:
+    """The right choice, red, stands second in each: its letter is B."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64), "red").save(buffer, "PNG")
+    image = base64.b64encode(buffer.getvalue()).decode()
+    lines = ["\t".join(["index", "question", *"ABCD", "answer", "category", "image"])]
+    for number in range(N_QUESTIONS):
+        row = [str(number), f"Question {number}. Which colour has the picture, as in <image-2>?"]
+        row += ["green", "red", "blue", "black", "B", "image_style", image if not number else "0"]
+        lines.append("\t".join(row))
+    file = root / "mmbench.tsv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def figure(world: World, model: str, measure: str, reader: str, other: str = "", **of: str) -> Row:
+    (row,) = world.rows(
+        "SELECT * FROM evaluate.extraction_quality WHERE model = $model AND measure = $measure "
+        "AND reader = $reader AND other = $other AND subset = $subset AND metric = $metric",
+        **{"model": model, "measure": measure, "reader": reader, "other": other},
+        **{"subset": "", "metric": "", **of},
+    )
+    return row
+
+
+def asked(world: World) -> int:
+    return len(world.proxy.requests)
+
+
+def decision(item: QueueItem, reviewer: str, verdict: str, letter: str | None = None) -> Decision:
+    """What the review app stores when a person decides."""
+    edits = {"edits": {**item["content"], "choice": letter}} if verdict == "edit" else {}
+    record = {
+        **{"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1},
+        **{"reviewer": reviewer, "verdict": verdict, "decided_at": "2026-01-01T00:00:00+00:00"},
+        **edits,
+    }
+    return check_decision(record, item)
+
+
+# --- What was read -----------------------------------------------------------------------------------
+
+
+def test_shares_of_who_read_the_letters(read: World) -> None:
+    # Asked four times each: 0, 1, 3 and 4 to 7 (never missed); 2 once, since its reading is a miss.
+    n = 7 * 4 + 1
+    by_rule = figure(read, "careful", "read", "rule")
+    assert (by_rule["n"], by_rule["value"]) == (n, 4 * 4 / n)
+    assert figure(read, "careful", "read", "extractor")["value"] == (2 * 4 + 1) / n
+    assert figure(read, "careful", "unread", "strict")["value"] == 4 / n
+    assert figure(read, "careful", "unread", "strict", subset="no_letter")["value"] == 4 / n
+    assert figure(read, "refuser", "none", "rule")["value"] == 1
+    assert figure(read, "baseline:reference", "read", "rule")["value"] == 1
+    both = figure(read, "", "read", "rule")
+    assert (both["n"], both["value"]) == (
+        n + N_QUESTIONS,
+        (4 * 4 + N_QUESTIONS) / (n + N_QUESTIONS),
+    )
+
+
+def test_the_extractor_gains_what_it_reads_rightly_and_compat_loses_what_it_misreads(
+    read: World,
+) -> None:
+    gain = figure(read, "careful", "difference", "strict", "rule", metric="Circular")
+    # Of seven questions, without the lost one, 0, 1 and 4 to 7 are right; by rule alone 4 to 7.
+    assert gain["n"] == 7 and gain["value"] == pytest.approx(100 * 2 / 7)
+    assert gain["ci_low"] <= gain["value"] <= gain["ci_high"]
+    alone = figure(read, "careful", "score", "rule", metric="Circular")
+    assert alone["value"] == pytest.approx(100 * 4 / 7)
+    off = figure(read, "careful", "difference", "compat", "strict", metric="Circular")
+    # Question 1 is read as D in every pass.
+    assert off["n"] == 7 and off["value"] == pytest.approx(-100 / 7)
+    (board,) = read.rows(
+        "SELECT value FROM evaluate.scores WHERE model = 'careful' AND metric = 'Circular' "
+        "AND form = 'floor' AND subset_label = ''"
+    )
+    strict_score = figure(read, "careful", "score", "strict", metric="Circular")
+    assert strict_score["value"] == board["value"]
+
+
+def test_the_extractor_reads_what_rules_have_read_and_mostly_agrees(read: World) -> None:
+    rows = read.rows("SELECT model, value, reason, extractor FROM evaluate.second_readings")
+    models = [row["model"] for row in rows]
+    assert {name: models.count(name) for name in models} == {"careful": 10, "refuser": N_QUESTIONS}
+    # A refusal to question 2 is misread as A, and one to question 3 is not read.
+    lost = [row for row in rows if row["value"] is None]
+    assert [(row["model"], row["reason"]) for row in lost] == [("refuser", "no_letter")]
+    agreed = figure(read, "refuser", "raw", "rule", "extractor")
+    assert (agreed["n"], agreed["value"]) == (7, pytest.approx(6 / 7))
+    assert figure(read, "careful", "raw", "rule", "extractor")["value"] == 1
+
+
+# --- People ------------------------------------------------------------------------------------------
+
+
+def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
+    items = read.review_store.items(["extraction"])
+    outputs = {item["content"]["output"] for item in items}
+    assert set(PLANTED.values()) <= outputs and any("help" in output for output in outputs)
+    for item in items:
+        assert item["content"]["choice"] is None
+        assert set(item["content"]) == {"question", "choices", "output", "choice"}
+        assert not item.get("context") and item["image_ids"] == []
+        assert not any(model in json.dumps(item) for model in (*MODELS, "baseline"))
+        state = read.review_store.state(item["item_id"])
+        assert state is not None and state.status.name == "round_1"
+
+
+def test_nobody_can_accept_what_is_not_filled_in(read: World) -> None:
+    item = read.review_store.items(["extraction"])[0]
+    with pytest.raises(ValueError, match="needs people's values"):
+        decision(item, "ann", "accept")
+
+
+def test_what_people_read_is_compared_with_every_reader(read: World) -> None:
+    (read.home / "review.yaml").write_text("default: {annotators: 2, expert: none}")
+    planted = {
+        item["item_id"]: item
+        for item in read.review_store.items(["extraction"])
+        if item["content"]["output"] in PLANTED.values()
+    }
+    decisions = []
+    for item in planted.values():
+        red = next(name for name, text in item["content"]["choices"].items() if text == "red")
+        # Two people read two letters in the answers that nobody else has read.
+        other = "Z" if item["content"]["output"] == PLANTED[3] else red
+        decisions += [decision(item, "ann", "edit", red), decision(item, "bob", "edit", other)]
+    read.review_store.append(decisions)
+    run = read.run(ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "extraction_quality"]))
+    assert run.success
+    n_apart = sum(item["content"]["output"] == PLANTED[3] for item in planted.values())
+    told = metadata(run, "evaluate/extraction_quality")
+    assert told["people disagree"] == n_apart > 0
+    assert told["read by people"] == len(planted) - n_apart
+    # People read red; where the readings differ, VLMEvalKit's D is red in one pass of four at most.
+    differ = figure(read, "careful", "raw", "strict", "people", subset="differ")
+    assert differ["value"] == 1 and differ["n"] > 0
+    assert figure(read, "careful", "raw", "compat", "people", subset="differ")["value"] == 0
+    extractor = figure(read, "careful", "raw", "extractor", "people")
+    assert 0 < extractor["value"] < 1, "it was made to misread question 2"
+    assert figure(read, "careful", "raw", "rule", "people")["reason"]
+    # A blank item has no verdict worth comparing.
+    review = dg.AssetSelection.assets(["review", "agreement"])
+    assert read.run(ANY_ASSETS, assets=review).success
+    rows = read.rows("SELECT DISTINCT dimension FROM review.agreement WHERE kind = 'extraction'")
+    assert rows == [{"dimension": "choice"}]
+
+
+# --- Again -------------------------------------------------------------------------------------------
+
+
+def test_other_rules_read_the_answers_again_and_ask_nobody(
+    read: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read.rows("FROM evaluate.extractions ORDER BY ALL")
+    n_calls, n_asked = len(read.ledger), asked(read)
+    monkeypatch.setattr(strict, "VERSION", "changed")
+    run = read.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    assert run.success
+    assert (len(read.ledger), asked(read)) == (n_calls, n_asked)
+    assert read.rows("FROM evaluate.extractions ORDER BY ALL") == before
+    assert check(run, "evaluate/second_readings", "schema").passed
+
+
+def test_a_sample_of_nothing_asks_nothing_and_says_so(read: World) -> None:
+    n_asked = asked(read)
+    only = dg.AssetSelection.assets(["evaluate", "second_readings"])
+    run = read.run(
+        ANY_ASSETS, {"evaluate__second_readings": {"config": {"n_answers": 0}}}, assets=only
+    )
+    assert run.success and asked(read) == n_asked
+    assert read.rows("FROM evaluate.second_readings") == []
+    assert metadata(run, "evaluate/second_readings")["note"]
+
+
+def test_the_report_says_how_letters_were_read(read: World) -> None:
+    (page,) = (read.home / "reports").glob("mmbench-*.html")
+    text = page.read_text()
+    for words in ("How letters were read", "Gain by the extractor", "no_letter"):
+        assert words in text

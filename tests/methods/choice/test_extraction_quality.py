@@ -1,0 +1,192 @@
+"""Figures of how letters were read, worked by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from methods.choice.extraction_quality import NO_KEY, both_readings, quality_rows
+from methods.choice.passes import RIGHT, RIGHT_COMPAT
+from methods.choice.read_answers import ReadAnswer
+from methods.evaluation.metrics import Scored
+from methods.mmbench import Mmbench
+from methods.mmdu import Mmdu
+from methods.mmiu import Mmiu
+
+Row = dict[str, Any]
+
+
+def read(item_id: str, answer: str, **of: str | None) -> ReadAnswer:
+    given = {"rule": None, "extractor": None, "lost": None, "compat_rule": None, "second": None}
+    return ReadAnswer(
+        "m", item_id, "plain", 1, item_id, "?", ("red", "green", "blue", "black"), answer,
+        **{**given, **of},
+    )  # fmt: skip
+
+
+ANSWERS = [
+    read("1", "A", rule="A", compat_rule="A", second="A"),
+    # VLMEvalKit's rules and the extractor read another letter than the rules.
+    read("2", "B, no: C", rule="B", compat_rule="C", second="C"),
+    read("3", "The red one.", extractor="A"),
+    read("4", "Hm.", lost="no_letter"),
+]
+PEOPLE = {ANSWERS[0].queue_id: "A", ANSWERS[1].queue_id: "B", ANSWERS[2].queue_id: "D"}
+KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
+
+
+def observed(answers: list[ReadAnswer]) -> list[Scored]:
+    return [
+        Scored(
+            each.item_id,
+            each.cluster,
+            each.trial,
+            1,
+            metric,
+            None if letter is None else float(letter == KEYS[each.item_id]),
+            "not_judged" if letter is None else "judged",
+            labels={"task": "one"},
+        )
+        for each in answers
+        for metric, letter in ((RIGHT, each.letter), (RIGHT_COMPAT, each.compat))
+    ]
+
+
+def figures(answers: list[ReadAnswer], model: str = "m", people: Any = PEOPLE) -> dict[Any, Row]:
+    of_models: dict[str, list[ReadAnswer]] = {}
+    for each in answers:
+        of_models.setdefault(each.model, []).append(each)
+    rows = quality_rows(
+        Mmiu().metrics,
+        answers,
+        {name: observed(of) for name, of in of_models.items()},
+        people,
+        seed=0,
+        n_resamples=200,
+    )
+    return {
+        (row["measure"], row["reader"], row["other"], row["subset"], row["aggregation"]): row
+        for row in rows
+        if row["model"] == model
+    }
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[Any, Row]:
+    return figures(ANSWERS)
+
+
+def value(found: dict[Any, Row], *key: str) -> tuple[float | None, int]:
+    row = found[(*key, *[""] * (5 - len(key)))]
+    return row["value"], row["n"]
+
+
+def test_who_read_which_share(found: dict[Any, Row]) -> None:
+    assert value(found, "read", "rule") == (0.5, 4)
+    assert value(found, "read", "compat_rule") == (0.5, 4)
+    assert value(found, "read", "extractor") == (0.25, 4)
+    assert value(found, "unread", "strict") == (0.25, 4)
+    assert value(found, "unread", "strict", "", "no_letter") == (0.25, 4)
+    assert value(found, "none", "strict") == (0.0, 4)
+
+
+def test_what_names_no_choice_is_counted_by_who_read_it() -> None:
+    found = figures([*ANSWERS, read("5", "Sorry.", rule="Z"), read("6", "Blah.", extractor="Z")])
+    assert value(found, "none", "rule") == value(found, "none", "extractor") == (1 / 6, 6)
+    assert value(found, "none", "strict") == (2 / 6, 6)
+    assert value(found, "read", "rule") == (3 / 6, 6), "Z is a reading"
+
+
+def test_rules_and_extractor_disagree_where_it_was_planted(found: dict[Any, Row]) -> None:
+    # (A, A) and (B, C): half agree; by chance a quarter would, A with A.
+    assert value(found, "raw", "rule", "extractor") == (0.5, 2)
+    kappa, n = value(found, "cohen_kappa", "rule", "extractor")
+    assert kappa == pytest.approx((0.5 - 0.25) / (1 - 0.25)) and n == 2
+
+
+def test_strict_and_compat(found: dict[Any, Row]) -> None:
+    # (A, A), (B, C), (A, A); by chance (2/3)^2.
+    assert value(found, "raw", "strict", "compat") == (pytest.approx(2 / 3), 3)
+    kappa, _ = value(found, "cohen_kappa", "strict", "compat")
+    assert kappa == pytest.approx((6 / 9 - 4 / 9) / (1 - 4 / 9))
+    row = found["raw", "strict", "compat", "", ""]
+    assert row["ci_low"] <= row["value"] <= row["ci_high"]
+
+
+def test_people_side_with_the_rules_and_against_the_extractor(found: dict[Any, Row]) -> None:
+    assert value(found, "raw", "rule", "people") == (1.0, 2)
+    assert value(found, "raw", "extractor", "people") == (0.0, 1)
+    assert value(found, "raw", "strict", "people") == (pytest.approx(2 / 3), 3)
+    assert value(found, "raw", "compat", "people") == (pytest.approx(1 / 3), 3)
+    # By stratum: who is right where the two readings differ.
+    assert value(found, "raw", "strict", "people", "differ") == (1.0, 1)
+    assert value(found, "raw", "compat", "people", "differ") == (0.0, 1)
+    assert value(found, "raw", "extractor", "people", "extractor") == (0.0, 1)
+    assert ("raw", "rule", "people", "extractor", "") not in found
+
+
+def test_without_people_there_is_a_reason_and_no_value() -> None:
+    row = figures(ANSWERS, people={})["raw", "strict", "people", "", ""]
+    assert (row["n"], row["value"], row["reason"]) == (0, None, "No item was rated by two.")
+
+
+def test_the_extractor_gains_what_it_reads_rightly(found: dict[Any, Row]) -> None:
+    # Of the three questions with a reading the scores have 1 and 3, the rules alone 1, compat all.
+    assert value(found, "score", "strict", "", "", "micro") == (pytest.approx(200 / 3), 3)
+    assert value(found, "score", "rule", "", "", "micro") == (pytest.approx(100 / 3), 3)
+    assert value(found, "score", "compat", "", "", "micro") == (pytest.approx(100), 3)
+    assert value(found, "difference", "strict", "rule", "", "micro") == (pytest.approx(100 / 3), 3)
+    assert value(found, "difference", "compat", "strict", "", "micro") == (
+        pytest.approx(100 / 3),
+        3,
+    )
+    row = found["difference", "strict", "rule", "", "macro by task"]
+    assert row["value"] == pytest.approx(100 / 3) and row["ci_low"] <= row["value"]
+
+
+def test_an_extractor_that_reads_wrongly_gains_nothing() -> None:
+    wrong = [replace(each, extractor=each.extractor and "D") for each in ANSWERS]
+    found = figures(wrong)
+    assert value(found, "score", "strict", "", "", "micro") == (pytest.approx(100 / 3), 3)
+    assert value(found, "difference", "strict", "rule", "", "micro") == (0.0, 3)
+    assert value(found, "raw", "extractor", "people") == (1.0, 1), "people read D, too"
+
+
+def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:
+    other = [replace(each, model="n") for each in ANSWERS[:1]]
+    baseline = [replace(each, model="baseline:reference") for each in ANSWERS[3:]]
+    found = figures([*ANSWERS, *other, *baseline], model="")
+    assert value(found, "read", "rule") == (3 / 5, 5)
+    assert value(found, "unread", "strict") == (1 / 5, 5)
+    # 100, 0, 100 of one and 100 of the other.
+    assert value(found, "score", "strict", "", "", "micro") == (75, 4)
+    assert (
+        figures([*ANSWERS, *baseline], "baseline:reference")["read", "rule", "", "", ""]["n"] == 1
+    )
+
+
+def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
+    rows = list(quality_rows(Mmiu().metrics, ANSWERS, {}, {}, seed=0, n_resamples=100))
+    scores = [row for row in rows if row["metric"] and row["model"] == "m"]
+    assert len(scores) == 2 * 5 and {row["reason"] for row in scores} == {NO_KEY}
+    assert {row["value"] for row in scores} == {None} and {row["n"] for row in scores} == {0}
+    assert all((row["value"] is None) == (row["reason"] is not None) for row in rows)
+
+
+def test_nothing_comes_of_nothing() -> None:
+    assert list(quality_rows(Mmiu().metrics, [], {}, {}, seed=0, n_resamples=100)) == []
+
+
+def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:
+    def names(metrics: Any) -> list[tuple[str, str, str]]:
+        return [(one.name, one.aggregation, other.name) for one, other in both_readings(metrics)]
+
+    assert names(Mmbench().metrics) == [
+        ("Circular", "micro", "Circular (compat)"),
+        ("Vanilla", "micro", "Vanilla (compat)"),
+    ]
+    assert names(Mmiu(retest=True).metrics) == [
+        ("Accuracy", "macro by task", "Accuracy (compat)"),
+        ("Accuracy", "micro", "Accuracy (compat)"),
+    ]
+    assert names(Mmdu().metrics) == []

@@ -1,0 +1,116 @@
+"""Answers as they were read: their strata, the seeded sample, and what people are shown of them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.read_answers import STRATA, ReadAnswer, drawn
+from methods.evaluation.asking import Extract, Limits, Transcript, readings_of
+from methods.mmbench import Mmbench
+from methods.mmiu import Mmiu
+from tests.methods.choice.questions import item, run
+
+ONE = ReadAnswer(
+    model="secretive-9000",
+    item_id="q1",
+    trial="shift-0",
+    turn=1,
+    cluster="q1",
+    question="<ImageHere>\nWhich colour has <image-1>?",
+    choices=("red", "green", "blue"),
+    answer="The answer is B.",
+    rule="B",
+    extractor=None,
+    lost=None,
+    compat_rule="B",
+)
+MANY = [replace(ONE, model=f"m{n % 3}", item_id=f"q{n}") for n in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "extractor", "compat_rule", "stratum"),
+    [
+        ("B", None, "B", "rule"),
+        ("B", None, None, "rule"),
+        (None, "B", None, "extractor"),
+        (None, "B", "B", "extractor"),
+        ("Z", None, None, "none"),
+        (None, "Z", None, "none"),
+        ("B", None, "C", "differ"),
+        (None, "B", "C", "differ"),
+        ("Z", None, "A", "differ"),
+        (None, None, None, "unread"),
+        (None, None, "A", "unread"),
+    ],
+)
+def test_each_answer_is_in_one_stratum(
+    rule: str | None, extractor: str | None, compat_rule: str | None, stratum: str
+) -> None:
+    read = replace(ONE, rule=rule, extractor=extractor, compat_rule=compat_rule)
+    assert read.stratum == stratum and stratum in STRATA
+
+
+def test_people_see_question_choices_and_output_and_no_reading_and_no_model() -> None:
+    assert ONE.content == {
+        "question": "(image)\nWhich colour has <image-1>?",
+        "choices": {"A": "red", "B": "green", "C": "blue"},
+        "output": "The answer is B.",
+        "choice": None,
+    }
+    assert "secretive" not in json.dumps(ONE.content) + ONE.queue_id
+
+
+def test_who_answered_and_what_was_read_do_not_change_the_item() -> None:
+    other = replace(ONE, model="m2", item_id="q7", trial="shift-1", rule=None, extractor="A")
+    assert other.queue_id == ONE.queue_id
+    assert replace(ONE, choices=("green", "red", "blue")).queue_id != ONE.queue_id
+
+
+def test_a_sample_has_so_many_of_each_group_and_all_of_a_small_one() -> None:
+    small = replace(ONE, model="m9", item_id="q99")
+    found = drawn([*MANY, small], 4, 0, lambda each: each.model)
+    models = [each.model for each in found]
+    assert {name: models.count(name) for name in models} == {"m0": 4, "m1": 4, "m2": 4, "m9": 1}
+    assert drawn(MANY, 0, 0, lambda each: each.model) == []
+    assert drawn(MANY, 4, 1, lambda each: each.model) != drawn(MANY, 4, 0, lambda each: each.model)
+
+
+@given(st.permutations(MANY), st.integers(0, 9))
+def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(
+    shuffled: list[ReadAnswer], n: int
+) -> None:
+    few = drawn(shuffled, n, 7, lambda each: each.model)
+    assert few == drawn(MANY, n, 7, lambda each: each.model)
+    assert set(few) <= set(drawn(MANY, n + 1, 7, lambda each: each.model))
+
+
+# --- What was asked, from the answers that there are -------------------------------------------------
+
+
+def test_the_readings_of_a_transcript_are_those_that_asking_made() -> None:
+    question = item("B", "red", "green", "blue")
+    letters = {"shift-0": "B", "shift-1": "A", "shift-2": "C"}
+    steps, transcript = run(Mmbench(), question, lambda ask: f"({letters[ask.trial]})")
+    asked = [step for step in steps if isinstance(step, Extract)]
+    found = list(readings_of(Mmbench().ask(question, Limits()), transcript))
+    assert [(each.trial, each.choices) for each in found] == [
+        ("shift-0", ("red", "green", "blue")),
+        ("shift-1", ("green", "blue", "red")),
+        ("shift-2", ("blue", "red", "green")),
+    ]
+    assert [each.choices for each in asked] == [each.choices for each in found]
+
+
+def test_readings_end_where_nothing_was_answered() -> None:
+    question = item("B", "red", "green")
+    _, transcript = run(Mmiu(retest=True), question, lambda ask: "(B)")
+    assert [
+        each.trial for each in readings_of(Mmiu(retest=True).ask(question, Limits()), transcript)
+    ]
+    first = Transcript({("plain", 1): transcript.answer("plain", 1)}, {("plain", 1): "B"})
+    found = list(readings_of(Mmiu(retest=True).ask(question, Limits()), first))
+    assert [(each.trial, each.by_rule) for each in found] == [("plain", "B")]
+    assert list(readings_of(Mmiu().ask(question, Limits()), Transcript({}))) == []

@@ -1,0 +1,101 @@
+"""The section of a report on how letters were read."""
+
+from typing import Any
+
+import pytest
+
+from resources.images.store import ImageStore
+from resources.reports.benchmark_report import render_report
+from resources.reports.report_letters import letters_of
+from tests.resources.reports.report_rows import Page
+
+Row = dict[str, Any]
+HOSTILE = "<script>alert(1)</script>{{ 7*7 }}"
+
+
+def row(measure: str, reader: str, value: float | None, other: str = "", **of: Any) -> Row:
+    named = {"model": "", "subset": "", "metric": "", "aggregation": "", "n": 8, "reason": None}
+    ends = {"ci_low": value and value / 2, "ci_high": value}
+    return {
+        "measure": measure,
+        "reader": reader,
+        "other": other,
+        "value": value,
+        **ends,
+        **named,
+        **of,
+    }
+
+
+def stands(words: str, page: Page) -> bool:
+    """Whether cells with these words stand side by side."""
+    return "".join(words.split()) in "".join(page.text.split())
+
+
+def rows(model: str, gain: float = 25.0, **of: Any) -> list[Row]:
+    accuracy = {"metric": "Accuracy", "aggregation": "micro"}
+    made = [
+        row("read", "rule", 0.5),
+        row("read", "compat_rule", 0.25),
+        row("read", "extractor", 0.375),
+        row("none", "strict", 0.0),
+        row("unread", "strict", 0.125),
+        row("unread", "strict", 0.125, subset="no_letter"),
+        row("raw", "rule", 0.75, "extractor"),
+        row("cohen_kappa", "rule", 0.6, "extractor"),
+        row("raw", "strict", None, "people", n=0, reason="No item was rated by two."),
+        row("cohen_kappa", "strict", None, "people", n=0, reason="No item was rated by two."),
+        row("score", "strict", 75.0, **accuracy),
+        row("score", "rule", 75.0 - gain, **accuracy),
+        row("score", "compat", 62.5, **accuracy),
+        row("difference", "strict", gain, "rule", **accuracy),
+        row("difference", "compat", -12.5, "strict", **accuracy),
+    ]
+    return [{**each, "model": model, **of} for each in made]
+
+
+def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> None:
+    data["letters"] = [*rows(""), *rows("weak", 37.5)]
+    page = Page(render_report(data, store))
+    assert "How letters were read" in page.words and "#letters" in page.attributes("a", "href")
+    assert stands("All models 8 50.0 25.0–50.0 25.0 12.5–25.0 37.5", page)
+    assert stands("12.5 no_letter 12.5", page)
+    assert stands("weak 8 75.0 37.5–75.0 37.5 18.8–37.5 +37.5 +18.8 to +37.5 62.5", page)
+    assert stands("62.5 31.2–62.5 −12.5", page)
+    assert stands("Rules and extractor all that both read 8 75.0 37.5–75.0 0.60 0.30–0.60", page)
+    assert "No answer was read by both: score's reading and people." in page.words
+
+
+def test_models_come_first_all_together_then_each_then_what_stands_beside_them() -> None:
+    names = ("baseline:reference", "weak", "", "strong")
+    found = letters_of([each for name in names for each in rows(name)])
+    assert found is not None
+    assert [line.model for line in found.shares] == ["", "strong", "weak", "baseline:reference"]
+
+
+def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) -> None:
+    lost = {"value": None, "ci_low": None, "ci_high": None, "reason": "No key.", "n": 0}
+    data["letters"] = [
+        each | lost if each["metric"] else each for each in [*rows(""), *rows("weak")]
+    ]
+    assert stands("weak 0 – – – – –", Page(render_report(data, store)))
+
+
+@pytest.mark.parametrize("evaluated", [True, False])
+def test_a_release_without_letters_has_no_such_section(
+    data: Row, store: ImageStore, evaluated: bool
+) -> None:
+    data["letters"] = []
+    assert "How letters were read" not in render_report(data, store)
+    # A release whose keys are held out has letters and no leaderboard.
+    if not evaluated:
+        data |= {"scores": [], "ranks": [], "comparisons": [], "benchmark": None}
+    data["letters"] = rows("")
+    words = Page(render_report(data, store)).words
+    assert "How letters were read" in words and ("Leaderboard" in words) == evaluated
+
+
+def test_names_from_outside_are_only_text(data: Row, store: ImageStore) -> None:
+    data["letters"] = [*rows(""), *rows(HOSTILE)]
+    page = Page(render_report(data, store))
+    assert "script" not in {tag for tag, _ in page.elements} and HOSTILE in page.text

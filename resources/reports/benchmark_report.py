@@ -18,7 +18,7 @@ from resources.images.store import ImageStore
 from resources.reports.page import render
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
-from resources.reports.report_letters import letters_of
+from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
 from resources.reports.report_task_map import task_maps_of
@@ -40,7 +40,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
       the release has no reference
     - `task_map`, `task_distances`: rows of the tables of these names
-    - `letters`: rows of `evaluate.extraction_quality`, none where no letters are read
+    - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `examples`: items with images, choices, turns, references, answers and judgments
@@ -77,7 +77,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         generated=data["generated"],
         offline=_offline(data),
         failures=_failures(data["failures"]),
-        letters=letters_of(data["letters"]),
+        readings=readings_of(data["readings"]),
         charts=[chart for chart in charts if chart],
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)

@@ -111,7 +111,13 @@ def evaluated_today(after: Rows) -> None:
         if calls.get((row["release_id"], row["model"], row["item_id"], row["turn"]))
         == row["answer_call_key"]
     ]
-    later = ("second_readings", "extraction_queue", "extraction_quality", "task_map", "task_distances")
+    later = (
+        "second_readings",
+        "extraction_queue",
+        "extraction_quality",
+        "task_map",
+        "task_distances",
+    )
     for name in ("extractions", "comparisons", "ranks", "judge_quality", *later):
         after[f"evaluate.{name}"] = []
 

@@ -248,7 +248,7 @@ def report_data(store: ImageStore) -> Row:
         "failures": [],
         "task_map": [],
         "task_distances": [],
-        "letters": [],
+        "readings": [],
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
             Distribution("Words per question", "words", "questions", (12, 60, 230)),

@@ -76,7 +76,7 @@ class Agreed(NamedTuple):
     why: str
 
 
-class Letters(NamedTuple):
+class Readings(NamedTuple):
     """The section: shares by model, effects by metric, agreement; readers that were not compared."""
 
     shares: list[Shares]
@@ -85,7 +85,7 @@ class Letters(NamedTuple):
     not_compared: list[str]
 
 
-def letters_of(rows: Sequence[Row]) -> Letters | None:
+def readings_of(rows: Sequence[Row]) -> Readings | None:
     """The section of the rows of a release; None where no letter was read on it."""
     if not rows:
         return None
@@ -106,7 +106,7 @@ def letters_of(rows: Sequence[Row]) -> Letters | None:
         dict.fromkeys((row["metric"], row["aggregation"]) for row in rows if row["metric"])
     )
     agreement = list(_agreement(by_key))
-    return Letters(
+    return Readings(
         [_shares(by_key, model) for model in models],
         [
             (f"{metric}, {over}", [_effect(by_key, model, metric, over) for model in models])

@@ -6,7 +6,7 @@ import pytest
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_letters import letters_of
+from resources.reports.report_readings import readings_of
 from tests.resources.reports.report_rows import Page
 
 Row = dict[str, Any]
@@ -55,9 +55,9 @@ def rows(model: str, gain: float = 25.0, **of: Any) -> list[Row]:
 
 
 def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> None:
-    data["letters"] = [*rows(""), *rows("weak", 37.5)]
+    data["readings"] = [*rows(""), *rows("weak", 37.5)]
     page = Page(render_report(data, store))
-    assert "How letters were read" in page.words and "#letters" in page.attributes("a", "href")
+    assert "How letters were read" in page.words and "#readings" in page.attributes("a", "href")
     assert stands("All models 8 50.0 25.0–50.0 25.0 12.5–25.0 37.5", page)
     assert stands("12.5 no_letter 12.5", page)
     assert stands("weak 8 75.0 37.5–75.0 37.5 18.8–37.5 +37.5 +18.8 to +37.5 62.5", page)
@@ -68,14 +68,14 @@ def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> 
 
 def test_models_come_first_all_together_then_each_then_what_stands_beside_them() -> None:
     names = ("baseline:reference", "weak", "", "strong")
-    found = letters_of([each for name in names for each in rows(name)])
+    found = readings_of([each for name in names for each in rows(name)])
     assert found is not None
     assert [line.model for line in found.shares] == ["", "strong", "weak", "baseline:reference"]
 
 
 def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) -> None:
     lost = {"value": None, "ci_low": None, "ci_high": None, "reason": "No key.", "n": 0}
-    data["letters"] = [
+    data["readings"] = [
         each | lost if each["metric"] else each for each in [*rows(""), *rows("weak")]
     ]
     assert stands("weak 0 – – – – –", Page(render_report(data, store)))
@@ -85,17 +85,17 @@ def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) 
 def test_a_release_without_letters_has_no_such_section(
     data: Row, store: ImageStore, evaluated: bool
 ) -> None:
-    data["letters"] = []
+    data["readings"] = []
     assert "How letters were read" not in render_report(data, store)
     # A release whose keys are held out has letters and no leaderboard.
     if not evaluated:
         data |= {"scores": [], "ranks": [], "comparisons": [], "benchmark": None}
-    data["letters"] = rows("")
+    data["readings"] = rows("")
     words = Page(render_report(data, store)).words
     assert "How letters were read" in words and ("Leaderboard" in words) == evaluated
 
 
 def test_names_from_outside_are_only_text(data: Row, store: ImageStore) -> None:
-    data["letters"] = [*rows(""), *rows(HOSTILE)]
+    data["readings"] = [*rows(""), *rows(HOSTILE)]
     page = Page(render_report(data, store))
     assert "script" not in {tag for tag, _ in page.elements} and HOSTILE in page.text

@@ -133,6 +133,8 @@ def _distances(of: _Differences, *, seed: int, n_resamples: int) -> list[Estimat
 
 def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None]:
     n_models, n_letters, n_clusters = of.of_letters.shape
+    if not n_models * n_clusters:
+        return [None] * n_models
     rows = of.of_letters.reshape(-1, n_clusters)
     observed = np.abs(of.of_letters.sum(axis=2)).sum(axis=1)
     as_extreme = np.zeros(n_models)

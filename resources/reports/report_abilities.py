@@ -33,6 +33,11 @@ class AbilityPairs(NamedTuple):
     pairs: list[tuple[Who, Who, list[Cell | None]]]
     n_left_out: int
 
+    @property
+    def none_can_count(self) -> bool:
+        """Whether every ability has too few items for any difference to count."""
+        return all(each is None for _, cells in self.lines for each in cells)
+
 
 class Level(NamedTuple):
     """One level of abilities: the scores on each, and the comparisons."""

@@ -137,6 +137,14 @@ def test_models_are_counted_that_another_is_surely_better_and_worse_than(able, s
     assert row[:2] == ["strong less weak", "+40.0 +35.0 to +45.0 p = 0.010"]
 
 
+def test_where_every_ability_has_too_few_items_that_is_said_once(able, store) -> None:
+    for row in able["ability_comparisons"]:
+        row["n_clusters"] = 5
+    html = render_report(able, store)
+    assert Page(html).words.count("too few items") == 1 and 'class="against"' not in html
+    assert "+40.0" in html[html.index("The differences, with their intervals") :]
+
+
 def test_many_pairs_are_counted_and_not_all_listed(able) -> None:
     names = [f"m{n:02}" for n in range(16)]
     able["scores"] = [

@@ -68,7 +68,7 @@ class Mmbench:
         for shift in range(len(item.choices)):
             order = shifted(len(item.choices), shift)
             below = f"{lettered(in_order(item.choices, order))}\n{INSTRUCTION}"
-            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below)
+            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return
 

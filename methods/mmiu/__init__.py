@@ -38,13 +38,17 @@ class Mmiu:
     relations and tasks are labels that it is split by. A refusal counts as a miss: the paper leaves it
     out, as the form `judged` of a score does where a filter declined. `Upper bound` takes it for right.
 
+    Where the images of a question are too many for a model, the policy `sample` leaves out as many as
+    it takes, as the paper does, and `tile` sends one numbered picture of all, as it does for models of
+    one image.
+
     With `retest`, what was right is asked again with the choices shuffled, so that none keeps its
     letter, and counts as `Accuracy, retested` if it is right again. The paper does so for models that
     tend to repeat one option; here it is a figure of its own, the same for all models.
     """
 
     name = "mmiu"
-    context_policies: Sequence[ContextPolicy] = ()
+    context_policies: Sequence[ContextPolicy] = ("sample", "tile")
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
     judge_version = "letter@1"
@@ -89,7 +93,8 @@ class Mmiu:
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
             order = order_of(item, trial)
             choices = lettered(in_order(item.choices, order), "({}) {}")
-            letters = yield from ask_pass(item, trial, order, f"Choices:\n{choices}\n{HINT}")
+            below = f"Choices:\n{choices}\n{HINT}"
+            letters = yield from ask_pass(item, trial, order, below, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return
 

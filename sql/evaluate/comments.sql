@@ -14,6 +14,7 @@ COMMENT ON COLUMN evaluate.answers.reasoning IS 'What the model thought before i
 COMMENT ON COLUMN evaluate.answers.call_key IS 'Model call that gave the answer; NULL if nothing was asked.';
 COMMENT ON COLUMN evaluate.answers.prompt_version IS 'Form in which the dialogue was put to the model, and its version; context= names a policy for long ones.';
 COMMENT ON COLUMN evaluate.answers.turns_left_out IS 'Oldest turns that were left out as the dialogue was too long; NULL where none was.';
+COMMENT ON COLUMN evaluate.answers.images_left_out IS 'Images that were left out at random as there were too many; NULL where none was.';
 
 COMMENT ON COLUMN evaluate.judgments.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.judgments.release_id IS 'Release that the question is from.';

@@ -75,7 +75,7 @@ def evaluated_today(after: Rows) -> None:
         if (row["stage"], row["reason"]) == ("answers", "not_asked")
     }
     for row in after["evaluate.answers"]:
-        row |= {"trial": "plain", "turns_left_out": None}
+        row |= {"trial": "plain", "turns_left_out": None, "images_left_out": None}
         if (row["release_id"], row["model"], row["item_id"], row["turn"]) in unasked:
             row["status"] = "not_asked"
     for row in after["evaluate.judgments"]:

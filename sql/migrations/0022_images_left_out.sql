@@ -1,4 +1,7 @@
--- Models compared by ability: filled when comparisons are made anew.
+-- Images that were left out of a question at random; models compared by ability, filled when comparisons are made
+-- anew.
+ALTER TABLE evaluate.answers ADD COLUMN images_left_out INTEGER;
+
 CREATE TABLE evaluate.ability_comparisons (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,

@@ -37,7 +37,8 @@ class AnswersSettings(EvaluationSettings):
     context_policy: ContextPolicy = Field(
         "fail",
         description="If a dialogue is too long for a model: its turn fails; truncate, its oldest turns "
-        "are left out with their images; tile, its images are sent as one. Named in scores.",
+        "are left out with their images; tile, its images are sent as one; sample, images are left out "
+        "at random. Named in scores.",
     )
     also_on: list[str] = Field(
         [], description="Ids of releases to ask on beside those in force, such as earlier ones."
@@ -100,7 +101,9 @@ def answers(
     counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
     if settings.context_policy != "fail":
         left_out = sum(
-            row["turns_left_out"] is not None for c in conversations for row in c.answers
+            bool(row["turns_left_out"] or row["images_left_out"])
+            for each in conversations
+            for row in each.answers
         )
         counted |= {"shortened": left_out, "context policy": _told(runs, settings.context_policy)}
     return write_results(

@@ -1,7 +1,7 @@
 """Comparisons: every two models on the same turns, and the ranks that follow.
 
-What belongs here: the tables `evaluate.comparisons` and `evaluate.ranks`. What is compared, and how, is
-`methods/evaluation/ranking.py`.
+What belongs here: the table `evaluate.comparisons`, and those of ranks and of abilities beside it. What
+is compared, and how, is `methods/evaluation/ranking.py`.
 """
 
 import dagster as dg
@@ -12,10 +12,12 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, slices
 from methods.benchmarks import Benchmarks
-from methods.evaluation.ranking import compare
+from methods.evaluation.ranking import compare, compare_parts
 from methods.evaluation.related import related
 from resources.llm.registry import load_registry
 from resources.warehouse import Warehouse, Write
+
+PARTS = "evaluate.ability_comparisons"
 
 
 class ComparisonsSettings(ScoringSettings):
@@ -32,7 +34,7 @@ class ComparisonsSettings(ScoringSettings):
 @table_asset(
     "evaluate.comparisons",
     settings=ComparisonsSettings,
-    side_tables=["evaluate.ranks"],
+    side_tables=["evaluate.ranks", PARTS],
     deps=[observations],
     automation_condition=WHEN_READY,
 )
@@ -46,9 +48,10 @@ def comparisons(
     Two models differ if `p_holm` is small; whether their own intervals overlap says little, because
     what is hard is hard for both. `detectable` is the smallest true difference that would be found four
     times of five. Ranks, with the places that a model may as well have, are in `evaluate.ranks`, where
-    it is marked whether a model, or one of its family, judged or wrote the release.
+    it is marked whether a model, or one of its family, judged or wrote the release. Where items have
+    abilities, models are compared on each of these, too: `evaluate.ability_comparisons`.
     """
-    pairs, ranks = [], []
+    pairs, ranks, parts = [], [], []
     families = load_registry().families
     writers = {
         row["release_id"]: row["writers"] or [] for row in warehouse.read("release/all").to_pylist()
@@ -63,6 +66,15 @@ def comparisons(
             n_resamples=settings.n_resamples,
         )
         pairs += [{**each.columns, **row} for row in compared]
+        # The finest abilities have few items each.
+        found = compare_parts(
+            each.benchmark.metrics,
+            each.observed,
+            each.benchmark.abilities[:-1],
+            seed=settings.seed,
+            n_resamples=settings.n_resamples,
+        )
+        parts += [{**each.columns, **row} for row in found]
         for row in ranked:
             remarks = related(row["model"], judges, writers.get(each.release_id, []), families)
             ranks.append({**each.columns, **row, "related": ", ".join(remarks) or None})
@@ -71,6 +83,7 @@ def comparisons(
         [
             Write("evaluate.comparisons", table, {}),
             Write("evaluate.ranks", rows_to_arrow("evaluate.ranks", ranks), {}),
+            Write(PARTS, rows_to_arrow(PARTS, parts), {}),
         ]
     )
     return report(table)

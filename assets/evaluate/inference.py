@@ -126,8 +126,11 @@ class _Driver:
             # It is asked again with less, and that is recorded.
             return Answer(reply.row["status"], call_key=reply.row["call_key"], too_long=True)
         self._key_of[ask.trial, ask.turn] = reply.row["call_key"]
-        left_out = ask.turns_left_out or None
-        self._add({"trial": ask.trial, "turn": ask.turn, "turns_left_out": left_out, **reply.row})
+        left_out = {
+            "turns_left_out": ask.turns_left_out or None,
+            "images_left_out": ask.images_left_out or None,
+        }
+        self._add({"trial": ask.trial, "turn": ask.turn, **left_out, **reply.row})
         if reply.loss is not None:
             reason, detail = reply.loss
             own = reason in OWN_DOING
@@ -154,7 +157,10 @@ class _Driver:
         return read.value
 
     def _add(self, row: Row) -> None:
-        fixed = {"call_key": None, "turns_left_out": None, "prompt_version": self._named}
+        fixed = {
+            **dict.fromkeys(("call_key", "turns_left_out", "images_left_out")),
+            "prompt_version": self._named,
+        }
         self.answers.append({**fixed, **row})
 
     def _lose(

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assets.common.tables import map_of
+from assets.evaluate.choice_data import choice_data
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
+from methods.evaluation.slices import abilities_above
 from methods.release import Rows
 from methods.release_items import items_of_release
 from methods.release_statistics import distributions, shares
@@ -41,12 +43,12 @@ def report_data(
     where = {"release_id": release["release_id"]}
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
+    benchmark = benchmarks.get(release["benchmark"])
     return {
         **board_data(warehouse, benchmarks, release, profile, families),
+        "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
+        "above": abilities_above(items, benchmark.abilities if benchmark else ()),
         "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
-        "unjudgeable": [
-            row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
-        ],
         "task_map": warehouse.read("evaluate/task_map_of", where).to_pylist(),
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
@@ -69,7 +71,7 @@ def board_data(
     """The part of that data that the leaderboard and the index are made of."""
     where = {"release_id": release["release_id"]}
     scores = warehouse.read("evaluate/scores_of", where).to_pylist()
-    benchmark = benchmarks.get(scores[0]["benchmark"]) if scores else None
+    benchmark = benchmarks.get(release["benchmark"])
     scored = {row["model"] for row in scores}
     return {
         "release": release,
@@ -80,14 +82,20 @@ def board_data(
         "scores": scores,
         "ranks": warehouse.read("evaluate/ranks_of", where).to_pylist(),
         "comparisons": warehouse.read("evaluate/comparisons_of", where).to_pylist(),
+        "ability_comparisons": warehouse.read("evaluate/ability_comparisons_of", where).to_pylist(),
+        "above": {},
         "missing": warehouse.read("evaluate/missing_of", where).to_pylist(),
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
+        "unjudgeable": [
+            row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
+        ],
     }
 
 
 def _benchmark(benchmark: Benchmark) -> Row:
     return {
         "name": benchmark.name,
+        "abilities": list(benchmark.abilities),
         "by_rule": not benchmark.judge_prompts,
         "grades": benchmark.score_range,
         "metrics": [metric_row(metric) for metric in benchmark.metrics],
@@ -104,6 +112,7 @@ def metric_row(metric: Metric) -> Row:
         "high": high if math.isfinite(high) else None,
         "higher_is_better": metric.higher_is_better,
         "inverse": metric.inverse,
+        "refusals_are_right": metric.refusals_are_right,
     }
 
 

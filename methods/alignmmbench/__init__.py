@@ -53,6 +53,7 @@ class Alignmmbench:
     extractor_prompts: Sequence[str] = ()
     judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
     dimensions: Sequence[str] = (RATING,)
+    abilities: Sequence[str] = (CATEGORY, TASK)
     score_range = (LOWEST, HIGHEST)
     metrics: Sequence[Metric] = (
         *(

@@ -11,7 +11,8 @@ from methods.choice.compat import compat
 from methods.choice.extraction import EXTRACT_PROMPT, extract_data, letter_reader
 from methods.choice.lettered import Order, asked, in_order, key_of, letter_in
 from methods.choice.strict import strict
-from methods.evaluation.asking import Ask, Asking, Extract, Transcript
+from methods.evaluation.asking import Asking, Extract, Limits, Transcript
+from methods.evaluation.dialogue import Dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Observation, unjudged
 
@@ -30,13 +31,16 @@ class Letters(NamedTuple):
 
 
 def ask_pass(
-    item: Item, trial: str, order: Order, below: str
+    item: Item, trial: str, order: Order, below: str, limits: Limits
 ) -> Generator[Asking, Any, Letters | None]:
     """Ask the question in an order, `below` standing under it, and read the answer.
 
+    Every pass of an item leaves out the same images where all of them are too many (`dialogue.py`).
     None where the model gave no text.
     """
-    answer = yield Ask(trial, TURN, (asked(item, below),))
+    dialogue = Dialogue(trial, limits.context_policy, item.item_id)
+    dialogue.put_message(asked(item, below))
+    answer = yield from dialogue.ask(TURN)
     if answer.text is None:
         return None
     texts = in_order(item.choices, order)

@@ -25,9 +25,10 @@ OWN_DOING = ("refused", *NO_ANSWER)
 """What a model may do instead of answering: it counts in its scores, and is no loss."""
 
 
-ContextPolicy = Literal["fail", "truncate", "tile"]
+ContextPolicy = Literal["fail", "truncate", "tile", "sample"]
 """What is done about a dialogue that is too long for a model: its turn fails; the oldest turns are left
-out, with their images; the images shown so far are sent as one numbered picture."""
+out, with their images; the images shown so far are sent as one numbered picture; images are left out at
+random."""
 _CONTEXT = " context="
 
 
@@ -53,15 +54,17 @@ class Limits:
 class Ask:
     """The model is asked; the generator is sent its `Answer`.
 
-    `turns_left_out` counts the oldest turns that `messages` lack, `in_a_grid` sends all images as one
-    numbered picture. Where it `can_be_shorter` and is too long, nothing is recorded, and the generator
-    asks the same trial and turn again, with less.
+    `turns_left_out` counts the oldest turns that `messages` lack, `images_left_out` the images that
+    were left out at random; `in_a_grid` sends all images as one numbered picture. Where it
+    `can_be_shorter` and is too long, nothing is recorded, and the generator asks the same trial and
+    turn again, with less.
     """
 
     trial: str
     turn: int
     messages: tuple[Message, ...]
     turns_left_out: int = 0
+    images_left_out: int = 0
     in_a_grid: bool = False
     can_be_shorter: bool = False
 

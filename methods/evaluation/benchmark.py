@@ -38,6 +38,10 @@ class Benchmark(Protocol):
     metrics: Sequence[Metric]
     """What stands on the leaderboard, the one that ranks first."""
 
+    abilities: Sequence[str]
+    """The labels of what an item is about, from the coarsest to the finest: a report shows the finest
+    ones as a map, and the level above them side by side. Empty where items have none."""
+
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """Yields what to ask; is sent what came (`asking.py`)."""
         ...

@@ -1,9 +1,10 @@
 """A dialogue as one model is asked it: its own history, and what is done where it is too long.
 
-What belongs here: asking an item turn by turn, the messages of each turn, and the policies `truncate`
-and `tile`.
+What belongs here: asking an item turn by turn, the messages of each turn, and the policies `truncate`,
+`tile` and `sample`.
 """
 
+import random
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from methods.evaluation.asking import (
     Unasked,
 )
 from methods.evaluation.items import Item
+from methods.prompts.many_images import with_images_at
 from methods.prompts.messages import Image, Message, Text, interleave
 
 
@@ -61,18 +63,24 @@ class _Exchange:
 class Dialogue:
     """The turns so far, each with its images and, but for the last one, what was answered.
 
-    What was too long once is not tried again: later turns begin with as much left out.
+    What was too long once is not tried again: later turns begin with as much left out. Which images are
+    left out first follows from `seed`.
     """
 
-    def __init__(self, trial: str, policy: ContextPolicy):
-        self._trial, self._policy = trial, policy
+    def __init__(self, trial: str, policy: ContextPolicy, seed: str = ""):
+        self._trial, self._policy, self._seed = trial, policy, seed
         self._exchanges: list[_Exchange] = []
         self._n_left_out = 0
+        self._n_images_left_out = 0
         self._in_a_grid = False
 
     def put(self, question: str, image_ids: Sequence[str]) -> None:
         """A user turn; the i-th `<ImageHere>` is the i-th image. Raises ValueError (`interleave`)."""
-        self._exchanges.append(_Exchange(Message("user", interleave(question, list(image_ids)))))
+        self.put_message(Message("user", interleave(question, list(image_ids))))
+
+    def put_message(self, question: Message) -> None:
+        """A user turn whose images are in their places."""
+        self._exchanges.append(_Exchange(question))
 
     def reply(self, text: str) -> None:
         """What the assistant says to the last turn."""
@@ -82,7 +90,9 @@ class Dialogue:
         """The last turn after the others, with less each time that it is too long.
 
         `truncate` leaves out the oldest turn, until the question is alone; `tile` sends all images as
-        one. Returns the last answer, which may be too long all the same.
+        one; `sample` leaves out images, each time a tenth of those that were sent, until one is left
+        (MMIU, 4.1: images are sampled until the model can be tested). Returns the last answer, which
+        may be too long all the same.
         """
         while True:
             answer = yield Ask(
@@ -90,6 +100,7 @@ class Dialogue:
                 turn,
                 self._messages(),
                 turns_left_out=self._n_left_out,
+                images_left_out=self._n_images_left_out,
                 in_a_grid=self._in_a_grid,
                 can_be_shorter=self._can_be_shorter,
             )
@@ -97,14 +108,22 @@ class Dialogue:
                 return answer
             if self._policy == "truncate":
                 self._n_left_out += 1
+            elif self._policy == "sample":
+                self._n_images_left_out += max(1, (self._n_images - self._n_images_left_out) // 10)
             else:
                 self._in_a_grid = True
 
     @property
     def _can_be_shorter(self) -> bool:
         if self._policy == "tile":
-            return not self._in_a_grid and sum(each.n_images for each in self._exchanges) > 1
+            return not self._in_a_grid and self._n_images > 1
+        if self._policy == "sample":
+            return self._n_images - self._n_images_left_out > 1
         return self._policy == "truncate" and self._n_left_out < len(self._exchanges) - 1
+
+    @property
+    def _n_images(self) -> int:
+        return sum(each.n_images for each in self._exchanges)
 
     def _messages(self) -> tuple[Message, ...]:
         messages: list[Message] = []
@@ -115,6 +134,12 @@ class Dialogue:
         if self._n_left_out:
             first = messages[0]
             messages[0] = Message(first.role, (Text(f"{self._left_out()}\n\n"), *first.parts))
+        if self._n_images_left_out:
+            # One order of all images: what is sent with fewer is part of what is sent with more, and
+            # models that take as many are sent the same ones.
+            order = list(range(self._n_images))
+            random.Random(self._seed).shuffle(order)
+            messages = with_images_at(messages, order[self._n_images_left_out :])
         return tuple(messages)
 
     def _left_out(self) -> str:

@@ -22,7 +22,8 @@ from methods.evaluation.contestants import (
 )
 from methods.evaluation.counts import coverage
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.scoring import in_form, mean, units_of
+from methods.evaluation.scoring import by_subset, in_form, mean, units_of
+from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import Comparison, compare_pairs, holm
 from methods.evaluation.statistics.power import minimum_detectable_effects
 from methods.evaluation.statistics.ranks import rank_models
@@ -84,6 +85,47 @@ def compare(
                 ranked = _ranks(metric, covered, of_models, compared, least_coverage)
                 ranks += [{**of, **row} for row in [*ranked, *_without_rank(observed)]]
     return comparisons, ranks
+
+
+def compare_parts(
+    metrics: Sequence[Metric],
+    observed: Mapping[str, Sequence[Scored]],
+    labels: Sequence[str],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> list[Row]:
+    """Every two models on the items with each value of `labels`, by the first metric that is split.
+
+    What a model failed counts as the lowest value. p is adjusted by Holm over all pairs and values of a
+    label.
+    """
+    models = sorted(filter(is_model, observed))
+    metric = next((each for each in metrics if each.aggregation == "micro"), None)
+    if metric is None or len(models) < 2:
+        return []
+    split = set(subsets([each.labels for model in models for each in observed[model]]))
+    parts = {model: by_subset(in_form(observed[model], "floor"), split) for model in models}
+    rows: list[Row] = []
+    for label in labels:
+        of_label = []
+        for value in sorted(value for of, value in split if of == label):
+            part = [parts[model].get((label, value), []) for model in models]
+            values, clusters = matrix([units_of(metric, scored, "floor") for scored in part])
+            pairs = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
+            of_label += [(value, pair) for pair in pairs]
+        adjusted = holm([pair.p_value for _, pair in of_label])
+        rows += [
+            {
+                "metric": metric.name,
+                "aggregation": metric.aggregation,
+                "subset_label": label,
+                "subset_value": value,
+                **_row(models, replace(pair, p_adjusted=p)),
+            }
+            for (value, pair), p in zip(of_label, adjusted, strict=True)
+        ]
+    return rows
 
 
 def _pairs(

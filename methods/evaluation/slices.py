@@ -6,6 +6,7 @@ task, language) stand in `release.items`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from methods.evaluation.items import Item
@@ -52,6 +53,21 @@ def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     for label, found in values.items():
         if label and 1 < len(found) <= MOST_VALUES:
             yield from ((label, value) for value in found)
+
+
+def abilities_above(items: Sequence[Item], abilities: Sequence[str]) -> dict[str, str]:
+    """The ability that each of the finest ones is part of: value of the last label -> of that before.
+
+    The commonest, where items differ; empty where there are no two levels.
+    """
+    if len(abilities) < 2:
+        return {}
+    above, finest = abilities[-2:]
+    found: dict[str, Counter[str]] = {}
+    for item in items:
+        if finest in item.labels and above in item.labels:
+            found.setdefault(item.labels[finest], Counter())[item.labels[above]] += 1
+    return {value: min(n, key=lambda of: (-n[of], of)) for value, n in found.items()}
 
 
 def _how_many(n_images: int) -> str:

@@ -17,6 +17,7 @@ from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.difference import difference
 from methods.evaluation.slices import CHOICES
+from methods.mmbench.taxonomy import L1, L2, L3
 
 INSTRUCTION = "Answer with the letter of the choice that is right."
 SHIFT = "shift-"
@@ -48,6 +49,7 @@ class Mmbench:
     judge_version = "letter@1"
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
+    abilities: Sequence[str] = (L1, L2, L3)
     metrics: Sequence[Metric] = (
         CIRCULAR,
         VANILLA,
@@ -66,7 +68,7 @@ class Mmbench:
         for shift in range(len(item.choices)):
             order = shifted(len(item.choices), shift)
             below = f"{lettered(in_order(item.choices, order))}\n{INSTRUCTION}"
-            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below)
+            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return
 

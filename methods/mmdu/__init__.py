@@ -40,6 +40,7 @@ class Mmdu:
     judge_version = "turns@2"
     dimensions: Sequence[str] = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
+    abilities: Sequence[str] = ()
     metrics: Sequence[Metric] = tuple(
         Mean(
             name=dimension,

@@ -23,11 +23,12 @@ from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.all_right import AllRight
-from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.metrics.mean import Mean, MeanOrRefused
+from methods.mmiu.taxonomy import RELATION, TASK
 
 RETEST = "retest-1"
 HINT = "Hint: answer with the letter of the right choice alone, like A, B, C or D."
-BY_TASK = f"{BY_LABEL}task"
+BY_TASK = f"{BY_LABEL}{TASK}"
 
 
 class Mmiu:
@@ -35,7 +36,11 @@ class Mmiu:
 
     `Accuracy` is the mean over tasks, which count alike, as the paper has it, and over questions;
     relations and tasks are labels that it is split by. A refusal counts as a miss: the paper leaves it
-    out, as the form `judged` of a score does where a filter declined.
+    out, as the form `judged` of a score does where a filter declined. `Upper bound` takes it for right.
+
+    Where the images of a question are too many for a model, the policy `sample` leaves out as many as
+    it takes, as the paper does, and `tile` sends one numbered picture of all, as it does for models of
+    one image.
 
     With `retest`, what was right is asked again with the choices shuffled, so that none keeps its
     letter, and counts as `Accuracy, retested` if it is right again. The paper does so for models that
@@ -43,18 +48,19 @@ class Mmiu:
     """
 
     name = "mmiu"
-    context_policies: Sequence[ContextPolicy] = ()
+    context_policies: Sequence[ContextPolicy] = ("sample", "tile")
     extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
     judge_prompts: Sequence[str] = ()
     judge_version = "letter@1"
     dimensions: Sequence[str] = OBSERVED
     score_range = (0, 1)
+    abilities: Sequence[str] = (RELATION, TASK)
 
     def __init__(self, *, retest: bool = False):
         self._retest = retest
         self.answer_version = "retested@1" if retest else "once@1"
         once = [
-            Mean(
+            kind(
                 name=name,
                 observation=observed,
                 aggregation=over,
@@ -62,7 +68,11 @@ class Mmiu:
                 lowest=0.0,
                 highest=100.0,
             )
-            for name, observed in (("Accuracy", RIGHT), ("Accuracy (compat)", RIGHT_COMPAT))
+            for kind, name, observed in (
+                (Mean, "Accuracy", RIGHT),
+                (Mean, "Accuracy (compat)", RIGHT_COMPAT),
+                (MeanOrRefused, "Upper bound", RIGHT),
+            )
             for over in (BY_TASK, "micro")
         ]
         twice = [
@@ -83,7 +93,8 @@ class Mmiu:
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
             order = order_of(item, trial)
             choices = lettered(in_order(item.choices, order), "({}) {}")
-            letters = yield from ask_pass(item, trial, order, f"Choices:\n{choices}\n{HINT}")
+            below = f"Choices:\n{choices}\n{HINT}"
+            letters = yield from ask_pass(item, trial, order, below, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return
 

@@ -35,13 +35,13 @@ from methods.evaluation.published_tables import (
     tsv_line,
     tsv_rows,
 )
-from methods.mmiu.taxonomy import image_level, task_of
+from methods.mmiu.taxonomy import RELATION, TASK, image_level, task_of
 
 PUBLISHED_FILES = {
     "mmiu.json": "the questions in MMIU's format",
     "mmiu.tsv": "the questions as VLMEvalKit reads them, images inside",
 }
-TASK, RELATION, SUBSET, LEVEL = "task", "relation", "subset", "images"
+SUBSET, LEVEL = "subset", "images"
 DERIVED = (TASK, RELATION, SUBSET, LEVEL)
 """Labels that follow from the record's task and its images."""
 _CONTEXT = "Context"

@@ -91,6 +91,8 @@ TASKS = tuple(
     for name, abbreviation in tasks.items()
 )
 RELATIONS = tuple(_TASKS)
+TASK, RELATION = "task", "relation"
+"""Labels of an item."""
 
 _SPELLINGS = {"vedio": "video", "causality": "casuality", "3d": "threed"}
 _FOLDED = {re.sub("[^a-z0-9]", "", task.name.lower()): task for task in TASKS}

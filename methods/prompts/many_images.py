@@ -1,13 +1,14 @@
 """Messages with more images than a model takes, made into messages that it takes.
 
-What belongs here: which images are sent and what stands in the places of the others. Drawing a grid is
-`methods/ingest/picture_grid.py`; a model's entry of models.yaml says which of the two ways is its own.
+What belongs here: which images are sent and what stands in the places of the others, both for a model's
+entry of models.yaml and for a benchmark's policy (`methods/evaluation/dialogue.py`). Drawing a grid is
+`methods/ingest/picture_grid.py`; the entry says which of the two ways is its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from methods.prompts.messages import Image, Message, Text
+from methods.prompts.messages import Image, Message, Part, Text
 
 
 @dataclass(frozen=True)
@@ -51,22 +52,30 @@ def in_a_grid(messages: Sequence[Message]) -> list[Shown]:
 
 
 def sampled(messages: Sequence[Message], most: int) -> list[Shown]:
-    """The messages with `most` of their images; texts say which others are left out."""
-    n_images = sum(isinstance(part, Image) for message in messages for part in message.parts)
-    kept = set(evenly(n_images, most))
+    """The messages with `most` of their images, evenly spread; texts say which others are left out."""
+    return all_shown(with_images_at(messages, evenly(n_images(messages), most)))
+
+
+def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list[Message]:
+    """The messages with the images at these places, from 0; texts say which others are left out."""
     n_seen = 0
-    shown = []
-    for message in all_shown(messages):
-        parts: list[Text | Image | Grid] = []
+    kept = []
+    for message in messages:
+        parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, Image):
                 n_seen += 1
                 left_out = Text(f"<image {n_seen} is left out>")
-                parts.append(part if n_seen - 1 in kept else left_out)
+                parts.append(part if n_seen - 1 in places else left_out)
             else:
                 parts.append(part)
-        shown.append(replace(message, parts=tuple(parts)))
-    return shown
+        kept.append(replace(message, parts=tuple(parts)))
+    return kept
+
+
+def n_images(messages: Sequence[Message]) -> int:
+    """How many images the messages have."""
+    return sum(isinstance(part, Image) for message in messages for part in message.parts)
 
 
 def evenly(n: int, most: int) -> list[int]:

@@ -18,6 +18,7 @@ from resources.images.store import ImageStore
 from resources.reports.page import render
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
+from resources.reports.report_letters import letters_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
@@ -33,16 +34,20 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
 
     - `release`: its row of `release.releases`, and `in_force`; `generated`: when the page is made
     - `benchmark`: None, or `name`, `metrics` (rows of `name`, `aggregation`, the ends `low` and `high`
-      of the shown scale, None where there is none, `higher_is_better`, `inverse`), `grades` (lowest
-      and highest grade of a judge) and `by_rule`
+      of the shown scale, None where there is none, `higher_is_better`, `inverse`,
+      `refusals_are_right`), `grades` (lowest and highest grade of a judge), `by_rule` and `abilities`
+      (labels, the coarsest first)
     - `judges`: the profile's, in order; `families`: model -> family
-    - `scores`, `ranks`, `comparisons`, `missing`, `failures`: rows of the tables of these names;
+    - `scores`, `ranks`, `comparisons`, `ability_comparisons`, `missing`, `failures`: rows of the tables
+      of these names; `above`: finest ability -> the one that it is part of;
       `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
       the release has no reference
     - `task_map`, `task_distances`: rows of the tables of these names
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
+    - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
+      (`methods/choice`, `letter_shares.py` and `early_stop.py`)
     - `examples`: items with images, choices, turns, references, answers and judgments
 
     An image that is not stored is shown as missing.
@@ -72,6 +77,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         has_ablations=any(view.ablations for pane in panes for view in pane.views),
         n_models=n_models(panes),
         n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
+        letters=letters_of(data["choice"], [who.name for pane in panes[:1] for who in pane.order]),
         missing=data["missing"],
         unscored=data["unscored"],
         generated=data["generated"],

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from resources.reports.estimate import Estimate
+from resources.reports.report_abilities import Abilities, abilities_of
 from resources.reports.report_charts import Chart, chart
 from resources.reports.report_pairs import Looking, Pairs, looking_of, pairs_of
+from resources.reports.report_refusals import Refusals, refusals_of
 from resources.reports.report_scores import COMMON, JUDGED, Judged, MetricShown, Row, Who, judges_of
 from resources.reports.report_slices import Slices, slices_of
 
@@ -73,7 +75,14 @@ class Pane(NamedTuple):
     judged: Judged
     title: str
     views: list[View]
+    refusals: Refusals | None
+    abilities: Abilities | None
     slices: Slices | None
+
+    @property
+    def order(self) -> list[Who]:
+        """The contestants in the order of the first leaderboard."""
+        return [entry.who for view in self.views[:1] for entry in view.entries]
 
 
 class SideBySide(NamedTuple):
@@ -87,15 +96,22 @@ def panes_of(data: Row) -> list[Pane]:
     """One pane for each judge and version, the one to show first at the front."""
     judges = judges_of(data)
     versions = Counter(each.judge for each in judges)
-    return [
-        Pane(
-            each,
-            each.title if versions[each.judge] == 1 else f"{each.title} · {each.version}",
-            [_view(each, aggregation) for aggregation in _aggregations(each.metrics)],
-            slices_of(each, _order(each, each.metrics[0])),
+    labels = data["benchmark"]["abilities"] if data["benchmark"] else []
+    panes = []
+    for each in judges:
+        several = versions[each.judge] > 1
+        order = _order(each, each.metrics[0])
+        panes.append(
+            Pane(
+                each,
+                f"{each.title} · {each.version}" if several else each.title,
+                [_view(each, aggregation) for aggregation in _aggregations(each.metrics)],
+                refusals_of(each, order),
+                abilities_of(each, order, labels, data["above"]),
+                slices_of(each, order, labels),
+            )
         )
-        for each in judges
-    ]
+    return panes
 
 
 def side_by_side(panes: Sequence[Pane]) -> SideBySide | None:

@@ -6,6 +6,7 @@ What belongs here: what the index says of a release. Its page is `templates/inde
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from methods.evaluation.contestants import is_model
 from resources.reports.benchmark_report import n_models
 from resources.reports.diff_page import diff_link
 from resources.reports.page import render
@@ -16,7 +17,8 @@ from resources.reports.report_scores import RULE
 class Line(NamedTuple):
     """One release: its row, the page beside the index, and its best models by the first judge.
 
-    `judge` says in words who scored.
+    `judge` says in words who scored. `n_unscored` models answered where nothing can be scored, since
+    the release has no references.
     """
 
     release: Mapping[str, Any]
@@ -26,14 +28,16 @@ class Line(NamedTuple):
     judge: str | None
     metric: str | None
     best: list[Entry]
+    n_unscored: int
 
 
 def line_of(data: Mapping[str, Any], page: str) -> Line:
     """The line of a release whose page is made of `data` (`render_report`)."""
     panes = panes_of(data)
     benchmark = data["benchmark"]["name"] if data["benchmark"] else None
+    n_unscored = sum(map(is_model, data["unjudgeable"]))
     if not panes:
-        return Line(data["release"], page, benchmark, 0, None, None, [])
+        return Line(data["release"], page, benchmark, 0, None, None, [], n_unscored)
     view = panes[0].views[0]
     return Line(
         data["release"],
@@ -44,6 +48,7 @@ def line_of(data: Mapping[str, Any], page: str) -> Line:
         f"{view.metrics[0].name}, {view.name.lower()}",
         # Baselines may hold the first rank; the best model is the first of the models.
         [entry for entry in view.models if entry.rank and entry.rank == view.models[0].rank],
+        n_unscored,
     )
 
 

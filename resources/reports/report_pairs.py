@@ -71,7 +71,7 @@ def looking_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> lis
             without,
             judged.estimate(model.name, metric),
             judged.estimate(without.name, metric),
-            _cell(rows, model.name, without.name, metric),
+            cell_of(rows, model.name, without.name, metric),
         )
         for model in order
         for without in order
@@ -88,7 +88,7 @@ def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs
     return Pairs(
         metric,
         models,
-        [[_cell(rows, one.name, other.name, metric) for other in models] for one in models],
+        [[cell_of(rows, one.name, other.name, metric) for other in models] for one in models],
         _detectable([row["detectable"] for row in rows.values()], metric.scale),
         min(row["n_clusters"] for row in rows.values()),
     )
@@ -103,9 +103,10 @@ def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
     }
 
 
-def _cell(
+def cell_of(
     rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: MetricShown
 ) -> Cell | None:
+    """The first model less the second, from rows of comparisons by pair, in either order."""
     row, sign = rows.get((one, other)), 1
     if row is None:
         row, sign = rows.get((other, one)), -1
@@ -121,12 +122,13 @@ def _cell(
     return Cell(
         scale.difference(sign * row["difference"]),
         " to ".join(scale.difference(end) for end in sorted(ends)),
-        _p(row["p_holm"]),
+        in_words(row["p_holm"]),
         verdict,
     )
 
 
-def _p(p: float | None) -> str:
+def in_words(p: float | None) -> str:
+    """p as a table shows it."""
     if p is None:
         return "no test"
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"

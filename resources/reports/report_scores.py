@@ -26,7 +26,8 @@ FLOOR, JUDGED, COMMON = "floor", "judged", "common"
 
 
 class MetricShown(NamedTuple):
-    """A metric as the page shows it; `inverse`: the number falls where the mean of units rises."""
+    """A metric as the page shows it; `inverse`: the number falls where the mean of units rises,
+    `refusals_are_right`: it is an upper bound, in which what was declined is right."""
 
     name: str
     aggregation: str
@@ -34,6 +35,7 @@ class MetricShown(NamedTuple):
     scale: Scale
     higher_is_better: bool
     inverse: bool
+    refusals_are_right: bool = False
 
     @property
     def averaged(self) -> str:
@@ -74,7 +76,7 @@ class Judged:
     """What one judge, under one version, says of all models.
 
     `whole` has the rows of scores of everything by model, metric, aggregation and form; `parts` those
-    by subset. `ranks` are by model, metric and aggregation.
+    by subset. `ranks` are by model, metric and aggregation; `by_ability` are comparisons on parts.
     """
 
     judge: str
@@ -84,6 +86,7 @@ class Judged:
     parts: Sequence[Row]
     ranks: Mapping[tuple[str, str, str], Row]
     comparisons: Sequence[Row]
+    by_ability: Sequence[Row]
     contestants: Sequence[Who]
 
     @property
@@ -150,6 +153,7 @@ def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str,
         [row for row in rows if row["subset_label"]],
         {(row["model"], row["metric"], row["aggregation"]): row for row in mine("ranks")},
         list(mine("comparisons")),
+        list(mine("ability_comparisons")),
         [_who(model, judges, data) for model in models],
     )
 
@@ -168,6 +172,7 @@ def _metrics(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricSho
             Scale(of.get("low"), of.get("high")),
             of.get("higher_is_better", True),
             of.get("inverse", False),
+            of.get("refusals_are_right", False),
         )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from resources.reports.estimate import Estimate
 from resources.reports.report_scores import FLOOR, Judged, MetricShown, Row, Who, estimate_of
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 
 
 class Slice(NamedTuple):
@@ -30,29 +30,38 @@ class Slices(NamedTuple):
     labels: list[tuple[str, list[Slice]]]
 
 
-def slices_of(judged: Judged, models: Sequence[Who]) -> Slices | None:
-    """The slices of the first metric that has any, of models alone; None where none has."""
+def slices_of(judged: Judged, models: Sequence[Who], apart: Sequence[str] = ()) -> Slices | None:
+    """The slices of the first metric that has any, of models alone; None where none has.
+
+    The labels `apart` are shown elsewhere.
+    """
     models = [who for who in models if who.is_model]
-    for metric in judged.metrics:
-        rows = [
-            row
-            for row in judged.parts
-            if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR)
-        ]
-        if rows:
-            labels = dict.fromkeys(row["subset_label"] for row in rows)
-            return Slices(
-                metric,
-                models,
-                [
-                    (
-                        label,
-                        _slices([r for r in rows if r["subset_label"] == label], metric, models),
-                    )
-                    for label in labels
-                ],
-            )
-    return None
+    metric = split_metric(judged)
+    if metric is None:
+        return None
+    labels = [
+        (label, slices)
+        for label, slices in slices_by_label(judged, metric, models).items()
+        if label not in apart
+    ]
+    return Slices(metric, models, labels) if labels else None
+
+
+def split_metric(judged: Judged) -> MetricShown | None:
+    """The first metric that has scores by label."""
+    split = {(row["metric"], row["aggregation"]) for row in judged.parts if row["form"] == FLOOR}
+    return next((metric for metric in judged.metrics if metric.key in split), None)
+
+
+def slices_by_label(
+    judged: Judged, metric: MetricShown, models: Sequence[Who]
+) -> dict[str, list[Slice]]:
+    """The scores of these models by a metric, by label."""
+    rows: dict[str, list[Row]] = {}
+    for row in judged.parts:
+        if (row["metric"], row["aggregation"], row["form"]) == (*metric.key, FLOOR):
+            rows.setdefault(row["subset_label"], []).append(row)
+    return {label: _slices(of, metric, models) for label, of in rows.items()}
 
 
 def _slices(rows: Sequence[Row], metric: MetricShown, models: Sequence[Who]) -> list[Slice]:
@@ -79,8 +88,8 @@ def _slices(rows: Sequence[Row], metric: MetricShown, models: Sequence[Who]) -> 
 
 
 def _natural(value: str) -> tuple[bool, int, str]:
-    """The order of numbers and of ranges such as `3-5` and `over 10`, then of words."""
+    """The order of numbers and of ranges such as `3-5`, `few (2-5)` and `over 10`, then of words."""
     number = _NUMBER.search(value)
-    if number is None or (number.start() and not value.startswith("over ")):
+    if number is None:
         return True, 0, value
-    return False, int(number[0]) + value.startswith("over "), value
+    return False, int(number[1] or number[2]) + value.startswith("over "), value

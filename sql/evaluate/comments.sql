@@ -14,6 +14,7 @@ COMMENT ON COLUMN evaluate.answers.reasoning IS 'What the model thought before i
 COMMENT ON COLUMN evaluate.answers.call_key IS 'Model call that gave the answer; NULL if nothing was asked.';
 COMMENT ON COLUMN evaluate.answers.prompt_version IS 'Form in which the dialogue was put to the model, and its version; context= names a policy for long ones.';
 COMMENT ON COLUMN evaluate.answers.turns_left_out IS 'Oldest turns that were left out as the dialogue was too long; NULL where none was.';
+COMMENT ON COLUMN evaluate.answers.images_left_out IS 'Images that were left out at random as there were too many; NULL where none was.';
 
 COMMENT ON COLUMN evaluate.judgments.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.judgments.release_id IS 'Release that the question is from.';
@@ -296,3 +297,20 @@ COMMENT ON COLUMN evaluate.extraction_quality.value IS 'Shares and raw 0 to 1, k
 COMMENT ON COLUMN evaluate.extraction_quality.ci_low IS 'Lower end of the 95 % interval, by bootstrap over questions; NULL where none is made.';
 COMMENT ON COLUMN evaluate.extraction_quality.ci_high IS 'Upper end of the 95 % interval, by bootstrap over questions; NULL where none is made.';
 COMMENT ON COLUMN evaluate.extraction_quality.reason IS 'Why there is no value; NULL where there is one.';
+COMMENT ON COLUMN evaluate.ability_comparisons.benchmark IS 'Name of the benchmark, such as mmbench.';
+COMMENT ON COLUMN evaluate.ability_comparisons.release_id IS 'Release that both models were asked on.';
+COMMENT ON COLUMN evaluate.ability_comparisons.judge IS 'Model that judged, rule, or panel.';
+COMMENT ON COLUMN evaluate.ability_comparisons.judge_version IS 'Prompts and version of the judging, or the rule; context= names how long dialogues were shortened.';
+COMMENT ON COLUMN evaluate.ability_comparisons.metric IS 'What is scored.';
+COMMENT ON COLUMN evaluate.ability_comparisons.aggregation IS 'micro: items count alike.';
+COMMENT ON COLUMN evaluate.ability_comparisons.subset_label IS 'Label of the ability, such as l2-category or relation.';
+COMMENT ON COLUMN evaluate.ability_comparisons.subset_value IS 'The ability that both were compared on.';
+COMMENT ON COLUMN evaluate.ability_comparisons.first IS 'One model, by name.';
+COMMENT ON COLUMN evaluate.ability_comparisons.second IS 'The other model.';
+COMMENT ON COLUMN evaluate.ability_comparisons.difference IS 'Mean of the first less the second, on the units that both have.';
+COMMENT ON COLUMN evaluate.ability_comparisons.ci_low IS 'Lower end of the 95 % interval, by paired bootstrap over items.';
+COMMENT ON COLUMN evaluate.ability_comparisons.ci_high IS 'Upper end of the 95 % interval, by paired bootstrap over items.';
+COMMENT ON COLUMN evaluate.ability_comparisons.p IS 'How likely so large a difference is between equal models: signs of whole items flipped.';
+COMMENT ON COLUMN evaluate.ability_comparisons.p_holm IS 'p after the adjustment of Holm for all pairs of models and all values of the label.';
+COMMENT ON COLUMN evaluate.ability_comparisons.n_units IS 'Items that both have.';
+COMMENT ON COLUMN evaluate.ability_comparisons.n_clusters IS 'Items or groups that these are of.';

@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS evaluate.answers (
     call_key VARCHAR,
     prompt_version VARCHAR NOT NULL,
     turns_left_out INTEGER CHECK (turns_left_out > 0),
+    images_left_out INTEGER,
     PRIMARY KEY (release_id, model, item_id, trial, turn),
     CHECK (status NOT IN ('answered', 'given') OR answer IS NOT NULL),
     CHECK (status IN ('answered', 'given', 'refused') OR answer IS NULL)
@@ -280,6 +281,9 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_agreement (
 -- of `label`; `mean_score` is the mean of the models' scores on it, `place` 1 that of the lowest. Tasks
 -- without a place on the map have the reason. `linkage` is that of the hierarchical clustering.
 CREATE TABLE IF NOT EXISTS evaluate.task_map (
+-- Two models on the items of one ability, by the first metric that is split, failures at the floor: as
+-- evaluate.comparisons. p after Holm is over all pairs and all values of the label.
+CREATE TABLE IF NOT EXISTS evaluate.ability_comparisons (
     benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
@@ -365,4 +369,18 @@ CREATE TABLE IF NOT EXISTS evaluate.extraction_quality (
     CHECK ((value IS NULL) = (reason IS NOT NULL)),
     CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
     CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
+    aggregation VARCHAR NOT NULL,
+    subset_label VARCHAR NOT NULL,
+    subset_value VARCHAR NOT NULL,
+    first VARCHAR NOT NULL,
+    second VARCHAR NOT NULL,
+    difference DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    p DOUBLE CHECK (p BETWEEN 0 AND 1),
+    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
+    n_units INTEGER NOT NULL,
+    n_clusters INTEGER NOT NULL,
+    PRIMARY KEY (release_id, judge, judge_version, subset_label, subset_value, first, second),
+    CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );

@@ -57,7 +57,10 @@ def today(before: Rows) -> Rows:
     for row in after["ledger.calls"]:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
-    made_later = ("evaluate.missing", "release.choices", "choice.items", "choice.failed")
+    made_later = (
+        *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
+        "evaluate.ability_comparisons",
+    )
     return {**after, **{table: [] for table in made_later}}
 
 
@@ -72,7 +75,7 @@ def evaluated_today(after: Rows) -> None:
         if (row["stage"], row["reason"]) == ("answers", "not_asked")
     }
     for row in after["evaluate.answers"]:
-        row |= {"trial": "plain", "turns_left_out": None}
+        row |= {"trial": "plain", "turns_left_out": None, "images_left_out": None}
         if (row["release_id"], row["model"], row["item_id"], row["turn"]) in unasked:
             row["status"] = "not_asked"
     for row in after["evaluate.judgments"]:

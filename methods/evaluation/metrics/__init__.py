@@ -68,6 +68,8 @@ class Metric:
     higher_is_better: bool = True
     inverse: bool = False
     """Whether the number falls where the mean of units rises."""
+    refusals_are_right: bool = False
+    """Whether what the model declined counts as right: an upper bound of what it could have."""
 
     def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
         """The units of one model's observations, of which it takes those it is about.

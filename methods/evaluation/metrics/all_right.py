@@ -10,7 +10,7 @@ The upper bound takes a declined pass for a right one (MMBench, 5.3, Table 4):
     value of an item = 1 if it is declined before any pass is wrong, else as above
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from methods.evaluation.metrics import Metric, Scored, Unit, by_key
@@ -47,15 +47,18 @@ class AllRight(Metric):
         if 0 in values or (floor and None in values):
             return self.lowest
         right = {each.trial for each in passes if each.value == 1}
-        return self.highest if len(right) == self._n_passes(passes[0]) else None
+        return self.highest if len(right) == self.passes_of(passes[0].labels) else None
 
-    def _n_passes(self, first: Scored) -> int:
-        return self.n_passes if isinstance(self.n_passes, int) else int(first.labels[self.n_passes])
+    def passes_of(self, labels: Mapping[str, str]) -> int:
+        """The passes that an item with these labels has."""
+        return self.n_passes if isinstance(self.n_passes, int) else int(labels[self.n_passes])
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllRightOrRefused(AllRight):
     """The same with every declined pass as a right one, and every pass after it that was not asked."""
+
+    refusals_are_right: bool = True
 
     def _value(self, passes: Sequence[Scored], floor: bool) -> float | None:
         answered = [each for each in passes if not each.refused]

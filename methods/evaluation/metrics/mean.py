@@ -9,7 +9,7 @@ AlignMMBench take the unweighted mean over tasks (MMIU, 3.3; AlignMMBench, 4).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.metrics import Metric, Scored, Unit, by_key
@@ -46,3 +46,16 @@ class Mean(Metric):
             self.lowest if value is None else value for value in shown if floor or value is not None
         ]
         return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanOrRefused(Mean):
+    """The same with every turn that the model declined as the best one (MMBench, 5.3, Table 4)."""
+
+    refusals_are_right: bool = True
+
+    def _value(self, parts: Sequence[Scored], floor: bool) -> float | None:
+        best = self.highest / self.scale
+        return super()._value(
+            [replace(part, value=best) if part.refused else part for part in parts], floor
+        )

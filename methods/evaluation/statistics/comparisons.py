@@ -110,7 +110,7 @@ def sign_flip_p_values(totals: ClusterTotals, *, seed: int, n_flips: int) -> lis
     p_values: list[float | None] = [None] * len(n_clusters)
     for row in np.flatnonzero((n_clusters > 0) & (n_clusters <= MOST_ENUMERATED)):
         present = totals.sums[row, totals.sizes[row] > 0]
-        p_values[row] = _as_extreme(present[None], _all_signs(len(present)))[0] / 2 ** len(present)
+        p_values[row] = _as_extreme(present[None], all_signs(len(present)))[0] / 2 ** len(present)
     drawn = np.flatnonzero(n_clusters > MOST_ENUMERATED)
     if not len(drawn):
         return p_values
@@ -140,7 +140,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def _all_signs(n: int) -> Floats:
+def all_signs(n: int) -> Floats:
     """Every row of n signs: 2^n x n."""
     return np.where((np.arange(2**n)[:, None] >> np.arange(n)) & 1, 1.0, -1.0)
 

@@ -16,6 +16,7 @@ from resources.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
+from tests.resources.reports.test_report_board import board
 
 pytestmark = pytest.mark.slow
 
@@ -225,6 +226,39 @@ def test_each_benchmark_has_its_report(chosen: World) -> None:
     for name, words in (("mmbench-dev-en", "Circular"), ("mmiu-imported", "Accuracy")):
         (page,) = (chosen.home / "reports").glob(f"{name}*.html")
         assert words in page.read_text() and "always-a" in page.read_text()
+
+
+def test_the_report_has_letters_refusals_abilities_and_calls_saved(chosen: World) -> None:
+    (page,) = (chosen.home / "reports").glob("mmbench-dev-en*.html")
+    html = page.read_text()
+    letters = {row[0]: row[1:] for row in board(html, table="letters")}
+    assert letters["right choices"][:6] == ["25.0"] * 4 + ["0.0"] * 2
+    assert letters["always-a"][:5] == ["100.0", "0.0", "0.0", "0.0", "0.0"]
+    assert letters["always-a"][-1].startswith("0.750 ")
+    assert letters["refuser"][4] == letters["rambler"][4] == "100.0"
+    assert "baseline:reference" not in letters
+    saved = {row[0]: row[1:] for row in board(html, table="passes")}
+    assert saved["careful"] == ["48", "48", "0 0.0 %", "0"]
+    # Three of twelve were asked twice.
+    assert saved["always-a"] == ["48", "15", "33 68.8 %", "0"]
+    refused = {row[0]: row[1:] for row in board(html, table="refusals")}
+    assert (
+        refused["refuser"][0] == "12 100.0 % of 12 answers" and refused["refuser"][-1] == "+100.0"
+    )
+    assert [row[0] for row in board(html, table="levels")][0] == "overall"
+    (other,) = (chosen.home / "reports").glob("mmiu-imported*.html")
+    words = other.read_text()
+    assert "Map by task" in words and "by relation" in words and "Calls saved" not in words
+
+
+def test_models_are_compared_by_ability(chosen: World) -> None:
+    rows = chosen.rows(
+        "SELECT DISTINCT benchmark, subset_label, metric FROM evaluate.ability_comparisons ORDER BY ALL"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("mmbench", "l2-category", "Circular"),
+        ("mmiu", "relation", "Accuracy"),
+    ]
 
 
 def test_running_it_again_asks_nothing(chosen: World) -> None:

@@ -258,6 +258,7 @@ def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(
         "high": 100.0,
         "higher_is_better": True,
         "inverse": False,
+        "refusals_are_right": False,
     }
     words = Page(render_report(data, ImageStore(tmp_path / "images"))).words
     assert "No rank: Too little was judged." in words and "judge-2 likes it." in words

@@ -37,6 +37,7 @@ class Toy:
     judge_version = "right@1"
     dimensions: Sequence[str] = (RIGHT,)
     score_range = (0, 1)
+    abilities: Sequence[str] = ("colour",)
     metrics: Sequence[Metric] = (
         AllRight(name="Circular", observation=RIGHT, trials="shift-", n_passes="n_choices"),
         Mean(name="Vanilla", **FIRST),

@@ -1,12 +1,17 @@
 """A dialogue that is too long for a model: turns left out, images in a grid, or a failed turn."""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import get_args
 
 import pytest
 
 from methods.evaluation.asking import Answer, Ask, ContextPolicy, Limits, policy_of, with_policy
 from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
+from methods.mmiu import Mmiu
 from methods.prompts.messages import Image, Message, Text
 from tests.methods.evaluation.driving import drive
 
@@ -151,7 +156,94 @@ def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
     assert only == Ask("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
 
 
-@pytest.mark.parametrize("policy", ["fail", "truncate", "tile"])
+# --- Images left out at random ---------------------------------------------------------------------
+
+MANY = Item("many", (Turn(1, "<ImageHere>" * 25, tuple(range(1, 26)), {"key": "A"}),),
+            tuple(f"p{n}" for n in range(25)), ("x", "y"))  # fmt: skip
+
+
+def sampled(most: int, of: Item = MANY) -> list[Ask]:
+    """Everything that is asked of a model that takes so many pictures."""
+
+    def answer(ask: Ask) -> Answer:
+        if len(pictures(ask)) > most:
+            return Answer("failed", too_long=True)
+        return Answer("answered", "A")
+
+    steps = drive(Mmiu().ask(of, Limits("sample")), answer, lambda step: step.by_rule)
+    return [step for step in steps if isinstance(step, Ask)]
+
+
+def pictures(ask: Ask) -> list[str]:
+    return [p.image_id for m in ask.messages for p in m.parts if isinstance(p, Image)]
+
+
+def test_images_are_left_out_by_a_tenth_until_the_rest_fits() -> None:
+    asks = sampled(20)
+    # 25, less 2 of 25, less 2 of 23, less 2 of 21.
+    assert [(ask.images_left_out, len(pictures(ask))) for ask in asks] == [
+        *[(0, 25), (2, 23), (4, 21), (6, 19)]
+    ]
+    # What is left stands in its order, what is sent last was sent before, too.
+    for ask, fewer in pairwise(asks):
+        assert [each for each in pictures(ask) if each in pictures(fewer)] == pictures(fewer)
+    assert [ask.can_be_shorter for ask in asks] == [True] * 4
+
+
+def test_a_text_stands_in_the_place_of_each_image_that_is_left_out() -> None:
+    last = sampled(20)[-1]
+    kept = set(pictures(last))
+    due = "".join(
+        f"[p{n}]" if f"p{n}" in kept else f"<image {n + 1} is left out>" for n in range(25)
+    )
+    assert words(last).startswith(due) and "(A) x" in words(last)
+
+
+def test_which_images_are_left_out_follows_from_the_item_and_from_nothing_else() -> None:
+    assert pictures(sampled(20)[-1]) == pictures(sampled(20)[-1]) == pictures(sampled(19)[-1])
+    assert pictures(sampled(20)[-1]) != pictures(sampled(20, replace(MANY, item_id="b"))[-1])
+
+
+def test_each_image_is_left_out_about_equally_often() -> None:
+    kept = Counter(
+        image
+        for n in range(300)
+        for image in pictures(sampled(20, replace(MANY, item_id=f"item-{n}"))[-1])
+    )
+    # 19 of 25 are sent: 228 of 300 on average, with a standard deviation of 7.4.
+    assert len(kept) == 25 and all(198 <= n <= 258 for n in kept.values())
+
+
+def test_one_image_that_is_too_long_fails() -> None:
+    asks = sampled(0)
+    assert (asks[-1].images_left_out, asks[-1].can_be_shorter) == (24, False)
+    assert len(asks) < 25
+
+
+def test_a_second_pass_leaves_out_the_same_images() -> None:
+    def answer(ask: Ask) -> Answer:
+        right = "A" if ask.trial == "plain" else "B"
+        return (
+            Answer("failed", too_long=True)
+            if len(pictures(ask)) > 20
+            else Answer("answered", right)
+        )
+
+    steps = drive(Mmiu(retest=True).ask(MANY, Limits("sample")), answer, lambda step: step.by_rule)
+    sent = {step.trial: pictures(step) for step in steps if isinstance(step, Ask)}
+    assert sent["plain"] == sent["retest-1"] and len(sent["plain"]) == 19
+
+
+def test_a_question_with_too_many_images_may_be_one_grid() -> None:
+    steps = drive(
+        Mmiu().ask(MANY, Limits("tile")),
+        lambda ask: Answer("answered", "A") if ask.in_a_grid else Answer("failed", too_long=True),
+        lambda step: step.by_rule,
+    )
+    assert [step.in_a_grid for step in steps if isinstance(step, Ask)] == [False, True]
+
+
+@pytest.mark.parametrize("policy", get_args(ContextPolicy))
 def test_a_version_names_the_policy_and_tells_it(policy: ContextPolicy) -> None:
     assert policy_of(with_policy("dialogue@1", policy)) == policy
     assert with_policy("dialogue@1", "fail") == "dialogue@1"

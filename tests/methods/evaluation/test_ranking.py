@@ -7,7 +7,7 @@ import pytest
 from methods.evaluation.metrics import Scored
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.ranking import compare
+from methods.evaluation.ranking import compare, compare_parts
 
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
@@ -191,3 +191,35 @@ def test_a_model_of_which_nothing_was_judged_is_compared_with_nobody() -> None:
         pairs, ranks = compared({"a": observed([5, 7]), "b": silent}, metric)
         assert (pairs["floor", "a", "b"]["n_units"], pairs["floor", "a", "b"]["p"]) == (0, None)
         assert ranks["b"]["why"] == "0.0% of its turns were judged, and a rank needs 95%."
+
+
+def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label() -> None:
+    def of(x: list[float | None], y: list[float | None]) -> list[Scored]:
+        more = [replace(each, item_id=f"y{each.item_id}", cluster=f"y{each.cluster}")
+                for each in observed(y, "y")]  # fmt: skip
+        return [*observed(x), *more]
+
+    models = {
+        "a": of([9] * 8, [5] * 6),
+        "b": of([2] * 8, [5, 5, 5, 5, 5, None]),
+        "baseline:empty": of([1] * 8, [1] * 6),
+    }
+    by_category = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
+    rows = compare_parts(
+        [by_category, MEAN], models, ["category", "unknown"], seed=0, n_resamples=100
+    )
+    x, y = rows
+    assert [(row["subset_label"], row["subset_value"]) for row in rows] == [
+        ("category", "x"),
+        ("category", "y"),
+    ]
+    assert (x["first"], x["second"], x["aggregation"]) == ("a", "b", "micro")
+    assert (x["difference"], x["n_units"], x["p"]) == (pytest.approx(70), 8, 2 / 2**8)
+    assert x["p_holm"] == pytest.approx(2 * 2 / 2**8)
+    # What a model failed counts as the lowest value: five equal units, and 50 less 10.
+    assert (y["difference"], y["n_units"], y["p"]) == (pytest.approx(40 / 6), 6, 1)
+
+
+def test_one_model_has_no_part_to_be_compared_on() -> None:
+    models = {"a": observed([9, 8]), "baseline:empty": observed([1, 1])}
+    assert compare_parts([MEAN], models, ["category"], seed=0, n_resamples=100) == []

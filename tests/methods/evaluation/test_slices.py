@@ -1,7 +1,7 @@
 """What turns are like, and which subsets follow."""
 
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.slices import MOST_VALUES, labels_by_turn, subsets
+from methods.evaluation.slices import MOST_VALUES, abilities_above, labels_by_turn, subsets
 
 ITEM = Item(
     "item",
@@ -43,3 +43,17 @@ def test_an_items_own_label_comes_first_and_one_without_a_name_splits_nothing() 
     own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
     assert labels_by_turn(own)[2]["turn"] == "easy"
     assert list(subsets([{"": "1"}, {"": "2"}])) == []
+
+
+def test_each_finest_ability_is_part_of_the_one_that_most_of_its_items_have() -> None:
+    labels = [("x", "p"), ("x", "p"), ("x", "q"), ("y", "q"), (None, "q"), ("z", None)]
+    items = [
+        Item(
+            str(n),
+            ITEM.turns,
+            labels={name: v for name, v in (("task", fine), ("kind", coarse)) if v},
+        )
+        for n, (fine, coarse) in enumerate(labels)
+    ]
+    assert abilities_above(items, ("all", "kind", "task")) == {"x": "p", "y": "q"}
+    assert abilities_above(items, ("task",)) == abilities_above(items, ()) == {}

@@ -72,6 +72,7 @@ def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:
         "high": 100.0,
         "higher_is_better": True,
         "inverse": False,
+        "refusals_are_right": False,
         **changed,
     }
 
@@ -233,6 +234,7 @@ def report_data(store: ImageStore) -> Row:
         "benchmark": {
             "name": "mmdu",
             "by_rule": False,
+            "abilities": [],
             "grades": (1, 10),
             "metrics": [metric(name, how) for name in METRICS for how in AGGREGATIONS],
         },
@@ -242,6 +244,9 @@ def report_data(store: ImageStore) -> Row:
         "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],
         "ranks": [*ranks("strong", 1, 1, 1), *ranks("weak", 2, 2, 2)],
         "comparisons": [compared("strong", "weak", 37.0)],
+        "ability_comparisons": [],
+        "above": {},
+        "choice": None,
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

@@ -33,7 +33,7 @@ def board(html: str, pane: str | None = None, table: str = "board") -> list[list
             " ".join(re.sub("<[^>]+>", " ", cell).split())
             for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)
         ]
-        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+        for row in re.findall(r"<tr[^>]*>(.*?)</tr>", body, re.DOTALL)
     ]
 
 
@@ -181,6 +181,7 @@ def by_rule(data: dict[str, Any]) -> dict[str, Any]:
     data["benchmark"] = {
         "name": "choices",
         "by_rule": True,
+        "abilities": [],
         "grades": (0, 1),
         "metrics": [
             metric("accuracy", low=0.0),

@@ -1,5 +1,6 @@
 """Reports in a real browser: as wide as the screen, and their switches."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from methods.choice.early_stop import PassCounts
+from methods.choice.letter_shares import LetterShares
+from methods.evaluation.statistics.estimates import Estimate
 from methods.release_diff_text import Repeated
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.report_index import line_of, render_index
 from tests.browser import FLAGS
 from tests.resources.reports.diff_rows import diff_page, on_common
-from tests.resources.reports.report_rows import compared, part, ranks, scores
+from tests.resources.reports.report_rows import OVERALL, compared, metric, part, ranks, scores
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
@@ -63,6 +67,67 @@ def test_a_page_is_as_wide_as_the_screen(
     for summary in page.locator("summary").all():
         summary.click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
+@pytest.fixture
+def choices(data: dict[str, Any], store: ImageStore, tmp_path: Path) -> Path:
+    """A report of 52 tasks in seven relations and 20 models."""
+    data["benchmark"] |= {"abilities": ["relation", "task"], "metrics": [metric(OVERALL, low=0.0)]}
+    tasks = [f"a-task-about-what-is-seen-in-several-pictures-{n}" for n in range(52)]
+    data["above"] = {task: f"relation {n % 7}" for n, task in enumerate(tasks)}
+    names = [f"an-organization/vision-{n}b-instruct" for n in range(20)]
+    data["scores"] = [
+        row
+        for n, name in enumerate(names)
+        for row in [
+            *scores(name, 50.0 + n, [OVERALL]),
+            *(part(name, 40.0 + n, "task", task) for task in tasks),
+            *(part(name, 40.0 + n, "relation", of) for of in sorted(set(data["above"].values()))),
+        ]
+    ]
+    shares = LetterShares(Counter("ABCDEFGHZ"), 8, Estimate(0.2, 0.1, 0.3), 0.01, 0.2)
+    data["choice"] = {
+        "letters": "ABCDEFGH",
+        "keys": Counter("ABCDEFGH"),
+        "n_held_out": 0,
+        "shares": dict.fromkeys(names, shares),
+        "passes": dict.fromkeys(names, PassCounts(12, 4, 8, 0)),
+    }
+    write_report(tmp_path / "choices.html", render_report(data, store))
+    return tmp_path / "choices.html"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_map_of_52_tasks_and_20_models_is_read_without_scrolling_where_there_is_room(
+    browser: Browser, choices: Path, width: int
+) -> None:
+    page = opened(browser, choices, width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    heat = page.get_by_role("region", name="Map by task")
+    fits = heat.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert fits is (width == 1280)
+    # Its region scrolls by keyboard, and the names of the tasks stay.
+    heat.evaluate("each => { each.scrollLeft = 200 }")
+    name = heat.locator("tbody th.who").first
+    assert name.evaluate("each => each.getBoundingClientRect().left >= 0")
+    assert heat.get_attribute("tabindex") == "0"
+    numbers = heat.locator("td.tint").all_text_contents()
+    assert len(numbers) == 52 * 20 and "40" in numbers
+    page.close()
+
+
+def test_the_numbers_behind_radars_and_map_are_reached_by_keyboard(
+    browser: Browser, choices: Path
+) -> None:
+    page = opened(browser, choices, 1280)
+    table = page.get_by_role("region", name="Slices by task")
+    expect(table).not_to_be_visible()
+    page.locator("summary", has_text="The same with decimals and intervals").press("Enter")
+    expect(table).to_be_visible()
+    expect(table.locator("td.tint").first).to_have_text("59.055.0–62.0")
+    radars = page.get_by_role("img", name="relation 0: ")
+    expect(radars).to_have_count(20)
     page.close()
 
 

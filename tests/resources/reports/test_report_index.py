@@ -56,6 +56,17 @@ def test_releases_in_force_stand_first_and_each_links_to_its_page(data) -> None:
     assert "strong 78.0rank 1 (1–1)" in page.words
 
 
+def test_a_release_that_was_answered_and_cannot_be_scored_is_told_from_one_not_evaluated(data):
+    unscored = {**data, "scores": [], "ranks": [], "comparisons": []}
+    assert "not evaluated" in Page(render_index([line(unscored)], "2026-03-03")).text
+    unscored["unjudgeable"] = ["a", "b", "no-images:a", "baseline:empty"]
+    page = Page(render_index([line(unscored)], "2026-03-03")).words
+    assert "answered, not scored2 models answered; the release has no references" in page
+    assert "not evaluated" not in page
+    # Its benchmark is known all the same.
+    assert line(unscored).benchmark == "mmdu"
+
+
 def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
     data["ranks"] = []
     assert "none has a rank" in Page(render_index([line(data)], "2026-03-03")).text

@@ -1,6 +1,8 @@
 """Micro and macro means, worked by hand."""
 
-from methods.evaluation.metrics.mean import Mean
+from dataclasses import replace
+
+from methods.evaluation.metrics.mean import Mean, MeanOrRefused
 from tests.methods.evaluation.metrics.numbers import number, scored, values
 
 GRADES = [
@@ -46,3 +48,14 @@ def test_other_observations_and_other_trials_are_left_out() -> None:
     observed = [scored("a", 5), scored("b", 1, trial="no-images"), scored("c", 1, metric="other")]
     assert values(mean(), observed) == {("a", 1): 50}
     assert values(mean(trial="no-images"), observed) == {("b", 1): 10}
+
+
+def test_the_upper_bound_takes_what_was_declined_for_the_best() -> None:
+    bound = MeanOrRefused(name="m", lowest=10, highest=100, scale=10)
+    # Declined in words, and judged; declined by a filter, and without a value.
+    in_words = replace(scored("d", 1), refused=True)
+    by_filter = replace(scored("e", None), refused=True, status="refused")
+    declined = [*GRADES, in_words, by_filter]
+    assert number(bound, declined, floor=True) == (40 + 80 + 90 + 10 + 100 + 100) / 6
+    assert number(mean(), declined, floor=True) == (40 + 80 + 90 + 10 + 10 + 10) / 6
+    assert bound.refusals_are_right and not mean().refusals_are_right

@@ -1,0 +1,160 @@
+"""Which letters a model names, against the letters that are right (MMBench, 4.2 and Figure 4).
+
+    share of a letter = answers that name it / questions that were asked
+    total variation   = 1/2 sum over letters | p(l) - q(l) |
+
+p are the letters named, q the keys of the same questions; who names no choice (Z), or gave nothing to
+read, is in the shares and not in the distance. What belongs here: both, of the first pass of every
+question. The paper counts all circular passes; later ones are asked only of questions that were right
+so far, so their letters follow the keys.
+
+The interval draws clusters of questions. A distance is never below 0 and grows by chance, so the test
+is another: if a model has no liking for a letter, what it named and what was right may as well change
+places,
+
+    T(z) = sum_l | sum_c z_c d_lc |,  z_c in {-1, +1},  d_lc = times named less times right in cluster c
+
+and p is the share of all z, or of drawn ones, with T(z) >= T(1) (`statistics/comparisons.py`).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from methods.choice.lettered import LETTERS, NO_CHOICE, key_of
+from methods.evaluation.items import Item
+from methods.evaluation.statistics.comparisons import MOST_ENUMERATED, all_signs, holm
+from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.resampling import (
+    Floats,
+    chunk_sizes,
+    percentile_estimates,
+    ratio,
+    resampled_sums,
+)
+
+NOTHING_READ = "none"
+"""Stands for a letter where a model gave no text, or where its text could not be read."""
+N_RESAMPLES = 2_000
+"""The ends of an interval are then good to a tenth of its width."""
+
+Readings = Mapping[str, str | None]
+"""What was read from one model's answers to the first pass: item -> letter, Z, or None."""
+
+
+class LetterShares(NamedTuple):
+    """One model's letters: how many answers name each, and how far they are from the keys.
+
+    `compared` are the questions with a key whose answer names a choice; `p_holm` is adjusted for all
+    models. Distance and p are None where there are no such questions.
+    """
+
+    counts: Mapping[str, int]
+    compared: int
+    distance: Estimate
+    p: float | None
+    p_holm: float | None
+
+
+def keys_of(items: Sequence[Item]) -> Counter[str]:
+    """How often each letter is right; what is held out is not counted."""
+    return Counter(key for item in items if (key := key_of(item)))
+
+
+def letters_offered(items: Sequence[Item]) -> str:
+    """The letters that any question has."""
+    return LETTERS[: max((len(item.choices) for item in items), default=0)]
+
+
+def letter_shares(
+    items: Sequence[Item],
+    readings: Mapping[str, Readings],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> dict[str, LetterShares]:
+    """The letters of each model; `readings` are by model."""
+    counts = {
+        model: Counter(letter or NOTHING_READ for letter in of.values())
+        for model, of in readings.items()
+    }
+    differences = _differences(items, list(readings.values()))
+    distances = _distances(differences, seed=seed, n_resamples=n_resamples)
+    p_values = _p_values(differences, seed=seed, n_flips=n_resamples)
+    return {
+        model: LetterShares(counts[model], compared, distance, p, p_holm)
+        for model, compared, distance, p, p_holm in zip(
+            readings,
+            differences.sizes.sum(axis=1).astype(int).tolist(),
+            distances,
+            p_values,
+            holm(p_values),
+            strict=True,
+        )
+    }
+
+
+class _Differences(NamedTuple):
+    """Times named less times right (models x letters x clusters), and of how many questions."""
+
+    of_letters: Floats
+    sizes: Floats
+
+
+def _differences(items: Sequence[Item], readings: Sequence[Readings]) -> _Differences:
+    keyed = [item for item in items if key_of(item)]
+    clusters = {name: place for place, name in enumerate(dict.fromkeys(i.cluster for i in keyed))}
+    of_letters = np.zeros((len(readings), len(LETTERS), len(clusters)))
+    sizes = np.zeros((len(readings), len(clusters)))
+    for row, of_model in enumerate(readings):
+        for item in keyed:
+            named, right = of_model.get(item.item_id), key_of(item)
+            if named is None or named == NO_CHOICE or right is None:
+                continue
+            place = clusters[item.cluster]
+            of_letters[row, LETTERS.index(named), place] += 1
+            of_letters[row, LETTERS.index(right), place] -= 1
+            sizes[row, place] += 1
+    return _Differences(of_letters, sizes)
+
+
+def _distances(of: _Differences, *, seed: int, n_resamples: int) -> list[Estimate]:
+    n_models, n_letters, n_clusters = of.of_letters.shape
+    if not n_models * n_clusters:
+        return [Estimate(None, None, None)] * n_models
+    values = ratio(np.abs(of.of_letters.sum(axis=2)).sum(axis=1) / 2, of.sizes.sum(axis=1))
+    stacked = np.concatenate([of.of_letters.reshape(-1, n_clusters), of.sizes])
+    drawn = resampled_sums(stacked, seed=seed, n_resamples=n_resamples)
+    apart = np.abs(drawn[:-n_models].reshape(n_models, n_letters, -1)).sum(axis=1) / 2
+    return percentile_estimates(values, ratio(apart, drawn[-n_models:]), (of.sizes > 0).sum(axis=1))
+
+
+def _p_values(of: _Differences, *, seed: int, n_flips: int) -> list[float | None]:
+    n_models, n_letters, n_clusters = of.of_letters.shape
+    if not n_models * n_clusters:
+        return [None] * n_models
+    rows = of.of_letters.reshape(-1, n_clusters)
+    observed = np.abs(of.of_letters.sum(axis=2)).sum(axis=1)
+    as_extreme = np.zeros(n_models)
+
+    def count(signs: Floats) -> Floats:
+        sums = np.abs(rows @ signs.T).reshape(n_models, n_letters, -1).sum(axis=1)
+        # Counts are whole numbers: no rounding moves them.
+        return (sums >= observed[:, None]).sum(axis=1).astype(float)
+
+    if n_clusters <= MOST_ENUMERATED:
+        shares = count(all_signs(n_clusters)) / 2**n_clusters
+    else:
+        # Not the stream that draws clusters.
+        generator = np.random.default_rng([seed, 1])
+        for _, number in chunk_sizes(n_flips, n_clusters):
+            as_extreme += count(
+                np.where(generator.integers(0, 2, size=(number, n_clusters)), 1.0, -1.0)
+            )
+        shares = (as_extreme + 1) / (n_flips + 1)
+    return [
+        float(share) if size else None
+        for share, size in zip(shares, of.sizes.sum(axis=1), strict=True)
+    ]

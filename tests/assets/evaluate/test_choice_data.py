@@ -1,0 +1,89 @@
+"""Letters and passes of a release of multiple choice, read from tables with a few rows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from assets.evaluate.choice_data import choice_data
+from methods.choice.early_stop import PassCounts
+from methods.mmbench import Mmbench
+from resources.warehouse import Warehouse
+from tests.methods.choice.questions import item
+
+RELEASE = "mmbench-1"
+ITEMS = [item("A", *"abcd", item_id="q1"), item("B", *"ab", item_id="q2")]
+
+
+def answer(model: str, item_id: str, shift: int, status: str = "answered") -> dict[str, Any]:
+    return {
+        "benchmark": "mmbench",
+        "release_id": RELEASE,
+        "model": model,
+        "provider": "openai",
+        "item_id": item_id,
+        "trial": f"shift-{shift}",
+        "turn": 1,
+        "status": status,
+        "answer": "It is this one." if status == "answered" else None,
+        "call_key": f"{model}-{item_id}-{shift}",
+        "prompt_version": "circular@1",
+    }
+
+
+def reading(of: dict[str, Any], value: str | None, **changed: Any) -> dict[str, Any]:
+    return {
+        **of,
+        "extractor": "rule",
+        "value": value,
+        "answer_call_key": of["call_key"],
+        "call_key": None,
+        **changed,
+    }
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    """`m` is right in both passes of q2, misses the second one of q1; a pass of `n` was lost."""
+    made = Warehouse(tmp_path / "warehouse.duckdb")
+    m = [answer("m", "q1", 0), answer("m", "q1", 1), answer("m", "q2", 0), answer("m", "q2", 1)]
+    n = [answer("n", "q1", 0), answer("n", "q1", 1, "failed"), answer("n", "q2", 0, "refused")]
+    rule = answer("baseline:reference", "q1", 0)
+    letters = ("A", "A", "B", "A")
+    readings = [reading(of, letter) for of, letter in zip(m, letters, strict=True)]
+    # This one is of an answer that was replaced.
+    readings += [reading(n[0], "C", answer_call_key="old"), reading(rule, "A")]
+    made.replace("evaluate.answers", rows_to_arrow("evaluate.answers", [*m, *n, rule]))
+    made.replace("evaluate.extractions", rows_to_arrow("evaluate.extractions", readings))
+    return made
+
+
+def test_the_letters_are_those_of_the_first_pass_and_of_the_answers_there_are(warehouse) -> None:
+    data = choice_data(warehouse, Mmbench(), ITEMS, RELEASE)
+    assert data is not None
+    assert {model: dict(of.counts) for model, of in data["shares"].items()} == {
+        "m": {"A": 1, "B": 1},
+        "n": {"none": 2},
+    }
+    assert (data["letters"], dict(data["keys"]), data["n_held_out"]) == (
+        "ABCD",
+        {"A": 1, "B": 1},
+        0,
+    )
+
+
+def test_passes_are_counted_against_those_of_all_questions(warehouse) -> None:
+    data = choice_data(warehouse, Mmbench(), ITEMS, RELEASE)
+    # q1 has four passes and q2 two: `m` misses the second of four. After the lost pass of `n` two are
+    # still to be asked, and what it declined is a miss.
+    assert data is not None
+    assert data["passes"] == {"m": PassCounts(6, 4, 2, 0), "n": PassCounts(6, 3, 1, 2)}
+
+
+def test_a_release_without_choices_or_that_nobody_answered_has_none_of_it(warehouse) -> None:
+    assert choice_data(warehouse, Mmbench(), [item(None, item_id="q1")], RELEASE) is None
+    assert choice_data(warehouse, Mmbench(), ITEMS, "another") is None
+    # A benchmark that is not known here has letters all the same.
+    unknown = choice_data(warehouse, None, ITEMS, RELEASE)
+    assert unknown is not None and unknown["passes"] == {} and unknown["shares"]

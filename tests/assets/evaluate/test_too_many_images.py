@@ -1,0 +1,52 @@
+"""Questions with more images than a model takes: what a policy sends, counts and names."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.evaluate.test_multiple_choice import several_pictures, take
+from tests.assets.world import ANY_ASSETS, World, metadata, models_yaml
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def world(make_world: MakeWorld, tmp_path: Path) -> World:
+    """Four questions on two pictures each, before a model that takes one."""
+    (tmp_path / "corpus").mkdir()
+    made = make_world(tmp_path, Corpus(tmp_path / "corpus"))
+    models = models_yaml(made.proxy.base_url)
+    models["models"]["careful"]["max_images"] = 1
+    models["profiles"]["test"]["evaluate"] = ["careful"]
+    made.write_models(models)
+    take(made, "mmiu", several_pictures(tmp_path))
+    return made
+
+
+@pytest.mark.parametrize(("policy", "left_out"), [("sample", 1), ("tile", None)])
+def test_every_question_is_asked_and_scores_name_the_policy(
+    world: World, policy: str, left_out: int | None
+) -> None:
+    world.write_settings({"evaluate": {"answers": {"context_policy": policy}}})
+    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    assert run.success
+    rows = world.rows(
+        "SELECT status, images_left_out, prompt_version, count(*) AS n FROM evaluate.answers "
+        "GROUP BY ALL"
+    )
+    (row,) = rows
+    assert (row["status"], row["images_left_out"], row["n"]) == ("answered", left_out, 4)
+    assert row["prompt_version"] == f"once@1 context={policy}"
+    told = metadata(run, "evaluate/answers")
+    assert (told["shortened"], told["context policy"]) == (4 if left_out else 0, f"mmiu: {policy}")
+    versions = world.rows("SELECT DISTINCT judge_version FROM evaluate.scores")
+    assert versions == [{"judge_version": f"letter@1 context={policy}"}]
+    sent = [asked for asked in world.proxy.requests if asked.model == "offline-careful"]
+    assert len(sent) == 4, "what is too much is not sent"
+    if left_out:
+        assert all("is left out>" in asked.text for asked in sent)
+    else:
+        assert all("<image 2 of the grid>" in asked.text for asked in sent)

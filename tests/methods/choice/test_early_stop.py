@@ -1,0 +1,39 @@
+"""Passes that the early stop saved, worked by hand."""
+
+from methods.choice.early_stop import Asked, PassCounts, pass_counts, passes_by_item
+from methods.mmbench import Mmbench
+from methods.mmiu import Mmiu
+from tests.methods.choice.questions import item
+
+ITEMS = [item("A", *"abcd", item_id="four"), item("A", *"ab", item_id="two")]
+
+
+def test_a_question_has_as_many_passes_as_the_metric_needs_that_needs_most() -> None:
+    assert passes_by_item(ITEMS, Mmbench().metrics) == {"four": 4, "two": 2}
+    assert passes_by_item(ITEMS, Mmiu().metrics) == {"four": 1, "two": 1}
+    assert passes_by_item(ITEMS, Mmiu(retest=True).metrics) == {"four": 2, "two": 2}
+    assert passes_by_item(ITEMS, ()) == {"four": 1, "two": 1}
+
+
+def test_what_was_not_asked_after_a_miss_is_saved() -> None:
+    asked = {
+        "knows": {"four": Asked(4, False), "two": Asked(2, False)},
+        "misses at once": {"four": Asked(1, False), "two": Asked(1, False)},
+        "misses later": {"four": Asked(3, False), "two": Asked(2, False)},
+    }
+    assert pass_counts({"four": 4, "two": 2}, asked) == {
+        "knows": PassCounts(6, 6, 0, 0),
+        "misses at once": PassCounts(6, 2, 4, 0),
+        "misses later": PassCounts(6, 5, 1, 0),
+    }
+
+
+def test_what_was_not_asked_after_a_lost_pass_is_still_to_be_asked() -> None:
+    asked = {"m": {"four": Asked(2, True), "two": Asked(1, False)}}
+    assert pass_counts({"four": 4, "two": 2}, asked) == {"m": PassCounts(6, 3, 1, 2)}
+
+
+def test_a_question_that_a_model_was_not_asked_is_no_pass_of_it() -> None:
+    assert pass_counts({"four": 4, "two": 2}, {"m": {"two": Asked(2, False)}}) == {
+        "m": PassCounts(2, 2, 0, 0)
+    }

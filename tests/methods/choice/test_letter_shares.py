@@ -1,0 +1,119 @@
+"""Letters that models name against those that are right, worked by hand."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.letter_shares import (
+    LetterShares,
+    Readings,
+    keys_of,
+    letter_shares,
+    letters_offered,
+)
+from methods.evaluation.items import Item
+from tests.methods.choice.questions import item
+
+LETTER = st.sampled_from("ABCD")
+
+
+def items(keys: str, n_choices: int = 4) -> list[Item]:
+    """A question a key; `?` is held out."""
+    choices = "ABCDEFGH"[:n_choices]
+    return [
+        item(None if key == "?" else key, *choices, item_id=f"q{place:03}")
+        for place, key in enumerate(keys)
+    ]
+
+
+def read(letters: str) -> Readings:
+    """What was read from each question in order; `-` is nothing."""
+    return {
+        f"q{place:03}": None if letter == "-" else letter for place, letter in enumerate(letters)
+    }
+
+
+def shares(keys: str, letters: str, n_resamples: int = 200) -> LetterShares:
+    return letter_shares(items(keys), {"m": read(letters)}, seed=0, n_resamples=n_resamples)["m"]
+
+
+def test_each_letter_no_choice_and_nothing_read_are_counted() -> None:
+    found = shares("ABAB", "AAZ-")
+    assert found.counts == {"A": 2, "Z": 1, "none": 1}
+    # The distance is of the two questions whose answers name a choice: A and A against A and B.
+    assert (found.compared, found.distance.value) == (2, 0.5)
+
+
+def test_the_distance_is_half_the_sum_of_the_differences() -> None:
+    # Named: A 4 of 5, C 1 of 5; right: A 2, B 2, C 1. Half of 2/5 + 2/5 + 0.
+    assert shares("AABBC", "AAAAC").distance.value == pytest.approx(0.4)
+    assert shares("AABBC", "CBABA").distance.value == 0
+    assert shares("AAAA", "BBBB").distance.value == 1
+
+
+def test_p_is_the_share_of_all_exchanges_that_are_as_far_apart() -> None:
+    # Two of four questions are named otherwise, both A for B: apart as far if both are exchanged, or
+    # neither.
+    assert shares("ABAB", "AAAA").p == 0.5
+    assert shares("B" * 12, "A" * 12).p == 2 / 2**12
+    # A for B in one question and B for A in the other: alike in any case.
+    assert shares("AB", "BA").p == 1
+
+
+def test_with_many_questions_exchanges_are_drawn() -> None:
+    keys = "ABCD" * 25
+    liked = shares(keys, keys[:40] + "A" * 60)
+    assert liked.p == 1 / 201
+    draw = random.Random(0)
+    mistaken = keys[:40] + "".join(draw.choice("ABCD") for _ in keys[40:])
+    assert (shares(keys, mistaken).p or 0) > 0.05
+
+
+def test_p_is_adjusted_for_all_models() -> None:
+    readings = {"a": read("A" * 12), "b": read("B" * 12), "silent": read("Z" * 12)}
+    found = letter_shares(items("B" * 12), readings, seed=0, n_resamples=100)
+    assert found["a"].p_holm == pytest.approx(2 * 2 / 2**12)
+    assert found["b"].p_holm == found["b"].p == 1
+    assert (found["silent"].p, found["silent"].p_holm, found["silent"].compared) == (None, None, 0)
+    assert found["silent"].distance.value is None
+
+
+def test_an_interval_has_the_distance_inside_and_draws_groups_as_a_whole() -> None:
+    found = shares("ABCD" * 20, "AAAA" * 20)
+    low, high = found.distance.ci_low, found.distance.ci_high
+    assert low is not None and high is not None
+    assert 0.6 < low < 0.75 < high < 0.9
+    grouped = [
+        Item(each.item_id, each.turns, each.image_ids, each.choices, group_id="one group")
+        for each in items("ABCD")
+    ]
+    alone = letter_shares(grouped, {"m": read("AAAA")}, seed=0, n_resamples=100)["m"]
+    assert (alone.distance.value, alone.distance.ci_low) == (0.75, None)
+
+
+def test_where_keys_are_held_out_there_is_nothing_to_compare_with() -> None:
+    found = shares("????", "AAB-")
+    assert (found.counts["A"], found.compared, found.p) == (2, 0, None)
+    assert found.distance.value is None
+    assert not keys_of(items("????")) and keys_of(items("AB?B")) == {"A": 1, "B": 2}
+    # A question of which the key is held out leaves the others.
+    assert shares("AB?B", "AAAA").compared == 3
+
+
+def test_the_letters_are_those_that_any_question_offers() -> None:
+    assert letters_offered([*items("AB", 2), *items("A", 5)]) == "ABCDE"
+    assert letters_offered([]) == ""
+
+
+@given(st.lists(st.tuples(LETTER, LETTER), min_size=1, max_size=30))
+def test_the_distance_is_that_of_both_shares_and_symmetric(pairs: list[tuple[str, str]]) -> None:
+    keys, named = ("".join(of) for of in zip(*pairs, strict=True))
+    right, said = Counter(keys), Counter(named)
+    by_hand = sum(abs(right[letter] - said[letter]) for letter in "ABCD") / 2 / len(pairs)
+    one, other = shares(keys, named, 100), shares(named, keys, 100)
+    assert one.distance.value == other.distance.value == pytest.approx(by_hand)
+    assert one.p == other.p
+    assert shares(keys, keys, 100).p == 1

@@ -237,3 +237,78 @@ COMMENT ON COLUMN evaluate.judge_agreement.value IS 'The agreement: raw 0 to 1, 
 COMMENT ON COLUMN evaluate.judge_agreement.low IS 'Lower end of the 95 % interval.';
 COMMENT ON COLUMN evaluate.judge_agreement.high IS 'Upper end of the 95 % interval.';
 COMMENT ON COLUMN evaluate.judge_agreement.reason IS 'Why there is no value; NULL where there is one.';
+
+COMMENT ON COLUMN evaluate.filters.benchmark IS 'Benchmark that the release is of.';
+COMMENT ON COLUMN evaluate.filters.release_id IS 'Release whose items were filtered.';
+COMMENT ON COLUMN evaluate.filters.judge IS 'Who decided what is right: rule, or a model.';
+COMMENT ON COLUMN evaluate.filters.judge_version IS 'Version of the judging or of the rule.';
+COMMENT ON COLUMN evaluate.filters.filter IS 'text_only (right without the picture) or wrong_item (every model fails).';
+COMMENT ON COLUMN evaluate.filters.models IS 'Models that the filter asks.';
+COMMENT ON COLUMN evaluate.filters.min_models IS 'Known results that an item needs to be decided.';
+COMMENT ON COLUMN evaluate.filters.n_items IS 'Items of the release that have any result.';
+COMMENT ON COLUMN evaluate.filters.n_flagged IS 'Items that are flagged.';
+COMMENT ON COLUMN evaluate.filters.n_undecided IS 'Items with too few known results: neither flagged nor passed.';
+COMMENT ON COLUMN evaluate.filters.why IS 'Why nothing could be flagged; NULL where it could.';
+
+COMMENT ON COLUMN evaluate.flagged_items.benchmark IS 'Benchmark that the release is of.';
+COMMENT ON COLUMN evaluate.flagged_items.release_id IS 'Release that has the item.';
+COMMENT ON COLUMN evaluate.flagged_items.judge IS 'Who decided what is right: rule, or a model.';
+COMMENT ON COLUMN evaluate.flagged_items.judge_version IS 'Version of the judging or of the rule.';
+COMMENT ON COLUMN evaluate.flagged_items.item_id IS 'Item that is flagged.';
+COMMENT ON COLUMN evaluate.flagged_items.filter IS 'text_only (right without the picture) or wrong_item (every model fails).';
+COMMENT ON COLUMN evaluate.flagged_items.right_models IS 'Models of the set that have it right.';
+COMMENT ON COLUMN evaluate.flagged_items.wrong_models IS 'Models of the set that have it wrong.';
+COMMENT ON COLUMN evaluate.flagged_items.unknown_models IS 'Models of the set whose result is lost or missing: neither right nor wrong.';
+COMMENT ON COLUMN evaluate.flagged_items.answers IS 'What each model answered in each pass, and the letter read from it, as JSON.';
+
+COMMENT ON COLUMN evaluate.item_statistics.benchmark IS 'Benchmark that the release is of.';
+COMMENT ON COLUMN evaluate.item_statistics.release_id IS 'Release that has the item.';
+COMMENT ON COLUMN evaluate.item_statistics.judge IS 'Who decided what is right: rule, or a model.';
+COMMENT ON COLUMN evaluate.item_statistics.judge_version IS 'Version of the judging or of the rule.';
+COMMENT ON COLUMN evaluate.item_statistics.item_id IS 'Item that the figures are of.';
+COMMENT ON COLUMN evaluate.item_statistics.n_models IS 'Models whose result is known.';
+COMMENT ON COLUMN evaluate.item_statistics.n_right IS 'Models that have it right.';
+COMMENT ON COLUMN evaluate.item_statistics.share_right IS 'Classical difficulty: the share of models that have it right, 1 the easiest.';
+COMMENT ON COLUMN evaluate.item_statistics.discrimination IS 'Corrected item-total point-biserial correlation over models, -1 to 1.';
+COMMENT ON COLUMN evaluate.item_statistics.why IS 'Why there is no discrimination; NULL where there is one.';
+COMMENT ON COLUMN evaluate.item_statistics.irt_discrimination IS 'Slope a of the two-parameter logistic model; NULL where there is none.';
+COMMENT ON COLUMN evaluate.item_statistics.irt_difficulty IS 'Place b of the two-parameter logistic model, in standard deviations of the models.';
+COMMENT ON COLUMN evaluate.item_statistics.irt_why IS 'Why there is no estimate of the two-parameter model; NULL where there is one.';
+COMMENT ON COLUMN evaluate.item_statistics.flags IS 'What stands out: negative_discrimination, everyone_right, everyone_wrong.';
+
+COMMENT ON COLUMN evaluate.smallest_subsets.benchmark IS 'Benchmark that the release is of.';
+COMMENT ON COLUMN evaluate.smallest_subsets.release_id IS 'Release that the subset is of.';
+COMMENT ON COLUMN evaluate.smallest_subsets.judge IS 'Who decided what is right: rule, or a model.';
+COMMENT ON COLUMN evaluate.smallest_subsets.judge_version IS 'Version of the judging or of the rule.';
+COMMENT ON COLUMN evaluate.smallest_subsets.size IS 'Items in the subset.';
+COMMENT ON COLUMN evaluate.smallest_subsets.n_items IS 'Items of the release that have any result.';
+COMMENT ON COLUMN evaluate.smallest_subsets.n_models IS 'Models whose ranking is to be kept.';
+COMMENT ON COLUMN evaluate.smallest_subsets.tau IS 'Agreement with the whole ranking of the models that it was chosen by: too high.';
+COMMENT ON COLUMN evaluate.smallest_subsets.held_out IS 'Mean agreement on pairs with a model that it was not chosen by, -1 to 1.';
+COMMENT ON COLUMN evaluate.smallest_subsets.held_out_low IS 'The 2.5th percentile of it over the resamples.';
+COMMENT ON COLUMN evaluate.smallest_subsets.held_out_high IS 'The 97.5th percentile of it over the resamples.';
+COMMENT ON COLUMN evaluate.smallest_subsets.random IS 'Mean agreement of random subsets of this size on the same pairs.';
+COMMENT ON COLUMN evaluate.smallest_subsets.random_low IS 'The 2.5th percentile of it over the resamples.';
+COMMENT ON COLUMN evaluate.smallest_subsets.random_high IS 'The 97.5th percentile of it over the resamples.';
+COMMENT ON COLUMN evaluate.smallest_subsets.is_smallest IS 'Whether it is the smallest that keeps the ranking, held out.';
+COMMENT ON COLUMN evaluate.smallest_subsets.is_smallest_random IS 'Whether it is the size from which random subsets keep the ranking.';
+COMMENT ON COLUMN evaluate.smallest_subsets.item_ids IS 'Items of the subset, in the order that they are taken in.';
+COMMENT ON COLUMN evaluate.smallest_subsets.why IS 'Why there is no subset; NULL where there is one.';
+
+COMMENT ON COLUMN evaluate.item_queue.item_id IS 'Id of what is decided on: of the flagged item and its exact content.';
+COMMENT ON COLUMN evaluate.item_queue.kind IS 'Kind of item, always flagged_item.';
+COMMENT ON COLUMN evaluate.item_queue.set_id IS 'Image set that the item is about; the item itself where it is of none.';
+COMMENT ON COLUMN evaluate.item_queue.content IS 'Question, hint, choices, answer and category as released, as JSON.';
+COMMENT ON COLUMN evaluate.item_queue.content_hash IS 'Hash of the content: a decision counts for exactly this content.';
+COMMENT ON COLUMN evaluate.item_queue.context IS 'The evidence: why it is flagged, and what models answered, as JSON.';
+COMMENT ON COLUMN evaluate.item_queue.image_ids IS 'Images that are shown, as SHA-256 of their files.';
+
+COMMENT ON COLUMN evaluate.item_decisions.benchmark IS 'Benchmark that the release is of.';
+COMMENT ON COLUMN evaluate.item_decisions.release_id IS 'Release in force that has the item.';
+COMMENT ON COLUMN evaluate.item_decisions.item_id IS 'Item that is flagged.';
+COMMENT ON COLUMN evaluate.item_decisions.review_item_id IS 'Item of the review queue that people decided on.';
+COMMENT ON COLUMN evaluate.item_decisions.flags IS 'What flagged it: filters and item statistics.';
+COMMENT ON COLUMN evaluate.item_decisions.decision IS 'keep, edit or reject; pending where people have not decided.';
+COMMENT ON COLUMN evaluate.item_decisions.reason IS 'Reason of a rejection; NULL otherwise.';
+COMMENT ON COLUMN evaluate.item_decisions.reviewers IS 'People whose decisions count.';
+COMMENT ON COLUMN evaluate.item_decisions.content IS 'Content after the decision, as JSON.';

@@ -21,6 +21,7 @@ from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, WAITED
 from dagster_project.shards import observation
 from methods.agreement.ratings import SCORE
+from methods.choice.flagged import FLAGGED
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.corpus.observation import Observed, observe
@@ -41,6 +42,8 @@ warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `Se
 
 OBSERVE_SECONDS = 20
 """How long one tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
+REPORTED = (*KINDS_MADE, SCORE, FLAGGED)
+"""Kinds of items whose decisions are reported."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
 """Sensors that only add partitions or report what happened cost nothing, so they run from the start."""
 
@@ -89,7 +92,8 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Reports each time that people have completed the review of what releases are made of.
 
-    Scores that people gave are reported with it, or when they are complete. The cursor has the state
+    Scores that people gave, and decisions on flagged items, are reported with it, or when they are
+    complete. The cursor has the state
     that was reported.
     """
     if not review_path().exists():
@@ -105,7 +109,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     n_open = sum(each.n_open for each in released)
     if n_open:
         return dg.SkipReason(f"{n_open} items await people.")
-    complete = [each for each in kinds if not each.n_open and each.kind in (*KINDS_MADE, SCORE)]
+    complete = [each for each in kinds if not each.n_open and each.kind in REPORTED]
     state = content_id(*(each.fingerprint for each in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")

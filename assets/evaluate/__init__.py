@@ -5,6 +5,10 @@ One module an asset.
 
 from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
+from assets.evaluate.flagged_items import flagged_items
+from assets.evaluate.item_decisions import item_decisions
+from assets.evaluate.item_queue import item_queue
+from assets.evaluate.item_statistics import item_statistics
 from assets.evaluate.judge_agreement import judge_agreement
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
@@ -14,6 +18,7 @@ from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
+from assets.evaluate.smallest_subsets import smallest_subsets
 
 ASSETS = [
     answers,
@@ -27,6 +32,11 @@ ASSETS = [
     score_queue,
     judge_agreement,
     judge_quality,
+    flagged_items,
+    item_statistics,
+    smallest_subsets,
+    item_queue,
+    item_decisions,
 ]
 
 __all__ = ["ASSETS"]

@@ -38,7 +38,7 @@ def item_decisions(
     rules = review_store.rules().of(FLAGGED)
     demanded = set(warehouse.read("evaluate/demanded_items").column("item_id").to_pylist())
     flags: dict[tuple[str, str, str], list[str]] = {}
-    for row in flags_in_force(warehouse):
+    for row in (row for rows in flags_in_force(warehouse).values() for row in rows):
         of = (row["benchmark"], row["release_id"], row["item_id"])
         flags.setdefault(of, []).append(row["flag"])
     contents = {

@@ -5,9 +5,7 @@ What belongs here: which items are queued, and what people see of them. What fla
 is `assets/review/approved.py`.
 """
 
-import json
 from collections import Counter
-from itertools import groupby
 from typing import Any
 
 import dagster as dg
@@ -15,9 +13,10 @@ import dagster as dg
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import flagged_items
+from assets.evaluate.item_report_data import flags_of
 from assets.evaluate.item_statistics import item_statistics
 from assets.review import queue_row
-from methods.choice.flagged import FLAGGED, evidence, queued, released_content
+from methods.choice.flagged import FLAGGED, REVIEWED, evidence, queued, released_content
 from methods.ids import canonical_json
 from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
@@ -47,8 +46,7 @@ def item_queue(
     found: dict[str, Row] = {}
     flags: Counter[str] = Counter()
     n_without = 0
-    for release_id, of_release in groupby(flags_in_force(warehouse), lambda row: row["release_id"]):
-        rows = list(of_release)
+    for release_id, rows in flags_in_force(warehouse).items():
         of_items = _queued(warehouse, release_id)
         for row in rows:
             if row["item_id"] not in of_items:
@@ -67,12 +65,14 @@ def item_queue(
     return report(table, counted, images=image_store)
 
 
-def flags_in_force(warehouse: Warehouse) -> list[Row]:
-    """What flags items of the releases in force: a row for each item and flag, release by release."""
-    rows: list[Row] = warehouse.read("evaluate/flags").to_pylist()
-    for row in rows:
-        row["answers"] = json.loads(row["answers"] or "[]")
-    return rows
+def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
+    """What flags items for people to look at, by release in force: a row for each item and flag."""
+    releases = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    found = {
+        release_id: [row for row in flags_of(warehouse, release_id) if row["flag"] in REVIEWED]
+        for release_id in sorted(releases)
+    }
+    return {release_id: rows for release_id, rows in found.items() if rows}
 
 
 def flagged_in_queue(warehouse: Warehouse) -> list[QueueItem]:

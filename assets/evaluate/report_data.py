@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assets.common.tables import map_of
+from assets.evaluate.item_report_data import item_report_data
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
@@ -52,6 +53,7 @@ def report_data(
         "categories": warehouse.read(
             "evaluate/page_categories_of", {**where, "n_categories": N_CATEGORIES}
         ).to_pylist(),
+        "item_analysis": item_report_data(warehouse, release["release_id"], items),
         "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
     }
 

@@ -23,6 +23,9 @@ HINT = "Hint"
 CATEGORIES = ("category", "task")
 """Labels that say what an item asks for; the first one that it has."""
 UNCATEGORIZED = "none"
+REVIEWED = ("text_only", "wrong_item", "negative_discrimination")
+"""What people look at. An item that everyone has right is no mistake; one that everyone has wrong is
+`wrong_item`."""
 SHOWN_MODELS, SHOWN_CHARACTERS = 12, 90
 
 Row = Mapping[str, Any]
@@ -86,14 +89,10 @@ def evidence(flags: Sequence[Row]) -> list[str]:
             )
         elif of["flag"] == "wrong_item":
             lines.append(f"Wrong item: none of {len(of['wrong_models'])} models has it right.")
-        elif of["flag"] == "negative_discrimination":
+        else:
             lines.append(
                 f"Negative discrimination, {of['discrimination']:.2f} over {of['n_models']} models: "
                 "those that are better on the other items are more often wrong here."
-            )
-        else:
-            lines.append(
-                f"Item analysis: {of['flag'].replace('_', ' ')}, of {of['n_models']} models."
             )
         said = of["answers"] or []
         lines += [_answered(each) for each in said[:SHOWN_MODELS]]

@@ -18,6 +18,7 @@ from resources.images.store import ImageStore
 from resources.reports.page import render
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
+from resources.reports.report_items import item_section
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
 
@@ -39,6 +40,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       the release has no reference
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
+    - `item_analysis`: None, or `filters`, `statistics`, `flagged`, `subsets`
+      (`assets/evaluate/item_report_data.py`)
     - `examples`: items with images, choices, turns, references, answers and judgments
 
     An image that is not stored is shown as missing.
@@ -72,6 +75,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         generated=data["generated"],
         offline=_offline(data),
         failures=_failures(data["failures"]),
+        item_section=item_section(data["item_analysis"], image_store),
         charts=[chart for chart in charts if chart],
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)

@@ -44,7 +44,7 @@ def item_response(right: Floats, least: int) -> list[ItemResponse]:
     if n_models < least:
         why = (
             f"{n_models} models are too few for an estimate by item response theory, which takes "
-            f"{least}: read share_right and discrimination."
+            f"{least}: the classical figures stand."
         )
         return [ItemResponse(None, None, why)] * n_items
     share = np.array([of[~np.isnan(of)].mean() if (~np.isnan(of)).any() else 0.0 for of in right.T])

@@ -62,8 +62,8 @@ def test_too_few_models_get_the_reason_and_no_figures() -> None:
     found = item_response(np.eye(5), LEAST_MODELS)
     assert {(of.discrimination, of.difficulty) for of in found} == {(None, None)}
     assert found[0].why == (
-        "5 models are too few for an estimate by item response theory, which takes 200: read "
-        "share_right and discrimination."
+        "5 models are too few for an estimate by item response theory, which takes 200: the "
+        "classical figures stand."
     )
 
 

@@ -33,6 +33,14 @@ def item_decisions(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.MaterializeResult:
     """Each flagged item of a release in force, and what people decided: keep, edit or reject."""
+    rows = decisions_now(warehouse, review_store)
+    table = rows_to_arrow("evaluate.item_decisions", rows)
+    warehouse.replace("evaluate.item_decisions", table)
+    return report(table, Counter(row["decision"] for row in rows))
+
+
+def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
+    """The rows of the table, of the queue as it is and the decisions that there are by now."""
     in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
     decided = by_item(review_store.decisions(in_queue))
     rules = review_store.rules().of(FLAGGED)
@@ -65,6 +73,4 @@ def item_decisions(
                 "content": canonical_json(said.content if said else content),
             }
         )
-    table = rows_to_arrow("evaluate.item_decisions", rows)
-    warehouse.replace("evaluate.item_decisions", table)
-    return report(table, Counter(row["decision"] for row in rows))
+    return rows

@@ -8,10 +8,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from methods.review import check_decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
-from tests.assets.world import ANY_ASSETS, Row, World, made, metadata, models_yaml
+from tests.assets.world import ANY_ASSETS, Row, World, made, metadata, models_yaml, sentence
 
 MODELS = ("careful", "careless", "always-a", "refuser", "rambler")
 BLIND = ("no-images:careful", "no-images:careless", "no-images:always-a")
@@ -170,3 +171,31 @@ def test_running_it_again_changes_no_row(analysed: World) -> None:
     before = tables()
     assert analysed.run(ANY_ASSETS, assets=EVALUATE).success
     assert tables() == before
+
+
+def test_a_cleaned_release_lacks_what_people_rejected(analysed: World) -> None:
+    """The last test of this world: it goes on from the analysis."""
+    clean = {"clean": {"config": {"release": "mmbench-dev-en"}}}
+    nothing = analysed.run("clean_release", clean)
+    assert not nothing.success
+    assert "People have rejected no flagged item of mmbench-dev-en-" in sentence(nothing)
+
+    (item,) = (
+        item
+        for item in analysed.review_store.items(["flagged_item"])
+        if f"Question {WRONG}." in item["content"]["question"]
+    )
+    record = {"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1}
+    record |= {"reviewer": "anna", "verdict": "reject", "reason": "factual_error"}
+    decided = check_decision({**record, "decided_at": "2026-01-01T00:00:00+00:00"}, item)
+    analysed.review_store.append([decided])
+    for _ in range(2):
+        assert analysed.run("clean_release", clean).success
+    rows = analysed.rows(
+        "SELECT c.name, r.origin, list(i.item_id ORDER BY i.ordinal) AS items "
+        "FROM release.current AS c JOIN release.releases AS r USING (release_id) "
+        "JOIN release.items AS i USING (release_id) GROUP BY ALL ORDER BY 1"
+    )
+    assert [row["name"] for row in rows] == ["mmbench-dev-en", "mmbench-dev-en-cleaned"]
+    assert set(rows[0]["items"]) - set(rows[1]["items"]) == {WRONG}
+    assert len(rows[1]["items"]) == N_QUESTIONS - 1 and rows[1]["origin"] == "imported"

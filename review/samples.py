@@ -17,7 +17,7 @@ def samples(image_ids: Sequence[str], present: Collection[str]) -> list[QueueIte
     """A sample of each kind that is not `present`; `image_ids` are images to show."""
     first, second = list(image_ids[:1]), list(image_ids[1:3])
     made = [
-        _item("multiple_choice", first, MULTIPLE_CHOICE),
+        _item("multiple_choice", first, MULTIPLE_CHOICE, WHY_FLAGGED),
         _item("reference", first, REFERENCE),
         _item("translation", [], TRANSLATION),
         _item("category", second, CATEGORY),

@@ -27,6 +27,8 @@ REVIEWED = ("text_only", "wrong_item", "negative_discrimination")
 """What people look at. An item that everyone has right is no mistake; one that everyone has wrong is
 `wrong_item`."""
 SHOWN_MODELS, SHOWN_CHARACTERS = 12, 90
+SHIFT = "shift-"
+"""What the trials of circular passes begin with."""
 
 Row = Mapping[str, Any]
 
@@ -98,6 +100,11 @@ def evidence(flags: Sequence[Row]) -> list[str]:
         lines += [_answered(each) for each in said[:SHOWN_MODELS]]
         if len(said) > SHOWN_MODELS:
             lines.append(f"{len(said) - SHOWN_MODELS} more models answered.")
+    trials = {
+        each["trial"] for of in flags for said in of["answers"] or [] for each in said["answers"]
+    }
+    if any(trial.startswith(SHIFT) for trial in trials - {f"{SHIFT}0"}):
+        lines.append(f"Letters are those of each pass: in {SHIFT}1 the second choice is A.")
     return list(dict.fromkeys(lines))
 
 

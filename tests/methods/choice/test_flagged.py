@@ -82,6 +82,7 @@ def test_people_read_who_was_right_and_what_each_answered() -> None:
         "Text-only: 1 of 1 models have it right without the picture (right: m; not known: n).",
         "m, right. shift-0: “A. A tower” (read as A); shift-1: no answer",
         "n, not known. No answer is there.",
+        "Letters are those of each pass: in shift-1 the second choice is A.",
     ]
     figures = {"n_models": 9, "discrimination": -0.314, "answers": []}
     assert evidence([{"flag": "negative_discrimination", **figures}]) == [

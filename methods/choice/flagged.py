@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from methods.choice.lettered import LETTERS, key_of, question_and_hint, with_hint
+from methods.choice.lettered import LETTERS, SHIFT, key_of, question_and_hint, with_hint
 from methods.evaluation.items import Item
 from methods.ids import content_id
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
@@ -27,8 +27,6 @@ REVIEWED = ("text_only", "wrong_item", "negative_discrimination")
 """What people look at. An item that everyone has right is no mistake; one that everyone has wrong is
 `wrong_item`."""
 SHOWN_MODELS, SHOWN_CHARACTERS = 12, 90
-SHIFT = "shift-"
-"""What the trials of circular passes begin with."""
 
 Row = Mapping[str, Any]
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import dagster as dg
 import pytest
 
 from methods.review import check_decision
+from resources.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
@@ -171,6 +173,16 @@ def test_running_it_again_changes_no_row(analysed: World) -> None:
     before = tables()
     assert analysed.run(ANY_ASSETS, assets=EVALUATE).success
     assert tables() == before
+
+
+def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:
+    guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
+    section = guide.partition("## Filters and item analysis")[2].partition("\n## ")[0]
+    (block,) = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
+    decisions, smallest = (analysed.rows(query) for query in block.split(";") if query.strip())
+    assert [row["decision"] for row in decisions] == ["pending", "pending"]
+    (row,) = smallest
+    assert len(row["item_ids"]) == row["size"] and row["held_out"] >= 0.9
 
 
 def test_a_cleaned_release_lacks_what_people_rejected(analysed: World) -> None:

@@ -134,7 +134,7 @@ said = $(if $(filter command,$(origin $(1))),--$(2)="$$$(1)")
 import-release: setup ## A release's folder (FROM=folder), or BENCHMARK=mmdu FILE=file (IMAGES=folder NAME= SPLIT= LANGUAGE=)
 	@$(BIN)/python -m $(if $(filter command,$(origin BENCHMARK) $(origin FILE)),dagster_project.releases import $(foreach name,BENCHMARK FILE IMAGES NAME SPLIT LANGUAGE,$(call said,$(name),$(shell echo $(name) | tr A-Z a-z))),dagster_project.home import-release --from="$$FROM")
 
-releases: setup ## List releases (CMD="show ID", "diff A B", "pin ID", "unpin NAME", "retire NAME")
+releases: setup ## List releases (CMD="show ID", "diff A B", "pin ID", "unpin NAME", "retire NAME", "clean ID")
 	@$(BIN)/python -m dagster_project.releases $(or $(CMD),list)
 
 diff: setup ## Two releases side by side (A=release B=release: ids or names; A alone: with its parent)

@@ -1,4 +1,4 @@
-"""Jobs on releases: put one in force and keep it there, let that go, compare two, import or retire one.
+"""Jobs on releases: put one in force and keep it there, let that go, compare, import, clean or retire.
 
 What belongs here: what a person starts in the UI, or by `python -m dagster_project.releases`. Freezing
 releases is the asset `release/releases`.
@@ -11,6 +11,7 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 
 from assets.common.settings import choose
 from assets.common.tables import plain_errors
+from assets.evaluate.cleaned_release import write_cleaned
 from assets.evaluate.release_diff import compared, meant, write_page
 from assets.release import releases
 from assets.release.in_force import TABLE, pin, retire, unpin, version_of_releases
@@ -22,6 +23,7 @@ from methods.benchmarks import Benchmarks
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
 from resources.reports.addresses import address
+from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 
@@ -41,6 +43,12 @@ class RetireConfig(dg.Config):
     """The name whose imported release is to be in force no more, for example mmbench-dev-en."""
 
     name: str
+
+
+class CleanConfig(dg.Config):
+    """The imported release to leave rejected items out of: an id, how it begins, or a name."""
+
+    release: str
 
 
 class CompareConfig(dg.Config):
@@ -154,6 +162,25 @@ def import_op(
     return release_id
 
 
+@dg.op(
+    name="clean", description="Write an imported release without the items that people rejected."
+)
+def clean_op(
+    context: dg.OpExecutionContext,
+    config: CleanConfig,
+    warehouse: dg.ResourceParam[Warehouse],
+    review_store: dg.ResourceParam[ReviewStore],
+) -> str:
+    """Writes the release, tells what follows, and gives its id."""
+    with plain_errors():
+        release_id = write_cleaned(warehouse, review_store, config.release)
+        said = f"{release_id} was cleaned of rejected items; none was frozen."
+        context.log_event(_materialized(context.instance, warehouse, said))
+        page = shown(warehouse, release_id)
+    context.add_output_metadata({"release": release_id, "card": dg.MetadataValue.md(page)})
+    return release_id
+
+
 def _materialized(
     instance: dg.DagsterInstance, warehouse: Warehouse, said: str
 ) -> dg.AssetMaterialization:
@@ -227,4 +254,20 @@ def retire_release() -> None:
     retire_op()
 
 
-RELEASE_JOBS = [pin_release, unpin_release, compare_releases, import_release, retire_release]
+@dg.job(
+    description="Makes of an imported release one without the items that people rejected.",
+    logger_defs={"console": progress_logger},
+)
+def clean_release() -> None:
+    """One op; its config has the release."""
+    clean_op()
+
+
+RELEASE_JOBS = [
+    pin_release,
+    unpin_release,
+    compare_releases,
+    import_release,
+    retire_release,
+    clean_release,
+]

@@ -1,4 +1,4 @@
-"""Commands on releases: list them, show one, compare two, pin one, unpin a name, import or retire one.
+"""Commands on releases: list, show, compare, pin, unpin, import, clean or retire them.
 
 What belongs here: arguments, and the reading of releases for people. The forms of a card and of a
 comparison are `methods/release_card.py` and `methods/release_diff_text.py`; pinning and importing are
@@ -68,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     retired = commands.add_parser("retire", help="take the imported release of a name out of force")
     retired.add_argument("name")
     retired.set_defaults(command=_retire)
+
+    cleaned = commands.add_parser(
+        "clean", help="make of an imported release one without the items that people rejected"
+    )
+    cleaned.add_argument("id")
+    cleaned.set_defaults(command=_clean)
 
     published = commands.add_parser("import", help="read a published file of a benchmark")
     published.add_argument("--benchmark", default="", help="such as mmdu")
@@ -172,6 +178,15 @@ def _retire(arguments: argparse.Namespace) -> int:
         'and scores stay. CMD="pin ID" puts one in force again.'
     )
     return _said(_run("retire_release", "retire", {"name": arguments.name}), said)
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    result = _run("clean_release", "clean", {"release": arguments.id})
+    if result is None:
+        return 2
+    (card,) = cards_of(_warehouse(), [result.output_for_node("clean")])
+    said = f"Release {card['release_id']} has {card['n_items']} items; both releases are in force."
+    return _said(result, said)
 
 
 def _import(arguments: argparse.Namespace) -> int:

@@ -21,6 +21,7 @@ from dagster_project.resources import corpus_folder
 from dagster_project.run_tags import CHAIN, WAITED
 from dagster_project.shards import observation
 from methods.agreement.ratings import SCORE
+from methods.choice.flagged import FLAGGED
 from methods.choice.read_answers import QUEUED_KIND
 from methods.errors import UserError
 from methods.ids import content_id
@@ -42,6 +43,8 @@ warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `Se
 
 OBSERVE_SECONDS = 20
 """How long one tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
+REPORTED = (*KINDS_MADE, SCORE, FLAGGED, QUEUED_KIND)
+"""Kinds of items whose decisions are reported."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
 """Sensors that only add partitions or report what happened cost nothing, so they run from the start."""
 
@@ -90,8 +93,8 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Reports each time that people have completed the review of what releases are made of.
 
-    Scores that people gave and letters that they read are reported with it, or when they are complete.
-    The cursor has the state that was reported.
+    Scores that people gave, letters that they read, and decisions on flagged items are reported with
+    it, or when they are complete. The cursor has the state that was reported.
     """
     if not review_path().exists():
         return dg.SkipReason("Nothing was put before people yet.")
@@ -106,8 +109,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     n_open = sum(each.n_open for each in released)
     if n_open:
         return dg.SkipReason(f"{n_open} items await people.")
-    reported = (*KINDS_MADE, SCORE, QUEUED_KIND)
-    complete = [each for each in kinds if not each.n_open and each.kind in reported]
+    complete = [each for each in kinds if not each.n_open and each.kind in REPORTED]
     state = content_id(*(each.fingerprint for each in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")

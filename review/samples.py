@@ -23,6 +23,7 @@ def samples(image_ids: Sequence[str], present: Collection[str]) -> list[QueueIte
         _item("category", second, CATEGORY),
         _item("extraction", [], EXTRACTION),
         _item("score", second, SCORE),
+        _item("flagged_item", first, MULTIPLE_CHOICE, WHY_FLAGGED),
     ]
     return [item for item in made if item["kind"] not in present]
 

@@ -7,6 +7,10 @@ from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
+from assets.evaluate.flagged_items import flagged_items
+from assets.evaluate.item_decisions import item_decisions
+from assets.evaluate.item_queue import item_queue
+from assets.evaluate.item_statistics import item_statistics
 from assets.evaluate.judge_agreement import judge_agreement
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
@@ -17,6 +21,7 @@ from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
+from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
 
 ASSETS = [
@@ -35,6 +40,11 @@ ASSETS = [
     extraction_queue,
     extraction_quality,
     task_map,
+    flagged_items,
+    item_statistics,
+    smallest_subsets,
+    item_queue,
+    item_decisions,
 ]
 
 __all__ = ["ASSETS"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from assets.common.tables import map_of
 from assets.evaluate.choice_data import choice_data
+from assets.evaluate.item_report_data import item_report_data
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
@@ -57,6 +58,7 @@ def report_data(
         "categories": warehouse.read(
             "evaluate/page_categories_of", {**where, "n_categories": N_CATEGORIES}
         ).to_pylist(),
+        "item_analysis": item_report_data(warehouse, release["release_id"], items),
         "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
     }
 

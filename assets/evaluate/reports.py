@@ -13,9 +13,11 @@ import dagster as dg
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.extraction_quality import extraction_quality
+from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
+from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home, reports_path
@@ -33,7 +35,14 @@ INDEX = "index.html"
 @table_asset(
     "evaluate.reports",
     kinds={"html"},
-    deps=[leaderboard, provenance, task_map, extraction_quality],
+    deps=[
+        leaderboard,
+        provenance,
+        task_map,
+        extraction_quality,
+        item_decisions,
+        smallest_subsets,
+    ],
     automation_condition=WHEN_READY,
 )
 def reports(
@@ -44,8 +53,9 @@ def reports(
 ) -> dg.MaterializeResult:
     """One HTML page for each release in force or evaluated, and an index over them.
 
-    A page has the leaderboard with ranks, charts, comparisons and slices by judge, what the release
-    consists of, failures, and examples with pictures; that of an instruction set has no leaderboard.
+    A page has the leaderboard with ranks, charts, comparisons and slices by judge, an analysis of the
+    items where they are right or wrong, what the release consists of, failures, and examples with
+    pictures; that of an instruction set has no leaderboard.
     """
     families = load_registry().families
     rows, lines = [], []

@@ -13,6 +13,7 @@ from pydantic import Field
 from assets.common.automation import when_changed
 from assets.common.tables import report, rows_to_arrow, table_asset, table_spec
 from assets.review.queue import queue, queued
+from methods.choice.flagged import FLAGGED, after_flagging
 from methods.ids import canonical_json, content_id
 from methods.review import POLICY_PREFIX, Decision, Policy, by_item, resolve
 from resources.review.store import ReviewStore
@@ -61,15 +62,21 @@ def approved(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """The outcome of each item's review, with the reviewers that decided it: people or a policy."""
+    """The outcome of each item's review, with the reviewers that decided it: people or a policy.
+
+    What people decided on a multiple-choice item that was flagged after its release counts as well.
+    """
     policy = Policy(settings.require, settings.sample_share)
     items = queued(warehouse)
-    events = review_store.decisions([item["item_id"] for item in items])
-    decided = by_item(events)
+    decided = by_item(review_store.decisions())
     rules = review_store.rules()
-    rows = []
+    rows, events = [], []
     for item in items:
         resolution = resolve(item, decided[item["item_id"]], policy, rules.of(item["kind"]))
+        events += decided[item["item_id"]]
+        if item["kind"] == "multiple_choice":
+            resolution, again = after_flagging(resolution, decided, rules.of(FLAGGED))
+            events += again
         rows.append(
             {
                 **vars(resolution),

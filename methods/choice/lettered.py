@@ -16,6 +16,9 @@ FEWEST, MOST = 2, len(LETTERS)
 NO_CHOICE = "Z"
 """The reading of an answer that names none of the choices (MMBench, 4.1)."""
 
+SHIFT = "shift-"
+"""What the trials of circular passes begin with; the shift follows."""
+
 Order = tuple[int, ...]
 _QUESTION = "\nQuestion: "
 

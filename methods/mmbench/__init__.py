@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from methods.choice.extraction import EXTRACT_PROMPT
-from methods.choice.lettered import Order, in_order, key_of, letter_in, lettered, shifted
+from methods.choice.lettered import SHIFT, Order, in_order, key_of, letter_in, lettered, shifted
 from methods.choice.passes import OBSERVED, RIGHT, RIGHT_COMPAT, ask_pass, missed, observe
 from methods.evaluation.asking import Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.items import Item
@@ -20,7 +20,6 @@ from methods.evaluation.slices import CHOICES
 from methods.mmbench.taxonomy import L1, L2, L3
 
 INSTRUCTION = "Answer with the letter of the choice that is right."
-SHIFT = "shift-"
 
 CIRCULAR, CIRCULAR_COMPAT = (
     AllRight(name=name, observation=observation, trials=SHIFT, n_passes=CHOICES)

@@ -7,7 +7,7 @@ kind is shown (`review/`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Any
 
@@ -228,17 +228,19 @@ def _plain(*keys: str) -> Callable[[Content], Texts]:
     return lambda content: [(key.capitalize(), content[key]) for key in keys if content[key]]
 
 
+_MULTIPLE_CHOICE = Kind(
+    "multiple_choice",
+    ("image_ids", "question", "hint", "choices", "answer", "category"),
+    ("question", "hint", "choices", "answer", "category"),
+    _choice_texts,
+    _check_multiple_choice,
+)
+
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("dialogue", ("image_ids", "turns"), ("turns",), _dialogue_texts, _check_dialogue),
-        Kind(
-            "multiple_choice",
-            ("image_ids", "question", "hint", "choices", "answer", "category"),
-            ("question", "hint", "choices", "answer", "category"),
-            _choice_texts,
-            _check_multiple_choice,
-        ),
+        _MULTIPLE_CHOICE,
         Kind(
             "rewrite",
             ("original", "rewrite"),
@@ -292,6 +294,8 @@ KINDS: dict[str, Kind] = {
             _check_score,
             _unscored,
         ),
+        # A multiple-choice item that was flagged after its release (`methods/choice/flagged.py`).
+        replace(_MULTIPLE_CHOICE, name="flagged_item"),
     )
 }
 """Every kind by its name. A policy never accepts an item that `needs_edit`."""

@@ -18,6 +18,7 @@ from resources.images.store import ImageStore
 from resources.reports.page import render
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
+from resources.reports.report_items import item_section
 from resources.reports.report_letters import letters_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
@@ -48,6 +49,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
       (`methods/choice`, `letter_shares.py` and `early_stop.py`)
+    - `item_analysis`: None, or `filters`, `statistics`, `flagged`, `subsets`
+      (`assets/evaluate/item_report_data.py`)
     - `examples`: items with images, choices, turns, references, answers and judgments
 
     An image that is not stored is shown as missing.
@@ -84,6 +87,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         offline=_offline(data),
         failures=_failures(data["failures"]),
         readings=readings_of(data["readings"]),
+        item_section=item_section(data["item_analysis"], image_store),
         charts=[chart for chart in charts if chart],
         examples=[
             example(number, item, benchmark and benchmark["grades"][1], image_store)

@@ -56,7 +56,12 @@ def read_queue() -> list[QueueItem]:
     warehouse = Warehouse(path)
     return [
         queue_item(row)
-        for query in ("review/queue", "evaluate/score_queue", "evaluate/extraction_queue")
+        for query in (
+            "review/queue",
+            "evaluate/score_queue",
+            "evaluate/extraction_queue",
+            "evaluate/item_queue",
+        )
         for row in warehouse.read(query).to_pylist()
     ]
 

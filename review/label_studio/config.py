@@ -8,7 +8,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from methods.review import REASONS
 
-CHOOSES = {"multiple_choice": "answer", "category": "category", "extraction": "choice"}
+CHOOSES = {
+    "multiple_choice": "answer",
+    "flagged_item": "answer",
+    "category": "category",
+    "extraction": "choice",
+}
 """The text of a kind that is chosen from a few labels instead of written."""
 
 ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (

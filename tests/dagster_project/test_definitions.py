@@ -55,7 +55,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     jobs = {job.name for job in defs.get_repository_def().get_all_jobs()}
     on_releases = {
         f"{what}_release{'s' if what == 'compare' else ''}"
-        for what in ("pin", "unpin", "compare", "import", "retire")
+        for what in ("pin", "unpin", "compare", "import", "retire", "clean")
     }
     assert jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases} == STAGES
     assert {table.split(".")[0] for table in declared_columns()} == STAGES

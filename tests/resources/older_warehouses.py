@@ -19,6 +19,16 @@ CARD = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_v
 SAME_PROMPT = {"mmdu/judge@aa9bc1f9": "mmdu/judge@4bf65a46"}
 """Judge's prompts whose replies count as replies to another one (docs/decisions/0019)."""
 
+ITEM_ANALYSIS = (
+    "evaluate.filters",
+    "evaluate.flagged_items",
+    "evaluate.item_statistics",
+    "evaluate.smallest_subsets",
+    "evaluate.item_queue",
+    "evaluate.item_decisions",
+)
+"""Tables of a later version."""
+
 OBSERVED_OF_JUDGMENT = (
     *("benchmark", "release_id", "model", "judge", "replicate", "item_id", "trial", "turn", "part"),
     *("call_key", "answer_call_key"),
@@ -60,6 +70,7 @@ def today(before: Rows) -> Rows:
     made_later = (
         *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
         "evaluate.ability_comparisons",
+        *ITEM_ANALYSIS,
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -80,7 +80,7 @@ def item_of(kind: str, text: str = "A tower.", image_ids: tuple[str, ...] = ()) 
             "highest": 10,
             "scores": {"Creativity": None, "Richness": None},
         },
-    }[kind]
+    }[kind if kind != "flagged_item" else "multiple_choice"]
     return QueueItem(
         item_id=content_id("item", kind, text),
         kind=kind,
@@ -108,4 +108,5 @@ EDITS["dialogue"][1]["turns"] = [
     item_of("dialogue")["content"]["turns"][0],
     {"question": "And then?", "answer": "A mill."},
 ]
+EDITS["flagged_item"] = EDITS["multiple_choice"]
 EDITS["multiple_choice"][1]["choices"] = {"A": "A tower.", "B": "A mill.", "C": "4"}

@@ -276,7 +276,13 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
         "extraction": ["j", "j", "j", "e", "ArrowDown"],
         "score": ["j", "j", "j", "j", "7", "0", "1", "2", "3", "4"],
     }
-    key_of = {"multiple_choice": "question", "translation": "target", "extraction": "choice"}
+    changes["flagged_item"] = changes["multiple_choice"]
+    key_of = {
+        "flagged_item": "question",
+        "multiple_choice": "question",
+        "translation": "target",
+        "extraction": "choice",
+    }
     for one in queued:
         open_item(page, site, one["item_id"])
         assert overflow(page) <= 0, one["kind"]

@@ -52,6 +52,7 @@ CONTENTS = {
         "scores": {"Accuracy": None, "Richness": None},
     },
 }
+CONTENTS["flagged_item"] = CONTENTS["multiple_choice"]
 GOOD = {
     "dialogue": [
         {"turns": TURNS[::-1]},
@@ -71,6 +72,7 @@ GOOD = {
     "extraction": [{"choice": "B"}, {"choice": "Z"}],
     "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
 }
+GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every <ImageHere> of the content's questions"),
     ("dialogue", {"image_ids": []}, "may change only turns"),

@@ -262,6 +262,7 @@ def report_data(store: ImageStore) -> Row:
             Share("A question is about", "questions", (("one image", 3), ("several images", 9)))
         ],
         "categories": [{"category": "Boats", "n": 4}],
+        "item_analysis": None,
         "examples": [
             {
                 "item_id": "item-1",

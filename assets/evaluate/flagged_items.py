@@ -1,0 +1,141 @@
+"""Items that filters flag: right without the picture, or wrong by every model (MMBench, 3.2).
+
+What belongs here: the two tables, and which models the filters ask. The filters are
+`methods/choice/filters.py`; people decide on what they flag by `item_queue.py`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.observations import observations
+from assets.evaluate.right_items import RightItems, right_items
+from methods.benchmarks import Benchmarks
+from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, Filtered, Flagged, text_only, wrong_items
+from methods.evaluation.contestants import NO_IMAGES, ablation_of
+from methods.ids import canonical_json
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+Row = dict[str, Any]
+NOTHING = "No release of a benchmark with right and wrong answers has observations."
+
+
+class FilterSettings(Settings):
+    """Which models each filter asks, and how many results an item needs."""
+
+    text_only_models: list[str] = Field(
+        [],
+        description="Contestants that are asked without the picture, such as no-images:gpt-4o; none "
+        "given: every no-images contestant of the release.",
+    )
+    wrong_item_models: list[str] = Field(
+        [], description="Models of which all must fail; none given: every model of the release."
+    )
+    min_models: int = Field(
+        3, ge=1, description="Known results that an item needs to be flagged by a filter."
+    )
+
+
+@table_asset(
+    "evaluate.flagged_items",
+    settings=FilterSettings,
+    side_tables=["evaluate.filters"],
+    deps=[observations],
+    automation_condition=WHEN_READY,
+)
+def flagged_items(
+    settings: FilterSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Items that most models have right without the picture, and items that no model has right.
+
+    With the evidence: the models by outcome, and what they answered. Where a filter has too few models
+    nothing is flagged, and `evaluate.filters` says why.
+    """
+    summaries: list[Row] = []
+    rows: list[Row] = []
+    for each in right_items(warehouse, benchmarks):
+        for name, found in _filtered(each, settings).items():
+            of = {**each.slice.columns, "filter": name}
+            summaries.append({**of, **_summary(found), "min_models": settings.min_models})
+            rows += [{**of, **row} for row in _rows(warehouse, each, found)]
+    table = rows_to_arrow("evaluate.flagged_items", rows)
+    summary = rows_to_arrow("evaluate.filters", summaries)
+    warehouse.replace_all(
+        [Write("evaluate.flagged_items", table, {}), Write("evaluate.filters", summary, {})]
+    )
+    said = [
+        f"{row['release_id']}, {row['filter']}: {row['why']}" for row in summaries if row["why"]
+    ]
+    return report(
+        table,
+        {
+            "releases": len({row["release_id"] for row in summaries}),
+            "undecided": sum(row["n_undecided"] for row in summaries),
+            **({"nothing flagged": said} if said else {}),
+            **({} if summaries else {"note": NOTHING}),
+        },
+    )
+
+
+def _filtered(each: RightItems, settings: FilterSettings) -> dict[str, Filtered]:
+    blind = [name for name in sorted(each.outcomes) if ablation_of(name) == NO_IMAGES]
+    given = (each.items, settings.min_models)
+    return {
+        TEXT_ONLY: text_only(each.outcomes, settings.text_only_models or blind, *given),
+        WRONG_ITEM: wrong_items(each.outcomes, settings.wrong_item_models or each.models, *given),
+    }
+
+
+def _summary(found: Filtered) -> Row:
+    return {
+        "models": list(found.models),
+        "n_items": found.n_items,
+        "n_flagged": len(found.flagged),
+        "n_undecided": found.n_undecided,
+        "why": found.why,
+    }
+
+
+def _rows(warehouse: Warehouse, each: RightItems, found: Filtered) -> Iterable[Row]:
+    if not found.flagged:
+        return
+    said = warehouse.read(
+        "evaluate/answers_of_items",
+        {
+            "release_id": each.slice.release_id,
+            "item_ids": [of.item_id for of in found.flagged],
+            "models": list(found.models),
+        },
+    ).to_pylist()
+    answers: dict[tuple[str, str], list[Row]] = {}
+    for row in said:
+        answer = {name: row[name] for name in ("trial", "status", "answer", "reading")}
+        answers.setdefault((row["item_id"], row["model"]), []).append(answer)
+    for of in found.flagged:
+        groups = (("right", of.right), ("wrong", of.wrong), ("not known", of.unknown))
+        yield {
+            "item_id": of.item_id,
+            **_models(of),
+            "answers": canonical_json(
+                [
+                    {
+                        "model": model,
+                        "outcome": outcome,
+                        "answers": answers.get((of.item_id, model), []),
+                    }
+                    for outcome, models in groups
+                    for model in models
+                ]
+            ),
+        }
+
+
+def _models(of: Flagged) -> dict[str, Sequence[str]]:
+    return {f"{name}_models": list(getattr(of, name)) for name in ("right", "wrong", "unknown")}

@@ -1,0 +1,76 @@
+"""What people decided on flagged items, release by release.
+
+What belongs here: the table. For items that were built here a decision has its effect in
+`assets/review/approved.py`; of an imported release `make releases` makes one without what was rejected.
+"""
+
+from collections import Counter
+from typing import Any
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.item_queue import flagged_in_queue, flags_in_force, item_queue
+from assets.evaluate.released import items_of
+from assets.review import approved
+from methods.choice.flagged import FLAGGED, decision_of, people_said, queued, released_content
+from methods.ids import canonical_json
+from methods.review import by_item
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+@table_asset(
+    "evaluate.item_decisions",
+    # `review/approved` is materialized after decisions of people.
+    deps=[item_queue, approved],
+    automation_condition=WHEN_READY,
+)
+def item_decisions(
+    warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
+) -> dg.MaterializeResult:
+    """Each flagged item of a release in force, and what people decided: keep, edit or reject."""
+    rows = decisions_now(warehouse, review_store)
+    table = rows_to_arrow("evaluate.item_decisions", rows)
+    warehouse.replace("evaluate.item_decisions", table)
+    return report(table, Counter(row["decision"] for row in rows))
+
+
+def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
+    """The rows of the table, of the queue as it is and the decisions that there are by now."""
+    in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
+    decided = by_item(review_store.decisions(in_queue))
+    rules = review_store.rules().of(FLAGGED)
+    demanded = set(warehouse.read("evaluate/demanded_items").column("item_id").to_pylist())
+    flags: dict[tuple[str, str, str], list[str]] = {}
+    for row in (row for rows in flags_in_force(warehouse).values() for row in rows):
+        of = (row["benchmark"], row["release_id"], row["item_id"])
+        flags.setdefault(of, []).append(row["flag"])
+    contents = {
+        (release_id, item.item_id): released_content(item)
+        for release_id in {release_id for _, release_id, _ in flags}
+        for item in items_of(warehouse, release_id)
+    }
+    rows: list[Row] = []
+    for (benchmark, release_id, item_id), of_item in flags.items():
+        content = contents.get((release_id, item_id))
+        if content is None or (item := queued(item_id, content))["item_id"] not in in_queue:
+            continue
+        said = people_said(item, decided[item["item_id"]], item_id in demanded, rules)
+        rows.append(
+            {
+                "benchmark": benchmark,
+                "release_id": release_id,
+                "item_id": item_id,
+                "review_item_id": item["item_id"],
+                "flags": list(dict.fromkeys(of_item)),
+                "decision": decision_of(item, said),
+                "reason": said.reason if said else None,
+                "reviewers": list(said.reviewers) if said else [],
+                "content": canonical_json(said.content if said else content),
+            }
+        )
+    return rows

@@ -1,0 +1,110 @@
+"""The queue of flagged items: people keep, edit or reject each of them, with the evidence before them.
+
+What belongs here: which items are queued, and what people see of them. What flags an item is
+`flagged_items.py` and `item_statistics.py`; what follows from decisions on items that were built here
+is `assets/review/approved.py`.
+"""
+
+from collections import Counter
+from typing import Any
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.flagged_items import flagged_items
+from assets.evaluate.item_report_data import flags_of
+from assets.evaluate.item_statistics import item_statistics
+from assets.review import queue_row
+from methods.choice.flagged import FLAGGED, REVIEWED, evidence, queued, released_content
+from methods.ids import canonical_json
+from methods.release_items import items_of_release
+from methods.review import QueueItem, queue_item
+from resources.images.store import ImageStore
+from resources.reports.release_rows import rows_of_release
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+@table_asset(
+    "evaluate.item_queue",
+    kinds={"image"},
+    deps=[flagged_items, item_statistics],
+    automation_condition=WHEN_READY,
+)
+def item_queue(
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+    review_store: dg.ResourceParam[ReviewStore],
+) -> dg.MaterializeResult:
+    """Flagged multiple-choice items of the releases in force, for people to keep, edit or reject.
+
+    An item that several releases have with the same content is decided on once.
+    """
+    found: dict[str, Row] = {}
+    flags: Counter[str] = Counter()
+    n_without = 0
+    for release_id, rows in flags_in_force(warehouse).items():
+        of_items = _queued(warehouse, release_id)
+        for row in rows:
+            if row["item_id"] not in of_items:
+                n_without += 1
+                continue
+            flags[row["flag"]] += 1
+            item, about = of_items[row["item_id"]]
+            kept = found.setdefault(item["item_id"], {**item, **about, "flags": []})
+            kept["flags"].append(row)
+    table = rows_to_arrow("evaluate.item_queue", [_row(each) for each in found.values()])
+    warehouse.replace("evaluate.item_queue", table)
+    changes = review_store.update_queue(flagged_in_queue(warehouse), [FLAGGED])
+    counted = {**flags, **changes._asdict()}
+    if n_without:
+        counted["flags of items without choices or a key"] = n_without
+    return report(table, counted, images=image_store)
+
+
+def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
+    """What flags items for people to look at, by release in force: a row for each item and flag."""
+    releases = {row["release_id"] for row in warehouse.read("release/current").to_pylist()}
+    found = {
+        release_id: [row for row in flags_of(warehouse, release_id) if row["flag"] in REVIEWED]
+        for release_id in sorted(releases)
+    }
+    return {release_id: rows for release_id, rows in found.items() if rows}
+
+
+def flagged_in_queue(warehouse: Warehouse) -> list[QueueItem]:
+    """The items of the table `evaluate.item_queue`."""
+    return [queue_item(row) for row in warehouse.read("evaluate/item_queue").to_pylist()]
+
+
+def _queued(warehouse: Warehouse, release_id: str) -> dict[str, tuple[QueueItem, Row]]:
+    """The items of a release that people can decide on, by id, and what helps them."""
+    rows = rows_of_release(warehouse, release_id)
+    set_ids = {row["item_id"]: row["set_id"] for row in rows["items"]}
+    pages: dict[str, list[str]] = {}
+    for row in rows["images"]:
+        pages.setdefault(row["item_id"], []).append(row["page_url"] or "")
+    return {
+        item.item_id: (
+            queued(item.item_id, content),
+            {
+                # What was imported is of no set.
+                "set_id": set_ids[item.item_id] or item.item_id,
+                "page_urls": pages.get(item.item_id, []),
+            },
+        )
+        for item in items_of_release(rows)
+        if (content := released_content(item)) is not None
+    }
+
+
+def _row(of: Row) -> Row:
+    context = {
+        "why": evidence(of["flags"]),
+        "page_urls": of["page_urls"],
+        "releases": sorted({each["release_id"] for each in of["flags"]}),
+    }
+    return queue_row(of, of["content"], canonical_json(context))

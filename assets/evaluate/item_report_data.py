@@ -1,0 +1,58 @@
+"""What the report of a release says of its items: filters, statistics, subsets, decisions.
+
+What belongs here: reading and joining them. What the page shows is `resources/reports/report_items.py`.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from methods.choice.flagged import REVIEWED, released_content
+from methods.evaluation.items import Item
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item]) -> Row | None:
+    """The data of the section; None of a release whose items were not analysed."""
+    where = {"release_id": release_id}
+    statistics = warehouse.read("evaluate/item_statistics_of", where).to_pylist()
+    if not statistics:
+        return None
+    decisions = {
+        row["item_id"]: row
+        for row in warehouse.read("evaluate/item_decisions_of", where).to_pylist()
+    }
+    by_id = {item.item_id: item for item in items}
+    flagged: dict[str, Row] = {}
+    for row in flags_of(warehouse, release_id):
+        if row["flag"] not in REVIEWED:
+            continue
+        item = by_id[row["item_id"]]
+        kept = flagged.setdefault(
+            item.item_id,
+            {
+                "item_id": item.item_id,
+                "image_ids": item.image_ids,
+                "content": released_content(item),
+                "text": item.turns[0].question,
+                "decision": decisions.get(item.item_id),
+                "flags": [],
+            },
+        )
+        kept["flags"].append(row)
+    return {
+        "filters": warehouse.read("evaluate/filters_of", where).to_pylist(),
+        "statistics": statistics,
+        "flagged": list(flagged.values()),
+        "subsets": warehouse.read("evaluate/subsets_of", where).to_pylist(),
+    }
+
+
+def flags_of(warehouse: Warehouse, release_id: str) -> list[Row]:
+    """What flags items of a release: a row for each item and flag, in the order of the items."""
+    rows: list[Row] = warehouse.read("evaluate/flags_of", {"release_id": release_id}).to_pylist()
+    for row in rows:
+        row["answers"] = json.loads(row["answers"] or "[]")
+    return rows

@@ -1,0 +1,79 @@
+"""Item statistics: how hard each item is, and whether it tells good models from bad ones.
+
+What belongs here: the table. The figures are `methods/evaluation/statistics/item_analysis.py` and
+`item_response.py` beside it.
+"""
+
+from collections import Counter
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.flagged_items import NOTHING
+from assets.evaluate.observations import observations
+from assets.evaluate.right_items import right_items
+from methods.benchmarks import Benchmarks
+from methods.evaluation.outcomes import right_matrix
+from methods.evaluation.statistics.item_analysis import item_statistics as classical
+from methods.evaluation.statistics.item_response import LEAST_MODELS, item_response
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+
+class ItemStatisticsSettings(Settings):
+    """How many models it takes for a flag, and for item response theory."""
+
+    min_models: int = Field(
+        5, ge=2, description="Known results that an item needs to be flagged by its statistics."
+    )
+    min_models_irt: int = Field(
+        LEAST_MODELS,
+        ge=20,
+        description="Models from which on the two-parameter logistic model is estimated.",
+    )
+
+
+@table_asset(
+    "evaluate.item_statistics",
+    settings=ItemStatisticsSettings,
+    kinds={"scipy"},
+    deps=[observations],
+    automation_condition=WHEN_READY,
+)
+def item_statistics(
+    settings: ItemStatisticsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Difficulty and discrimination of each item of a benchmark with right and wrong answers.
+
+    Over the models alone: what stands beside them (baselines, models without images) does not count.
+    Where there are too few of them for item response theory, the row says so.
+    """
+    rows = []
+    for each in right_items(warehouse, benchmarks):
+        right = right_matrix(each.outcomes, each.models, each.items)
+        figures = zip(
+            each.items,
+            classical(right, settings.min_models),
+            item_response(right, settings.min_models_irt),
+            strict=True,
+        )
+        for item_id, of, latent in figures:
+            rows.append(
+                {
+                    **each.slice.columns,
+                    "item_id": item_id,
+                    **vars(of),
+                    "irt_discrimination": latent.discrimination,
+                    "irt_difficulty": latent.difficulty,
+                    "irt_why": latent.why,
+                    "flags": list(of.flags),
+                }
+            )
+    table = rows_to_arrow("evaluate.item_statistics", rows)
+    warehouse.replace("evaluate.item_statistics", table)
+    flags = Counter(flag for row in rows for flag in row["flags"])
+    return report(table, flags if rows else {"note": NOTHING})

@@ -1,0 +1,34 @@
+"""Who has which item right, on the releases of benchmarks that have right and wrong.
+
+What belongs here: reading what filters, item statistics and subsets are made of.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assets.evaluate.observed import Slice, slices
+from methods.benchmarks import Benchmarks
+from methods.evaluation.contestants import is_model
+from methods.evaluation.outcomes import Outcomes, is_right_or_wrong, items_in, outcomes_of
+from resources.warehouse import Warehouse
+
+
+class RightItems(NamedTuple):
+    """The outcomes of a slice: of contestants and items, both in order of name."""
+
+    slice: Slice
+    outcomes: Outcomes
+    items: list[str]
+
+    @property
+    def models(self) -> list[str]:
+        """The contestants that are models."""
+        return sorted(filter(is_model, self.outcomes))
+
+
+def right_items(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[RightItems]:
+    """Every slice of a benchmark whose observations are right or wrong."""
+    having = {name: each for name, each in benchmarks.items() if is_right_or_wrong(each)}
+    for each in slices(warehouse, having, "mean"):
+        outcomes = outcomes_of(each.benchmark.metrics[0], each.observed)
+        yield RightItems(each, outcomes, items_in(outcomes))

@@ -1,0 +1,85 @@
+"""The smallest subset of a release that keeps the ranking of the models.
+
+What belongs here: the table. How items are chosen and tested is `methods/evaluation/subsets.py`.
+"""
+
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.flagged_items import NOTHING
+from assets.evaluate.observations import observations
+from assets.evaluate.right_items import RightItems, right_items
+from methods.benchmarks import Benchmarks
+from methods.evaluation.outcomes import right_matrix
+from methods.evaluation.subsets import smallest_subset
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+
+class SubsetSettings(Settings):
+    """When a ranking is kept, and how that is tested."""
+
+    least_tau: float = Field(
+        0.9, gt=0, le=1, description="Mean held-out tau from which on a subset keeps the ranking."
+    )
+    n_resamples: int = Field(100, ge=20, description="Bootstrap resamples of the models.")
+    seed: int = Field(0, description="Seed of the choice among equal items, and of the resampling.")
+
+
+@table_asset(
+    "evaluate.smallest_subsets",
+    settings=SubsetSettings,
+    deps=[observations],
+    automation_condition=WHEN_READY,
+)
+def smallest_subsets(
+    settings: SubsetSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Subsets by size, how far each keeps the ranking, and random subsets of equal size beside them.
+
+    `tau` is of the models that the items were chosen by; `held_out` is the honest figure.
+    """
+    rows = [
+        {**each.slice.columns, **row}
+        for each in right_items(warehouse, benchmarks)
+        if each.items
+        for row in _rows(each, settings)
+    ]
+    table = rows_to_arrow("evaluate.smallest_subsets", rows)
+    warehouse.replace("evaluate.smallest_subsets", table)
+    smallest = {row["release_id"]: row["size"] for row in rows if row["is_smallest"]}
+    return report(table, smallest if rows else {"note": NOTHING})
+
+
+def _rows(each: RightItems, settings: SubsetSettings) -> list[Row]:
+    right = right_matrix(each.outcomes, each.models, each.items)
+    found = smallest_subset(right, **settings.model_dump())
+    n: Row = {"n_items": len(each.items), "n_models": len(each.models)}
+    if found.why is not None:
+        neither = dict.fromkeys(("is_smallest", "is_smallest_random"), False)
+        return [{**n, **neither, "size": len(each.items), "item_ids": each.items, "why": found.why}]
+    return [
+        {
+            **n,
+            "size": len(of.items),
+            "tau": of.tau,
+            "held_out": of.held_out.mean,
+            "held_out_low": of.held_out.low,
+            "held_out_high": of.held_out.high,
+            "random": of.random.mean,
+            "random_low": of.random.low,
+            "random_high": of.random.high,
+            "is_smallest": place == found.smallest,
+            "is_smallest_random": place == found.smallest_random,
+            "item_ids": [each.items[item] for item in of.items],
+        }
+        for place, of in enumerate(found.of_sizes)
+    ]

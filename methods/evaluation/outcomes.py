@@ -1,0 +1,62 @@
+"""Whether each model has each item right: what filters, item analysis and subsets are made of.
+
+What belongs here: from observations to right, wrong or unknown, for every benchmark whose observations
+are 1 or 0. An item is right by the metric that ranks: in MMBench under circular evaluation, in all
+passes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from methods.evaluation.asking import OWN_DOING
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.statistics.resampling import Floats
+
+Outcomes = Mapping[str, Mapping[str, bool | None]]
+"""By model and item: whether it is right; None where it is not known."""
+
+
+def is_right_or_wrong(benchmark: Benchmark) -> bool:
+    """Whether the benchmark's observations are 1 and 0, and something ranks by them."""
+    return tuple(benchmark.score_range) == (0, 1) and bool(benchmark.metrics)
+
+
+def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[Scored]]) -> Outcomes:
+    """Each contestant's outcome on each item that it was observed on.
+
+    A refusal, and a reply that is no answer, is the model's own doing and not right. What was lost
+    otherwise is unknown, and never right or wrong, unless another pass of the item decides it.
+    """
+    found: dict[str, dict[str, bool | None]] = {}
+    for model, scored in observed.items():
+        counted = [
+            replace(each, value=0.0) if each.value is None and each.status in OWN_DOING else each
+            for each in scored
+        ]
+        parts: dict[str, list[bool | None]] = {}
+        for unit in metric.units(counted, floor=False):
+            right = None if unit.value is None else unit.value == metric.highest
+            parts.setdefault(str(unit.key[0]), []).append(right)
+        found[model] = {item: _together(of) for item, of in parts.items()}
+    return found
+
+
+def items_in(outcomes: Outcomes) -> list[str]:
+    """Every item that a contestant was observed on, in order of name."""
+    return sorted({item for of in outcomes.values() for item in of})
+
+
+def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]) -> Floats:
+    """Models x items: 1 right, 0 wrong, NaN unknown."""
+    known = {True: 1.0, False: 0.0, None: np.nan}
+    return np.array(
+        [[known[outcomes[model].get(item)] for item in items] for model in models], dtype=float
+    ).reshape(len(models), len(items))
+
+
+def _together(parts: Sequence[bool | None]) -> bool | None:
+    """Right if every part is, wrong as soon as one is."""
+    return False if False in parts else None if None in parts else True

@@ -1,0 +1,90 @@
+"""Classical item analysis: how hard an item is, and whether it tells good models from bad ones.
+
+    difficulty       share of the models that are right
+    discrimination   corrected item-total point-biserial correlation: Pearson's correlation, over the
+                     models, of the item (0 or 1) and the model's share right of the other items
+
+Sources: Lord and Novick (1968), Statistical Theories of Mental Test Scores, 15; Nunnally and Bernstein
+(1994), Psychometric Theory, 8 (without the item itself, which would correlate with the total that it
+is part of). What belongs here: both figures from a matrix of outcomes. The model with a latent ability
+is `item_response.py`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from methods.evaluation.statistics.resampling import Floats
+
+NEGATIVE, EVERYONE_RIGHT, EVERYONE_WRONG = (
+    "negative_discrimination",
+    "everyone_right",
+    "everyone_wrong",
+)
+_NOTHING = 1e-9
+"""What is nearer to 0 is the rounding of 0."""
+
+
+@dataclass(frozen=True)
+class ItemStatistics:
+    """One item: models whose result is known, those that are right, both figures, what stands out.
+
+    `share_right` is None where no result is known, `discrimination` is None where there is none;
+    `why` says why.
+    """
+
+    n_models: int
+    n_right: int
+    share_right: float | None
+    discrimination: float | None
+    why: str | None
+    flags: tuple[str, ...]
+
+
+def item_statistics(right: Floats, least: int) -> list[ItemStatistics]:
+    """One for each column of `right` (models x items: 1, 0, NaN unknown).
+
+    An item with fewer than `least` known results has its figures and no flags.
+    """
+    n_models = (~np.isnan(right)).sum(axis=0)
+    n_right = (right == 1).sum(axis=0)
+    figures = zip(n_models, n_right, discriminations(right), strict=True)
+    return [_statistics(int(n), int(k), float(of), least) for n, k, of in figures]
+
+
+def discriminations(right: Floats) -> Floats:
+    """The corrected item-total correlation of each column; NaN where there is none."""
+    known = ~np.isnan(right)
+    item = np.where(known, right, 0.0)
+    others = known.sum(axis=1, keepdims=True) - known
+    # A model that is known on no other item says nothing of this one.
+    here = known & (others > 0)
+    rest = np.where(here, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
+    n = np.maximum(here.sum(axis=0), 1)
+    from_item, from_rest = (
+        np.where(here, of - np.where(here, of, 0.0).sum(axis=0) / n, 0.0) for of in (item, rest)
+    )
+    spread = np.sqrt((from_item**2).sum(axis=0) * (from_rest**2).sum(axis=0))
+    shared = (from_item * from_rest).sum(axis=0)
+    found: Floats = np.where(spread > _NOTHING, shared / np.maximum(spread, _NOTHING), np.nan)
+    return found
+
+
+def _statistics(n_models: int, n_right: int, of_item: float, least: int) -> ItemStatistics:
+    share = n_right / n_models if n_models else None
+    discrimination, why = None, None
+    if not n_models:
+        why = "No model has a known result."
+    elif n_right in (0, n_models):
+        why = f"Every model is {'right' if n_right else 'wrong'}, so it tells none from another."
+    elif np.isnan(of_item):
+        why = "All models are equally good on the other items."
+    else:
+        discrimination = of_item
+    flags = []
+    if n_models >= least:
+        if share in (0, 1):
+            flags.append(EVERYONE_RIGHT if share else EVERYONE_WRONG)
+        if discrimination is not None and discrimination < -_NOTHING:
+            flags.append(NEGATIVE)
+    return ItemStatistics(n_models, n_right, share, discrimination, why, tuple(flags))

@@ -1,0 +1,177 @@
+"""The smallest subset of items that keeps the ranking of models.
+
+    tau = (C - D) / (C + D + T)
+
+over all pairs of models whose scores on all items differ: C pairs that the subset orders alike, D
+pairs that it turns round, T pairs that it ties (Somers' D of the subset given the whole; Kendall's tau
+where nothing is tied). Two models are compared on the items on which both are known.
+
+Items are taken greedily. The next one is that which raises most
+
+    sum over pairs of tanh(m / 2)        m: by how many items the better model is ahead so far
+
+a smooth tau, which takes an item that tells the pairs apart that are not yet told apart. Among equal
+ones the more discriminating comes first, then a draw by seed. What was chosen by the same models'
+outcomes agrees with them too well, so a subset is also chosen by a bootstrap of the models, and tested
+on pairs with a model that was not drawn; a random subset of equal size is tested on the same pairs.
+Source of the task: Polo et al. (2024), tinyBenchmarks; of held-out models: Efron (1983), JASA 78(382).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.evaluation.statistics.item_analysis import discriminations
+from methods.evaluation.statistics.resampling import Floats
+
+LEAST_MODELS = 4
+MOST_PAIRS = 1000
+"""Pairs that items are chosen by; of more models so many are drawn."""
+_SIZES = (*range(1, 11), 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
+"""No larger subset is looked for: it would save little of a benchmark."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The mean of the resamples, and the 2.5th and 97.5th percentile."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The greedy subset of one size: the places of its items as chosen, and how it keeps the ranking.
+
+    `tau` is of the models that it was chosen by, `held_out` of pairs with a model that it was not
+    chosen by, `random` of random subsets on the same pairs.
+    """
+
+    items: tuple[int, ...]
+    tau: float
+    held_out: Spread
+    random: Spread
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """Subsets by growing size; `why`: why there are none.
+
+    `smallest` is the place of the first one that keeps the ranking, `smallest_random` that of the size
+    from which random subsets do; None if none does.
+    """
+
+    of_sizes: tuple[Subset, ...]
+    smallest: int | None
+    smallest_random: int | None
+    why: str | None
+
+
+def smallest_subset(right: Floats, *, least_tau: float, n_resamples: int, seed: int) -> Subsets:
+    """Subsets of the columns of `right` (models x items: 1, 0, NaN unknown).
+
+    A subset keeps the ranking if its held-out mean tau, and that of all larger ones, is at least
+    `least_tau`.
+    """
+    n_models, n_items = right.shape
+    if n_models < LEAST_MODELS:
+        return Subsets((), None, None, f"{n_models} models are too few: it takes {LEAST_MODELS}.")
+    models = np.array(list(combinations(range(n_models), 2)))
+    ahead = np.nan_to_num(right[models[:, 0]] - right[models[:, 1]])
+    whole = ahead.sum(axis=1)
+    models, ahead = models[whole != 0], (ahead * np.sign(whole)[:, None])[whole != 0]
+    if not len(models):
+        return Subsets((), None, None, "All models have the same score: there is no ranking.")
+    draw = np.random.default_rng(seed)
+    sizes = [size for size in _SIZES if size <= n_items]
+    chosen = _greedy(right, ahead, sizes[-1], draw)
+    tested = list(_held_out(right, models, ahead, sizes, n_resamples, draw))
+    if not tested:
+        why = "No model can be held out: without one the others have the same score."
+        return Subsets((), None, None, why)
+    taus = _taus(ahead, chosen, sizes)
+    held_out, random = (_spreads([each[place] for each in tested]) for place in (0, 1))
+    subsets = tuple(
+        Subset(tuple(map(int, chosen[:size])), float(taus[place]), held_out[place], random[place])
+        for place, size in enumerate(sizes)
+    )
+    return Subsets(
+        subsets,
+        _first_that_keeps([each.mean for each in held_out], least_tau),
+        _first_that_keeps([each.mean for each in random], least_tau),
+        None,
+    )
+
+
+def _held_out(
+    right: Floats,
+    models: NDArray[np.int64],
+    ahead: Floats,
+    sizes: Sequence[int],
+    n_resamples: int,
+    draw: np.random.Generator,
+) -> Iterator[tuple[Floats, Floats]]:
+    """Of each resample the taus of the greedy subsets and of random ones, on held-out pairs."""
+    n_models, n_items = right.shape
+    for _ in range(n_resamples):
+        drawn = np.unique(draw.integers(n_models, size=n_models))
+        inside = np.isin(models, drawn).all(axis=1)
+        if inside.all() or not inside.any():
+            continue
+        chosen = _greedy(right[drawn], ahead[inside], sizes[-1], draw)
+        yield (
+            _taus(ahead[~inside], chosen, sizes),
+            _taus(ahead[~inside], draw.permutation(n_items), sizes),
+        )
+
+
+def _greedy(
+    right: Floats, ahead: Floats, n_items: int, draw: np.random.Generator
+) -> NDArray[np.int64]:
+    """Places of `n_items` items in the order that they are taken in."""
+    if len(ahead) > MOST_PAIRS:
+        ahead = ahead[draw.choice(len(ahead), MOST_PAIRS, replace=False)]
+    telling = np.round(np.nan_to_num(discriminations(right)), 9)
+    # The first of equal gains is taken, so the order of the columns decides.
+    order = np.lexsort((draw.permutation(right.shape[1]), -telling))
+    better, worse = (ahead[:, order] > 0).astype(float), (ahead[:, order] < 0).astype(float)
+    margin = np.zeros(len(ahead))
+    left = np.ones(len(order), dtype=bool)
+    chosen = np.zeros(n_items, dtype=np.int64)
+    for place in range(n_items):
+        now = np.tanh(margin / 2)
+        gain = (np.tanh((margin + 1) / 2) - now) @ better
+        gain += (np.tanh((margin - 1) / 2) - now) @ worse
+        # Rounded, so that sums in another order do not decide between equal items.
+        best = int(np.argmax(np.where(left, np.round(gain, 9), -np.inf)))
+        left[best] = False
+        chosen[place] = order[best]
+        margin += better[:, best] - worse[:, best]
+    return chosen
+
+
+def _taus(ahead: Floats, chosen: NDArray[np.int64], sizes: Sequence[int]) -> Floats:
+    """tau of the first items of `chosen`, so many as each size says."""
+    margins = ahead[:, chosen[: sizes[-1]]].cumsum(axis=1)
+    taus: Floats = np.sign(margins[:, np.array(sizes) - 1]).mean(axis=0)
+    return taus
+
+
+def _spreads(taus: Sequence[Floats]) -> list[Spread]:
+    low, high = np.percentile(taus, [2.5, 97.5], axis=0)
+    return [
+        Spread(*map(float, each)) for each in zip(np.mean(taus, axis=0), low, high, strict=True)
+    ]
+
+
+def _first_that_keeps(taus: Sequence[float], least_tau: float) -> int | None:
+    first = None
+    for place in reversed(range(len(taus))):
+        if taus[place] < least_tau:
+            break
+        first = place
+    return first

@@ -1,0 +1,213 @@
+"""Filters and item analysis from a file to the queue: what was planted is found, nothing else."""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from methods.review import check_decision
+from resources.home import REPO_ROOT
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
+from tests.assets.world import ANY_ASSETS, Row, World, made, metadata, models_yaml, sentence
+
+MODELS = ("careful", "careless", "always-a", "refuser", "rambler")
+BLIND = ("no-images:careful", "no-images:careless", "no-images:always-a")
+N_QUESTIONS = 8
+TEXT_ONLY, WRONG, LOST = "3", "5", "6"
+"""Questions that were planted: two blind models know the answer; the key is wrong; results are lost."""
+EVALUATE = dg.AssetSelection.groups("evaluate")
+
+
+@pytest.fixture(scope="module")
+def analysed(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Eight questions on one picture each, asked of five models, and of three without the picture."""
+    root = tmp_path_factory.mktemp("analysed")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    models = models_yaml(world.proxy.base_url)
+    models["models"] |= {
+        name: {**models["models"]["careful"], "model": f"offline-{name}"} for name in MODELS
+    }
+    models["profiles"]["test"]["evaluate"] = [*MODELS, *BLIND]
+    world.write_models(models)
+    take(world, "mmbench", questions(root), split="dev", language="en")
+    # Two models know without the picture: they say the right text wherever it stands.
+    world.proxy.rewrite(
+        lambda asked: (
+            asked.model in ("offline-careful", "offline-careless")
+            and not asked.images
+            and f"Question {TEXT_ONLY}." in asked.text
+        ),
+        right_text(int(TEXT_ONLY)),
+    )
+    # Without its picture no model gets a reply: neither right nor wrong.
+    world.proxy.refuse(
+        lambda asked: (
+            asked.model != "offline-judge"
+            and not asked.images
+            and f"Question {LOST}." in asked.text
+        ),
+        400,
+        "No.",
+    )
+    run = world.run(ANY_ASSETS, assets=EVALUATE)
+    assert run.success and "evaluate/reports" in made(run)
+    yield world
+
+
+def right_text(number: int) -> str:
+    return COLOURS[number % 4]
+
+
+def questions(root: Path) -> Path:
+    """Keys are B to D, so that who repeats A has none right; the key of one is wrong."""
+    lines = ["\t".join(["index", "question", *"ABCD", "answer", "category", "image"])]
+    for number in range(N_QUESTIONS):
+        colour = right_text(number)
+        others = [each for each in COLOURS if each != colour]
+        place = 1 + number % 3
+        choices = [*others[:place], colour, *others[place:]]
+        key = "ABCD"[place] if str(number) != WRONG else "A"
+        image = base64.b64encode(picture(colour)).decode()
+        asked = f"Question {number}. Which colour has the picture?"
+        lines.append("\t".join([str(number), asked, *choices, key, "image_style", image]))
+    file = root / "mmbench.tsv"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def flagged(world: World) -> dict[str, str]:
+    rows = world.rows("SELECT item_id, filter FROM evaluate.flagged_items")
+    return {row["item_id"]: row["filter"] for row in rows}
+
+
+def test_what_was_planted_is_flagged_and_nothing_else(analysed: World) -> None:
+    assert flagged(analysed) == {TEXT_ONLY: "text_only", WRONG: "wrong_item"}
+
+
+def test_the_evidence_names_the_models_and_has_what_they_answered(analysed: World) -> None:
+    (row,) = analysed.rows("FROM evaluate.flagged_items WHERE filter = 'text_only'")
+    assert row["right_models"] == ["no-images:careful", "no-images:careless"]
+    assert (row["wrong_models"], row["unknown_models"]) == (["no-images:always-a"], [])
+    said = {each["model"]: each for each in json.loads(row["answers"])}
+    passes = said["no-images:careful"]["answers"]
+    # Right in all four passes, under four letters.
+    assert [each["answer"] for each in passes] == 4 * [right_text(int(TEXT_ONLY))]
+    assert sorted(each["reading"] for each in passes) == list("ABCD")
+
+
+def test_a_lost_result_is_neither_right_nor_wrong_and_is_counted(analysed: World) -> None:
+    rows = {row["filter"]: row for row in analysed.rows("FROM evaluate.filters")}
+    assert rows["text_only"]["models"] == sorted(BLIND)
+    assert (rows["text_only"]["n_items"], rows["text_only"]["n_undecided"]) == (N_QUESTIONS, 1)
+    assert (rows["wrong_item"]["models"], rows["wrong_item"]["n_undecided"]) == (sorted(MODELS), 0)
+
+
+def test_too_few_models_flag_nothing_and_the_reason_is_shown(analysed: World) -> None:
+    config = {"evaluate__flagged_items": {"config": {"text_only_models": ["no-images:careful"]}}}
+    only = dg.AssetSelection.assets(["evaluate", "flagged_items"])
+    run = analysed.run(ANY_ASSETS, config, assets=only)
+    assert flagged(analysed) == {WRONG: "wrong_item"}
+    (why,) = metadata(run, "evaluate/flagged_items")["nothing flagged"]
+    assert "1 of the 1 models of the set have results on this release, and 3 are needed." in why
+    assert analysed.run(ANY_ASSETS, assets=only).success
+    assert flagged(analysed).keys() == {TEXT_ONLY, WRONG}
+
+
+def test_statistics_are_of_models_alone(analysed: World) -> None:
+    rows = {row["item_id"]: row for row in analysed.rows("FROM evaluate.item_statistics")}
+    assert {row["n_models"] for row in rows.values()} == {len(MODELS)}
+    assert rows[WRONG]["flags"] == ["everyone_wrong"] and rows[WRONG]["share_right"] == 0
+    assert rows["0"]["share_right"] >= 0.2 and rows["0"]["discrimination"] > 0
+    assert all("5 models are too few" in row["irt_why"] for row in rows.values())
+
+
+def test_subsets_have_random_ones_beside_them(analysed: World) -> None:
+    rows = analysed.rows("FROM evaluate.smallest_subsets ORDER BY size")
+    assert [row["size"] for row in rows] == list(range(1, N_QUESTIONS + 1))
+    assert (rows[-1]["tau"], rows[-1]["held_out"], rows[-1]["random"]) == (1, 1, 1)
+    assert sum(row["is_smallest"] for row in rows) == 1
+    # The item that everyone fails tells nothing: it is taken last.
+    assert rows[-1]["item_ids"][-1] == WRONG
+
+
+def test_people_see_the_item_and_the_evidence(analysed: World) -> None:
+    queued = {row["set_id"]: row for row in analysed.rows("FROM evaluate.item_queue")}
+    assert queued.keys() == {TEXT_ONLY, WRONG}
+    content = json.loads(queued[WRONG]["content"])
+    assert content["question"] == f"Question {WRONG}. Which colour has the picture?"
+    assert (content["answer"], content["category"]) == ("A", "image_style")
+    why = json.loads(queued[TEXT_ONLY]["context"])["why"]
+    assert why[0] == (
+        "Text-only: 2 of 3 models have it right without the picture (right: no-images:careful, "
+        "no-images:careless; wrong: no-images:always-a)."
+    )
+    assert why[1].startswith("no-images:careful, right. shift-0: “black” (read as ")
+    items = analysed.review_store.items(["flagged_item"])
+    assert {item["item_id"] for item in items} == {row["item_id"] for row in queued.values()}
+
+
+def test_decisions_are_shown_and_the_report_has_the_section(analysed: World) -> None:
+    rows = analysed.rows("SELECT item_id, decision, flags FROM evaluate.item_decisions ORDER BY 1")
+    assert rows == [
+        {"item_id": TEXT_ONLY, "decision": "pending", "flags": ["text_only"]},
+        {"item_id": WRONG, "decision": "pending", "flags": ["wrong_item"]},
+    ]
+    (page,) = (analysed.home / "reports").glob("mmbench-*.html")
+    text = page.read_text()
+    assert "right without the picture" in text and "every model fails" in text
+    assert text.count('<td class="asked">') == 2
+
+
+def test_running_it_again_changes_no_row(analysed: World) -> None:
+    def tables() -> list[list[Row]]:
+        names = ("filters", "flagged_items", "item_statistics", "smallest_subsets", "item_queue")
+        return [analysed.rows(f"FROM evaluate.{name} ORDER BY ALL") for name in names]
+
+    before = tables()
+    assert analysed.run(ANY_ASSETS, assets=EVALUATE).success
+    assert tables() == before
+
+
+def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:
+    guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
+    section = guide.partition("## Filters and item analysis")[2].partition("\n## ")[0]
+    (block,) = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
+    decisions, smallest = (analysed.rows(query) for query in block.split(";") if query.strip())
+    assert [row["decision"] for row in decisions] == ["pending", "pending"]
+    (row,) = smallest
+    assert len(row["item_ids"]) == row["size"] and row["held_out"] >= 0.9
+
+
+def test_a_cleaned_release_lacks_what_people_rejected(analysed: World) -> None:
+    """The last test of this world: it goes on from the analysis."""
+    clean = {"clean": {"config": {"release": "mmbench-dev-en"}}}
+    nothing = analysed.run("clean_release", clean)
+    assert not nothing.success
+    assert "People have rejected no flagged item of mmbench-dev-en-" in sentence(nothing)
+
+    (item,) = (
+        item
+        for item in analysed.review_store.items(["flagged_item"])
+        if f"Question {WRONG}." in item["content"]["question"]
+    )
+    record = {"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1}
+    record |= {"reviewer": "anna", "verdict": "reject", "reason": "factual_error"}
+    decided = check_decision({**record, "decided_at": "2026-01-01T00:00:00+00:00"}, item)
+    analysed.review_store.append([decided])
+    for _ in range(2):
+        assert analysed.run("clean_release", clean).success
+    rows = analysed.rows(
+        "SELECT c.name, r.origin, list(i.item_id ORDER BY i.ordinal) AS items "
+        "FROM release.current AS c JOIN release.releases AS r USING (release_id) "
+        "JOIN release.items AS i USING (release_id) GROUP BY ALL ORDER BY 1"
+    )
+    assert [row["name"] for row in rows] == ["mmbench-dev-en", "mmbench-dev-en-cleaned"]
+    assert set(rows[0]["items"]) - set(rows[1]["items"]) == {WRONG}
+    assert len(rows[1]["items"]) == N_QUESTIONS - 1 and rows[1]["origin"] == "imported"

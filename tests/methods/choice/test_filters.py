@@ -1,0 +1,76 @@
+"""Filters of items, each case worked by hand: who is right without looking, what everyone fails."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.filters import Filtered, Flagged, text_only, wrong_items
+
+BLIND = ("no-images:a", "no-images:b", "no-images:c")
+TWO_OF_THREE = {
+    BLIND[0]: {"apple": True, "fair": False, "half": True, "lost": True},
+    BLIND[1]: {"apple": True, "fair": False, "half": False, "lost": None},
+    BLIND[2]: {"apple": False, "fair": True, "half": None, "lost": None},
+}
+ITEMS = ("apple", "fair", "half", "lost")
+
+
+def test_text_only_is_more_than_half_of_those_that_are_known() -> None:
+    found = text_only(TWO_OF_THREE, BLIND, ITEMS, 2)
+    # apple: 2 of 3. fair: 1 of 3. half: 1 of 2 is not more than half. lost: one known result of two.
+    assert found == Filtered(BLIND, 4, (Flagged("apple", BLIND[:2], BLIND[2:], ()),), 1, None)
+
+
+def test_what_is_lost_is_neither_right_nor_wrong() -> None:
+    found = text_only(TWO_OF_THREE, BLIND, ITEMS, 1)
+    assert [of.item_id for of in found.flagged] == ["apple", "lost"]
+    assert found.flagged[1] == Flagged("lost", BLIND[:1], (), BLIND[1:])
+    assert found.n_undecided == 0
+
+
+def test_a_wrong_item_is_one_that_every_model_fails() -> None:
+    outcomes = {
+        "a": {"wrong": False, "hard": False, "lost": False},
+        "b": {"wrong": False, "hard": True, "lost": None},
+        "c": {"wrong": False, "hard": False},
+    }
+    found = wrong_items(outcomes, ("a", "b", "c"), ("wrong", "hard", "lost"), 3)
+    assert found.flagged == (Flagged("wrong", (), ("a", "b", "c"), ()),)
+    # Of `lost` one result is known: it is not wrong, it is not known.
+    assert found.n_undecided == 1
+
+
+def test_too_few_models_flag_nothing_and_say_so() -> None:
+    found = text_only(TWO_OF_THREE, [*BLIND, "no-images:absent"], ITEMS, 4)
+    assert (found.flagged, found.n_undecided) == ((), 4)
+    assert found.why == (
+        "Nothing is flagged: 3 of the 4 models of the set have results on this release, and 4 are "
+        "needed."
+    )
+
+
+def test_a_model_that_is_named_twice_votes_once() -> None:
+    assert text_only(TWO_OF_THREE, [*BLIND, *BLIND], ITEMS, 3).models == BLIND
+
+
+def test_a_release_without_items_has_none_flagged() -> None:
+    assert wrong_items({"a": {}}, ["a"], [], 1) == Filtered(("a",), 0, (), 0, None)
+
+
+OUTCOMES = st.dictionaries(
+    st.sampled_from("abcdef"),
+    st.dictionaries(st.sampled_from("uvwxyz"), st.sampled_from([True, False, None])),
+)
+
+
+@given(OUTCOMES, st.integers(1, 4))
+def test_every_model_votes_once_and_no_item_is_flagged_by_both(
+    outcomes: dict[str, dict[str, bool | None]], least: int
+) -> None:
+    models, items = sorted(outcomes), list("uvwxyz")
+    easy = text_only(outcomes, models, items, least)
+    wrong = wrong_items(outcomes, models, items, least)
+    for of in (*easy.flagged, *wrong.flagged):
+        assert sorted((*of.right, *of.wrong, *of.unknown)) == models
+        assert len(of.right) + len(of.wrong) >= least
+    assert not {of.item_id for of in easy.flagged} & {of.item_id for of in wrong.flagged}
+    assert easy.n_undecided == wrong.n_undecided <= len(items)

@@ -1,0 +1,78 @@
+"""Subsets that keep the ranking: by hand, against scipy's Somers' D, and held-out honesty."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import somersd
+
+from methods.evaluation.subsets import Subsets, smallest_subset
+
+CHOOSE = {"least_tau": 0.9, "n_resamples": 50, "seed": 0}
+
+
+def test_a_ladder_of_items_needs_one_item_a_step() -> None:
+    # Model i has the first i of four items right: item k alone tells who knows k of them.
+    ladder = np.array([[float(item < model) for item in range(4)] for model in range(5)])
+    found = smallest_subset(ladder, **CHOOSE)
+    # One item orders the pairs that it stands between: of ten pairs six, in the middle.
+    assert found.of_sizes[0].tau == pytest.approx(0.6)
+    assert [of.tau for of in found.of_sizes][-1] == 1.0
+    assert found.of_sizes[-1].held_out.mean == 1.0
+    assert found.smallest == 3
+
+
+def test_one_item_that_tells_all_and_noise() -> None:
+    draw = np.random.default_rng(1)
+    skill = np.array([0, 0, 0, 1, 1, 1.0])
+    right = np.column_stack([*[skill] * 8, *[draw.integers(0, 2, 6) for _ in range(3)]])
+    found = smallest_subset(right, **CHOOSE)
+    assert found.of_sizes[0].items[0] < 8, "the noise is not taken first"
+
+
+def test_what_it_was_chosen_by_flatters_it() -> None:
+    draw = np.random.default_rng(2)
+    right = (draw.random((8, 60)) < np.linspace(0.4, 0.6, 8)[:, None]).astype(float)
+    found = smallest_subset(right, **CHOOSE)
+    five = next(of for of in found.of_sizes if len(of.items) == 5)
+    assert five.tau > five.held_out.mean + 0.2
+    assert five.held_out.low <= five.held_out.mean <= five.held_out.high
+
+
+def test_too_few_models_and_no_ranking_say_so() -> None:
+    few = smallest_subset(np.eye(3), **CHOOSE)
+    assert few == Subsets((), None, None, "3 models are too few: it takes 4.")
+    same = smallest_subset(np.ones((5, 3)), **CHOOSE)
+    assert same.why == "All models have the same score: there is no ranking."
+
+
+MATRICES = st.builds(
+    lambda n, k, seed: np.random.default_rng(seed).integers(0, 2, (n, k)).astype(float),
+    st.integers(4, 7),
+    st.integers(1, 12),
+    st.integers(0, 10**6),
+)
+
+
+@settings(max_examples=40)
+@given(MATRICES)
+def test_subsets_are_nested_and_tau_is_somers_d(right: np.ndarray) -> None:
+    found = smallest_subset(right, least_tau=0.9, n_resamples=5, seed=3)
+    assert found == smallest_subset(right, least_tau=0.9, n_resamples=5, seed=3)
+    whole = right.sum(axis=1)
+    for small, large in zip(found.of_sizes, found.of_sizes[1:], strict=False):
+        assert large.items[: len(small.items)] == small.items
+    for of in found.of_sizes:
+        assert len(set(of.items)) == len(of.items)
+        expected = somersd(whole, right[:, list(of.items)].sum(axis=1)).statistic
+        assert of.tau == pytest.approx(expected)
+    if found.of_sizes and len(found.of_sizes[-1].items) == right.shape[1]:
+        assert found.of_sizes[-1].tau == found.of_sizes[-1].random.mean == 1.0
+
+
+@given(MATRICES)
+@settings(max_examples=20)
+def test_what_is_lost_is_compared_by_nobody(right: np.ndarray) -> None:
+    lost = np.column_stack([right, np.full(len(right), np.nan)])
+    found = smallest_subset(lost, least_tau=0.9, n_resamples=3, seed=0)
+    assert bool(found.of_sizes) == (found.why is None)

@@ -1,0 +1,122 @@
+"""The items of a report: places on the plots by hand, what is cut, what came from outside."""
+
+from typing import Any
+
+from resources.images.store import ImageStore
+from resources.reports.benchmark_report import render_report
+from resources.reports.report_items import MOST_FLAGGED, item_section
+from tests.resources.reports.report_rows import Page
+
+Row = dict[str, Any]
+
+
+def statistic(item_id: str, share: float, discrimination: float | None, *flags: str) -> Row:
+    return {
+        "item_id": item_id,
+        "n_models": 4,
+        "share_right": share,
+        "discrimination": discrimination,
+        "irt_why": "4 models are too few.",
+        "flags": list(flags),
+    }
+
+
+def subset(size: int, held_out: float, random: float, smallest: bool = False) -> Row:
+    ends = {"held_out_low": -0.3, "held_out_high": 1.0, "random_low": 0.0, "random_high": 1.0}
+    return {
+        "size": size,
+        "n_items": 4,
+        "tau": 1.0,
+        "held_out": held_out,
+        "random": random,
+        "is_smallest": smallest,
+        "is_smallest_random": False,
+        "why": None,
+        **ends,
+    }
+
+
+def flagged(**given: Any) -> Row:
+    votes = {"right_models": ["m"], "wrong_models": ["n"], "unknown_models": []}
+    return {
+        "item_id": "one",
+        "image_ids": ["0" * 64],
+        "content": {
+            "question": "<script>alert(1)</script>",
+            "hint": None,
+            "choices": {"A": "<b>red</b>", "B": "blue"},
+            "answer": "B",
+        },
+        "text": "",
+        "decision": None,
+        "flags": [{"flag": "text_only", "n_models": None, "discrimination": None, **votes}],
+        **given,
+    }
+
+
+def analysis(**given: Any) -> Row:
+    filters = {"models": ["m", "n"], "min_models": 2, "n_items": 4, "n_flagged": 1, "why": None}
+    return {
+        "filters": [{"filter": "text_only", **filters, "n_undecided": 1}],
+        "statistics": [
+            statistic("one", 0.5, 0.5),
+            statistic("two", 0.5, 0.5),
+            statistic("three", 0.25, -1.0, "negative_discrimination"),
+            statistic("four", 1.0, None, "everyone_right"),
+        ],
+        "flagged": [flagged()],
+        "subsets": [subset(1, 0.5, 0.4), subset(2, 0.9, 0.7, True), subset(4, 1.0, 1.0)],
+        **given,
+    }
+
+
+def test_dots_and_curves_stand_where_they_should(store: ImageStore) -> None:
+    section = item_section(analysis(), store)
+    assert section is not None
+    wrong, both = section["dots"]
+    # A discrimination of 1 is at the top, -1 at the bottom.
+    assert (both.left, both.top, wrong.left, wrong.top) == (50, 25, 25, 100)
+    assert both.size > wrong.size and wrong.is_flagged
+    chosen, random = section["subsets"]["curves"]
+    # Sizes 1, 2, 4 are evenly apart; the axis goes from -0.5 to 1.
+    assert section["subsets"]["low"] == "-0.5"
+    assert chosen.line == "0.00,33.33 50.00,6.67 100.00,0.00"
+    assert random.band.startswith("0.00,0.00 50.00,0.00 100.00,0.00 100.00,66.67")
+
+
+def test_the_page_says_what_was_found_and_escapes_it(data: Row, store: ImageStore) -> None:
+    html = render_report({**data, "item_analysis": analysis()}, store)
+    assert "<script>" not in html and "<b>red</b>" not in html
+    words = Page(html).words
+    for said in (
+        "1 item of 4 flagged by 2 models; 1 undecided, with fewer than 2 known results.",
+        "Every model has 1 item right",
+        "1 of 2 right: m",
+        "not queued",
+        "image not stored",
+        "1 of 4 items have no discrimination",
+        "The ranking is kept by 2 chosen items, and by no random subset.",
+    ):
+        assert said in words
+
+
+def test_a_reason_stands_in_the_place_of_what_there_is_not(data: Row, store: ImageStore) -> None:
+    why = "2 models are too few: it takes 4."
+    given = analysis(
+        subsets=[{**subset(4, 0, 0), "tau": None, "why": why}],
+        statistics=[statistic("one", 0.0, None)],
+        flagged=[],
+    )
+    words = Page(render_report({**data, "item_analysis": given}, store)).words
+    assert why in words and "None." in words
+
+
+def test_a_release_without_analysis_has_no_section(data: Row, store: ImageStore) -> None:
+    assert item_section(None, store) is None
+    assert 'id="items"' not in render_report(data, store)
+
+
+def test_many_flagged_items_are_cut_and_counted(data: Row, store: ImageStore) -> None:
+    given = analysis(flagged=[flagged(item_id=str(n)) for n in range(MOST_FLAGGED + 5)])
+    page = Page(render_report({**data, "item_analysis": given}, store))
+    assert f"the first {MOST_FLAGGED} of {MOST_FLAGGED + 5}." in page.words

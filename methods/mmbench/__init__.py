@@ -17,8 +17,8 @@ from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.difference import difference
 from methods.evaluation.slices import CHOICES
+from methods.mmbench.wording import worded, wording_of
 
-INSTRUCTION = "Answer with the letter of the choice that is right."
 SHIFT = "shift-"
 
 CIRCULAR, CIRCULAR_COMPAT = (
@@ -60,12 +60,14 @@ class Mmbench:
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """Every pass until the first one that is missed under both readings.
 
-        Without a key, as in a test split, every pass is asked.
+        Without a key, as in a test split, every pass is asked. What stands around the question is in
+        the language of the item.
         """
+        item, instruction = worded(item), wording_of(item.language).instruction
         key = key_of(item)
         for shift in range(len(item.choices)):
             order = shifted(len(item.choices), shift)
-            below = f"{lettered(in_order(item.choices, order))}\n{INSTRUCTION}"
+            below = f"{lettered(in_order(item.choices, order))}\n{instruction}"
             letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return

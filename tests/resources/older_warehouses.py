@@ -58,6 +58,7 @@ def today(before: Rows) -> Rows:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
     made_later = ("evaluate.missing", "release.choices", "choice.items", "choice.failed")
+    made_later += ("choice.translations", "evaluate.language_gaps")
     return {**after, **{table: [] for table in made_later}}
 
 

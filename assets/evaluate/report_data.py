@@ -47,6 +47,7 @@ def report_data(
         "unjudgeable": [
             row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
         ],
+        "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

@@ -12,6 +12,7 @@ import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
@@ -31,7 +32,7 @@ INDEX = "index.html"
 @table_asset(
     "evaluate.reports",
     kinds={"html"},
-    deps=[leaderboard, provenance],
+    deps=[leaderboard, provenance, language_gap_table],
     automation_condition=WHEN_READY,
 )
 def reports(

@@ -23,7 +23,7 @@ the rule's name. Sources are English; targets are in a script of their own (`lan
    (`verdict_added`), and the question names no choice that its source does not name
    (`gives_answer_away`).
 
-Sources: MMBench, 3.4 (all is translated but for proper nouns, symbols and code). The rules are the
+Sources: MMBench, 3.2 (all is translated but for proper nouns, symbols and code). The rules are the
 project's: the paper has people verify each translation.
 """
 

@@ -1,4 +1,4 @@
-"""One benchmark in two languages: what each model scores more in the first (MMBench, 5.3, Figure 7).
+"""One benchmark in two languages: what each model scores more in the first (MMBench, 5.2, Figure 7).
 
     difference of a unit = a_u - b_u, over the units of items that both releases have, with failures at
     the floor

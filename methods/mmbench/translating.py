@@ -1,4 +1,4 @@
-"""Translating multiple-choice items with a model (MMBench, 3.4, MMBench-CN).
+"""Translating multiple-choice items with a model (MMBench, 3.2, MMBench-CN).
 
 What belongs here: an item's texts by name, as a model is sent them and people review them, and reading
 the model's reply. What has to survive is checked by `methods/choice/translation_checks.py`. Which

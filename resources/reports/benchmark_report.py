@@ -18,6 +18,7 @@ from resources.images.store import ImageStore
 from resources.reports.page import render
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
+from resources.reports.report_languages import gaps_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
 
@@ -37,6 +38,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `scores`, `ranks`, `comparisons`, `missing`, `failures`: rows of the tables of these names;
       `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
       the release has no reference
+    - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `examples`: items with images, choices, turns, references, answers and judgments
@@ -60,6 +62,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         panel=PANEL,
         rule=RULE,
         sides=side_by_side(panes),
+        language_gaps=gaps_of(data),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -109,7 +109,13 @@ def _cell(
     row, sign = rows.get((one, other)), 1
     if row is None:
         row, sign = rows.get((other, one)), -1
-    if row is None or row["difference"] is None:
+    return None if row is None else cell_of(row, metric, sign)
+
+
+def cell_of(row: Row, metric: MetricShown, sign: int = 1) -> Cell | None:
+    """The difference of a row, or with `sign` -1 that of the second less the first; None without
+    one."""
+    if row["difference"] is None:
         return None
     scale = metric.scale
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from methods.mmbench.translating import as_json
 from methods.prompts.messages import Text
 from resources.prompts import prompt
 
@@ -14,6 +15,10 @@ DATA: dict[str, dict[str, object]] = {
         "ability": "image_scene",
         "description": "the surroundings that the picture shows",
         **ENTRY,
+    },
+    "mmbench/translate": {
+        "item": as_json({"question": "What is red </item>?", "A": "A balloon", "B": "A lake"}),
+        "language": "Simplified Chinese",
     },
     "mmdu/summary": {
         "max_words": 120,
@@ -34,7 +39,7 @@ DATA: dict[str, dict[str, object]] = {
     },
     "rewriting/rewrite": {"n_rewrites": 5, "prompt": "What is red in <image-1>?"},
 }
-WITHOUT_IMAGES = {"mmdu/summary", "rewriting/rewrite"}
+WITHOUT_IMAGES = {"mmbench/translate", "mmdu/summary", "rewriting/rewrite"}
 
 
 @pytest.mark.parametrize("name", DATA)

@@ -1,4 +1,4 @@
-"""What a translation has to keep: right and wrong ones of each rule, by hand, and the laws behind them."""
+"""What a translation has to keep: right and wrong ones of each rule, by hand, and their laws."""
 
 import pytest
 from hypothesis import given
@@ -158,9 +158,7 @@ RIGHT = {"question": "它是什么颜色？", "A": "红色", "B": "蓝色", "C":
         ({"C": ""}, "empty_text"),
     ],
 )
-def test_choices_stay_choices_and_none_is_given_away(
-    change: dict[str, str], expected: str
-) -> None:
+def test_choices_stay_choices_and_none_is_given_away(change: dict[str, str], expected: str) -> None:
     assert reason_of(CHOICES, {**RIGHT, **change}, {}) == expected
 
 

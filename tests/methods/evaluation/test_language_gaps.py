@@ -85,9 +85,7 @@ def test_a_difference_is_of_pairs_alone_with_its_interval_and_p_by_hand() -> Non
 
 
 def test_by_ability_the_same_of_its_items() -> None:
-    found = gaps(
-        {"m": {"a": 1, "b": 1, "c": 1, "d": 0}}, {"m": {"a": 1, "b": 0, "c": 0, "d": 0}}
-    )
+    found = gaps({"m": {"a": 1, "b": 1, "c": 1, "d": 0}}, {"m": {"a": 1, "b": 0, "c": 0, "d": 0}})
     assert found["m", "Right", "seeing"]["difference"] == 50
     assert found["m", "Right", "seeing"]["n_pairs"] == 2
     assert found["m", "Right", "reasoning"]["difference"] == 50

@@ -1,4 +1,4 @@
-"""The stand-in's Chinese: every question that it writes is translated, passes the checks, and is answered."""
+"""The stand-in's Chinese: every question that it writes passes the checks and is answered."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -
     )
     assert to_chinese("3 boats and `red x`") == "3船和`red x`"
     source = texts_of("What is the boat?", None, ["Ada", "Grace"])
-    assert read_translation(translated(source), source, ZH).names == {"Ada": "Ada", "Grace": "Grace"}
+    assert read_translation(translated(source), source, ZH).names == {
+        "Ada": "Ada",
+        "Grace": "Grace",
+    }
     assert to_chinese("a wheelbarrow") == "wheelbarrow"
 
 
@@ -69,7 +72,10 @@ def test_who_knows_answers_in_chinese_and_is_right_as_in_english(kind: str) -> N
     for skill in ("careful", "careless", "always-a"):
         for image in IMAGES:
             both = []
-            for texts in ([question, *choices], [to_chinese(each) for each in (question, *choices)]):
+            for texts in (
+                [question, *choices],
+                [to_chinese(each) for each in (question, *choices)],
+            ):
                 asked = f"{texts[0]}\n{lettered(texts[1:])}\n请回答正确选项的字母。"
                 request = {"model": f"offline-{skill}", "messages": chat_messages([image], asked)}
                 reply = answer(read_chat(request))

@@ -242,6 +242,7 @@ def report_data(store: ImageStore) -> Row:
         "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],
         "ranks": [*ranks("strong", 1, 1, 1), *ranks("weak", 2, 2, 2)],
         "comparisons": [compared("strong", "weak", 37.0)],
+        "language_gaps": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

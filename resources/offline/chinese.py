@@ -101,6 +101,12 @@ def translate(request: ChatRequest) -> str:
     return json.dumps({**translated, "names": names}, ensure_ascii=False)
 
 
+def untranslated(request: ChatRequest) -> str:
+    """Return the question as it is, in the form of a translation: a fault."""
+    texts = json.loads(sections(request.last_user.text).get("item", "{}"))
+    return json.dumps({**texts, "names": []}, ensure_ascii=False)
+
+
 def to_chinese(text: str) -> str:
     """Return a text in Chinese: what is known of it; names, numbers and code stay."""
     parts = _CODE.split(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,12 @@ from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import lettered
 from methods.choice.strict import strict
 from methods.mmbench.translating import choices_of, read_translation, texts_of
+from methods.prompts.parsing import ParseError
 from resources.offline import vocabulary
+from resources.offline.chat_completion import chat_body
 from resources.offline.chat_request import read_chat
 from resources.offline.chinese import PHRASES, is_chinese, to_chinese, to_english
+from resources.offline.fault_injection import UNTRANSLATED
 from resources.offline.items import QUESTIONS, worded
 from resources.offline.tasks import answer
 from resources.prompts import prompt
@@ -22,16 +26,20 @@ ZH = LANGUAGES["zh"]
 IMAGES = [draw(*drawn) for drawn in DRAWN]
 
 
-def translated(texts: dict[str, str]) -> str:
-    """The reply to the project's prompt."""
+def request_for(texts: dict[str, str]) -> dict[str, Any]:
+    """The project's prompt as a request."""
     template = prompt("mmbench/translate")
     rendered = template.render(item=json.dumps(texts), language=ZH.name)
     messages = [
         {"role": message.role, "content": "".join(part.text for part in message.parts)}
         for message in rendered
     ]
-    request = {"model": "offline-writer", "messages": messages, "metadata": {"task": template.task}}
-    return answer(read_chat(request))
+    return {"model": "offline-writer", "messages": messages, "metadata": {"task": template.task}}
+
+
+def translated(texts: dict[str, str]) -> str:
+    """The reply to it."""
+    return answer(read_chat(request_for(texts)))
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
@@ -55,6 +63,18 @@ def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -
         "Grace": "Grace",
     }
     assert to_chinese("a wheelbarrow") == "wheelbarrow"
+
+
+def test_on_request_a_translation_is_its_source_and_is_refused() -> None:
+    source = texts_of("What is the boat?", None, ["red", "blue"])
+    body = request_for(source)
+    told = chat_body(body, UNTRANSLATED)["choices"][0]["message"]["content"]
+    with pytest.raises(ParseError) as caught:
+        read_translation(told, source, ZH)
+    assert caught.value.reason == "not_translated"
+    # The fault is of translations alone.
+    plain = {"model": "offline-always-a", "messages": [{"role": "user", "content": "Hello?"}]}
+    assert chat_body(plain, UNTRANSLATED) == chat_body(plain, None)
 
 
 def test_no_chinese_phrase_means_two_things() -> None:

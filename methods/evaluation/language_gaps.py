@@ -10,17 +10,16 @@ are pairs, and the rows. Which releases are compared is `assets/evaluate/languag
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from methods.evaluation.contestants import is_model
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.metrics import Metric, Scored, Unit
 from methods.evaluation.ranking import by_stratum, matrix
-from methods.evaluation.scoring import ALL, mean, units_of
-from methods.evaluation.scoring import floored as at_the_floor
+from methods.evaluation.scoring import ALL, floored, mean, units_of
 from methods.evaluation.slices import MOST_VALUES
-from methods.evaluation.statistics.comparisons import Comparison, compare_pairs, holm
+from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
 from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 Row = dict[str, Any]
@@ -48,6 +47,16 @@ class Observed:
     release_id: str
     items: Sequence[Item]
     of_models: Mapping[str, Sequence[Scored]] = field(default_factory=dict)
+
+
+class Column(NamedTuple):
+    """One model by one metric: both scores on common units, the units' differences, why there are
+    none."""
+
+    first_value: float | None
+    second_value: float | None
+    differences: list[Unit]
+    reason: str | None
 
 
 def paired(first: Iterable[Item], second: Iterable[Item]) -> Pairing:
@@ -91,19 +100,27 @@ def language_gaps(
     pairing = paired(first.items, second.items)
     if not pairing.paired:
         return []
-    subsets = dict(_subsets([item for item in first.items if item.item_id in pairing.paired]))
     models = sorted(filter(is_model, {*first.of_models, *second.of_models}))
     counts = {name: n for name, n in pairing._asdict().items() if name != "paired"}
     rows: list[Row] = []
-    for place, metric in enumerate(metrics):
-        for subset, item_ids in subsets.items():
-            if subset != ALL and metric.aggregation != "micro":
-                continue
-            compared = [
-                _row(metric, first, second, model, item_ids, seed=seed, n_resamples=n_resamples)
-                for model in models
-            ]
-            adjusted = holm([row["p"] for row in compared])
+    for subset, item_ids in _subsets([i for i in first.items if i.item_id in pairing.paired]):
+        of_subset = [
+            (place, metric)
+            for place, metric in enumerate(metrics)
+            if subset == ALL or metric.aggregation == "micro"
+        ]
+        sides = [_of_items(each, item_ids) for each in (first, second)]
+        columns = {
+            (place, model): _column(metric, model, *sides)
+            for place, metric in of_subset
+            for model in models
+        }
+        # All metrics and models share one set of draws.
+        values, clusters = matrix([column.differences for column in columns.values()])
+        compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
+        of_column = dict(zip(columns, compared, strict=True))
+        for place, metric in of_subset:
+            adjusted = holm([of_column[place, model].p_value for model in models])
             rows += [
                 {
                     "metric": metric.name,
@@ -113,10 +130,11 @@ def language_gaps(
                     "subset_value": subset[1],
                     "n_pairs": len(item_ids),
                     **counts,
-                    **row,
+                    "model": model,
+                    **_row(columns[place, model], of_column[place, model]),
                     "p_holm": p,
                 }
-                for row, p in zip(compared, adjusted, strict=True)
+                for model, p in zip(models, adjusted, strict=True)
             ]
     return rows
 
@@ -133,58 +151,45 @@ def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]
             yield from (((label, value), values[value]) for value in sorted(values))
 
 
-def _row(
-    metric: Metric,
-    first: Observed,
-    second: Observed,
-    model: str,
-    item_ids: set[str],
-    *,
-    seed: int,
-    n_resamples: int,
-) -> Row:
-    """One model's scores on both, of the units that both have, and their difference."""
+def _of_items(side: Observed, item_ids: set[str]) -> Observed:
+    """The release with the observations that count at the floor, of these items alone."""
+    of_models = {
+        model: floored([each for each in scored if each.item_id in item_ids])
+        for model, scored in side.of_models.items()
+    }
+    return Observed(side.release_id, side.items, of_models)
+
+
+def _column(metric: Metric, model: str, first: Observed, second: Observed) -> Column:
+    """One model's scores on the units that both releases have a value for, and their differences."""
     absent = [each.release_id for each in (first, second) if model not in each.of_models]
     if absent:
-        return _nothing(model, f"It has no scores on {absent[0]}.")
-    columns = [
-        units_of(
-            metric,
-            at_the_floor([s for s in each.of_models[model] if s.item_id in item_ids]),
-            "floor",
-        )
-        for each in (first, second)
-    ]
-    shared = {unit.key for unit in columns[0]} & {unit.key for unit in columns[1]}
+        return Column(None, None, [], f"It has no scores on {absent[0]}.")
+    ones, others = (units_of(metric, each.of_models[model], "floor") for each in (first, second))
+    shared = {unit.key for unit in ones} & {unit.key for unit in others}
     if not shared:
-        return _nothing(model, "No unit has a value on both.")
-    values, clusters = matrix(by_stratum(*columns))
-    (pair,) = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
-    scores = [mean([unit for unit in column if unit.key in shared]) for column in columns]
-    return {
-        "model": model,
-        **{
-            name: None if score is None else metric.statistic(score)
-            for name, score in zip(("first_value", "second_value"), scores, strict=True)
-        },
-        **_of_pair(pair),
-    }
-
-
-def _of_pair(pair: Comparison) -> Row:
-    return {
-        "difference": pair.difference,
-        "ci_low": pair.ci_low,
-        "ci_high": pair.ci_high,
-        "p": pair.p_value,
-        "n_units": pair.n_units,
-        "n_clusters": pair.n_clusters,
-        "reason": pair.reason,
-    }
-
-
-def _nothing(model: str, reason: str) -> Row:
-    none: Row = dict.fromkeys(
-        ("first_value", "second_value", "difference", "ci_low", "ci_high", "p")
+        return Column(None, None, [], "No unit has a value on both.")
+    scores = [mean([unit for unit in of if unit.key in shared]) for of in (ones, others)]
+    weighted, less = by_stratum(ones, others)
+    subtracted = {unit.key: unit.value or 0.0 for unit in less}
+    first_value, second_value = (
+        None if score is None else metric.statistic(score) for score in scores
     )
-    return {"model": model, **none, "n_units": 0, "n_clusters": 0, "reason": reason}
+    differences = [
+        replace(unit, value=(unit.value or 0.0) - subtracted[unit.key]) for unit in weighted
+    ]
+    return Column(first_value, second_value, differences, None)
+
+
+def _row(column: Column, compared: Comparison) -> Row:
+    return {
+        "first_value": column.first_value,
+        "second_value": column.second_value,
+        "difference": compared.difference,
+        "ci_low": compared.ci_low,
+        "ci_high": compared.ci_high,
+        "p": compared.p_value,
+        "n_units": compared.n_units,
+        "n_clusters": compared.n_clusters,
+        "reason": column.reason or compared.reason,
+    }

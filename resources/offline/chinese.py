@@ -89,7 +89,7 @@ _KNOWN, _KNOWN_CHINESE = _any(PHRASES, r"\b(?:{})\b"), _any(_ENGLISH, "{}")
 
 def translate(request: ChatRequest) -> str:
     """Return the question in Chinese, as JSON with the names that begin its texts."""
-    texts = json.loads(sections(request.last_user.text).get("item", "{}"))
+    texts = _texts(request)
     translated = {name: to_chinese(text) for name, text in texts.items()}
     first = [_WORD.match(text) for text in texts.values()]
     kept = {
@@ -101,9 +101,19 @@ def translate(request: ChatRequest) -> str:
     return json.dumps({**translated, "names": names}, ensure_ascii=False)
 
 
+def _texts(request: ChatRequest) -> dict[str, str]:
+    """Return the texts to translate by name; none where the prompt is of another form."""
+    try:
+        given = json.loads(sections(request.last_user.text).get("item", "{}"))
+    except ValueError:
+        return {}
+    texts = given if isinstance(given, dict) else {}
+    return {name: text for name, text in texts.items() if isinstance(text, str)}
+
+
 def untranslated(request: ChatRequest) -> str:
     """Return the question as it is, in the form of a translation: a fault."""
-    texts = json.loads(sections(request.last_user.text).get("item", "{}"))
+    texts = _texts(request)
     return json.dumps({**texts, "names": []}, ensure_ascii=False)
 
 

@@ -12,8 +12,11 @@ from methods.release import Rows
 Row = Mapping[str, Any]
 
 
-def items_of_release(rows: Rows) -> list[Item]:
-    """Items in the order of their rows; one may have no images, no choices and no references."""
+def items_of_release(rows: Rows, language: str | None = None) -> list[Item]:
+    """Items in the order of their rows; one may have no images, no choices and no references.
+
+    `language` is the release's, where it is known.
+    """
     turns, choices, images = (_by_item(rows[table]) for table in ("turns", "choices", "images"))
     references: dict[tuple[str, int], dict[ReferenceKind, str]] = {}
     for row in rows["references"]:
@@ -35,6 +38,7 @@ def items_of_release(rows: Rows) -> list[Item]:
             tuple(row["choice"] for row in choices.get(item_id, ())),
             item["group_id"],
             item["labels"],
+            language,
         )
         for item in rows["items"]
         for item_id in [item["item_id"]]

@@ -93,6 +93,6 @@ def require_task(task: str, prompt_version: str) -> str:
         raise PromptError(
             f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
             "its file with the lines '---', 'task: <answers, extract, item, judge, questions, rate, "
-            "rewrite or summary>' and '---'."
+            "rewrite, summary or translate>' and '---'."
         )
     return task

@@ -1,7 +1,9 @@
-"""Multiple choice: items of MMBench's form, written from the project's own entries (MMBench, 3.2)."""
+"""Multiple choice: items of MMBench's form, written from the project's own entries (MMBench, 3.2), and
+their translations."""
 
 from assets.choice.items import items
+from assets.choice.translations import translations
 
-ASSETS = [items]
+ASSETS = [items, translations]
 
-__all__ = ["ASSETS", "items"]
+__all__ = ["ASSETS", "items", "translations"]

@@ -14,6 +14,7 @@ from assets.evaluate.item_statistics import item_statistics
 from assets.evaluate.judge_agreement import judge_agreement
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
+from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.observations import observations
 from assets.evaluate.provenance import provenance
@@ -30,6 +31,7 @@ ASSETS = [
     observations,
     scores,
     comparisons,
+    language_gap_table,
     leaderboard,
     provenance,
     reports,

@@ -59,4 +59,6 @@ def releases_in_force(
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order."""
-    return items_of_release(rows_of_release(warehouse, release_id))
+    named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+    language = next((row["language"] for row in named), None)
+    return items_of_release(rows_of_release(warehouse, release_id), language)

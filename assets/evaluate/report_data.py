@@ -53,6 +53,7 @@ def report_data(
         "task_map": warehouse.read("evaluate/task_map_of", where).to_pylist(),
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
+        "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

@@ -14,6 +14,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
+from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
@@ -42,6 +43,7 @@ INDEX = "index.html"
         extraction_quality,
         item_decisions,
         smallest_subsets,
+        language_gap_table,
     ],
     automation_condition=WHEN_READY,
 )

@@ -7,7 +7,7 @@ What belongs here: the copy of `ledger.sqlite`. The ledger itself is
 import dagster as dg
 import pyarrow as pa
 
-from assets.choice import items
+from assets.choice import translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate import judgments, second_readings
@@ -19,7 +19,9 @@ from resources.warehouse import Warehouse, arrow_schema
 N_SHOWN = 20
 
 
-@table_asset("ledger.calls", kinds={"sqlite"}, deps=[rewrites, items, judgments, second_readings])
+@table_asset(
+    "ledger.calls", kinds={"sqlite"}, deps=[rewrites, translations, judgments, second_readings]
+)
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:

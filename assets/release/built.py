@@ -1,6 +1,6 @@
 """What a benchmark's built releases consist of, whatever the benchmark.
 
-What belongs here: the form in which `built_dialogues.py` and `built_choices.py` give their releases to
+What belongs here: the form in which `built_*.py` give their releases to
 `releases.py`, which freezes them, and what they read alike.
 """
 
@@ -23,10 +23,14 @@ class Built(NamedTuple):
 
 
 class BuiltReleases(NamedTuple):
-    """The releases that can be made of what is approved, and by name why another one cannot."""
+    """The releases that can be made of what is approved, and by name why another one cannot.
+
+    `counts` says in numbers what was left out of them.
+    """
 
     made: Sequence[Built]
     absent: Mapping[str, str]
+    counts: Mapping[str, int] = {}
 
 
 def sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:

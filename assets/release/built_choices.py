@@ -1,23 +1,42 @@
-"""Releases of approved multiple-choice items: a dev and a test split (MMBench, 3.2).
+"""Releases of approved multiple-choice items: a dev and a test split (MMBench, 3.2), in each language.
 
-What belongs here: which items are in which split. Their rows are made by `methods/mmbench/building.py`,
-their sides by `methods/mmbench/splits.py`.
+What belongs here: which items are in which split and language. Their rows are made by
+`methods/mmbench/building.py`, their sides by `methods/mmbench/splits.py`.
 """
 
 import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 
 from assets.release.built import Built, BuiltReleases, Row, sources
+from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
 from methods.mmbench.building import ApprovedItem, build_split
 from methods.mmbench.splits import SIDES, sides
+from methods.mmbench.translating import HINT, QUESTION, choices_of
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
 
-BENCHMARK, LANGUAGE = "mmbench", "en"
-NAMES = {side: f"{BENCHMARK}-{side}" for side in SIDES}
+BENCHMARK = "mmbench"
+NAMES = {
+    (language, side): "-".join([BENCHMARK, *([language] if language in LANGUAGES else []), side])
+    for language in (SOURCE_LANGUAGE, *LANGUAGES)
+    for side in SIDES
+}
+"""Names of the releases, by language and side: `mmbench-dev`, `mmbench-zh-dev`. What is imported is
+called `mmbench-dev-zh` by default."""
+ALL_NAMES = frozenset(NAMES.values())
+
+NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
+    *("not approved", "of items that are not approved", "stale", "missing"),
+)
+"""Why an item is in no release of a language."""
 
 
 def built_choices(warehouse: Warehouse, reviewed: ReviewPolicy, seed: int) -> BuiltReleases:
-    """One release of each split that has approved items; an item stays in the split that it was in."""
+    """One release of each split that has approved items, in English and in each language that it has
+    approved translations in; an item stays in the split that it was in, and has its id in all of
+    them."""
     rows = warehouse.read("release/reviewed_choices").to_pylist()
     approved = {row["item_id"]: _approved(row) for row in rows if row["status"] == "approved"}
     released = warehouse.read("release/built_splits", {"benchmark": BENCHMARK}).to_pylist()
@@ -26,18 +45,66 @@ def built_choices(warehouse: Warehouse, reviewed: ReviewPolicy, seed: int) -> Bu
         {row["item_id"]: row["split"] for row in released},
         seed,
     )
-    by_image = sources(warehouse)
+    translations = warehouse.read("release/reviewed_translations").to_pylist()
     providers = sorted({row["provider"] for row in rows})
+    in_languages = {SOURCE_LANGUAGE: (approved, providers)}
+    counts: dict[str, int] = {}
+    for language in sorted({row["language"] for row in translations}):
+        of_language = [row for row in translations if row["language"] == language]
+        found, left_out = _translated(of_language, approved)
+        writers = sorted({*providers, *(row["provider"] for row in of_language)})
+        in_languages[language] = (found, writers)
+        counts |= {f"items in {language}": len(found)}
+        counts |= {f"translations to {language} {why}": n for why, n in left_out.items()}
+    by_image = sources(warehouse)
     made, absent = [], {}
-    for side, name in NAMES.items():
-        items = [item for item_id, item in approved.items() if of_side[item_id] == side]
-        edition = Edition(BENCHMARK, side, LANGUAGE)
-        if items:
-            release = build_split(name, edition, items, reviewed, by_image)
-            made.append(Built(name, edition, release, providers))
-        elif rows:
-            absent[name] = f"No multiple-choice item of the split {side} is approved"
-    return BuiltReleases(made, absent)
+    for (language, side), name in NAMES.items():
+        items, writers = in_languages.get(language, ({}, []))
+        on_side = [item for item_id, item in items.items() if of_side[item_id] == side]
+        edition = Edition(BENCHMARK, side, language)
+        if on_side:
+            release = build_split(name, edition, on_side, reviewed, by_image)
+            made.append(Built(name, edition, release, writers))
+        elif rows and language in in_languages:
+            what = "multiple-choice item" if language == SOURCE_LANGUAGE else f"item in {language}"
+            absent[name] = f"No {what} of the split {side} is approved"
+    return BuiltReleases(made, absent, counts)
+
+
+def _translated(
+    rows: list[Row], approved: Mapping[str, ApprovedItem]
+) -> tuple[dict[str, ApprovedItem], dict[str, int]]:
+    """The approved items that have an approved translation of what is approved, and why others are left
+    out, in numbers."""
+    found: dict[str, ApprovedItem] = {}
+    left_out: Counter[str] = Counter()
+    for row in rows:
+        if row["item_id"] not in approved:
+            left_out[ITEM_NOT_APPROVED] += 1
+        elif not row["same_content"]:
+            left_out[STALE] += 1
+        elif row["status"] != "approved":
+            left_out[NOT_APPROVED] += 1
+        else:
+            found[row["item_id"]] = _in_language(approved[row["item_id"]], row)
+    if missing := approved.keys() - {row["item_id"] for row in rows}:
+        left_out[MISSING] = len(missing)
+    return found, dict(left_out)
+
+
+def _in_language(item: ApprovedItem, row: Row) -> ApprovedItem:
+    """The item with the texts of its translation; its key, and the call that made it, stay."""
+    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    texts = content["target"]
+    return replace(
+        item,
+        revision=row["revision"],
+        reviewers=tuple(sorted({*item.reviewers, *row["reviewers"]})),
+        question=texts[QUESTION],
+        hint=texts.get(HINT, ""),
+        choices=choices_of(texts),
+        asked_by=_origin(row, content["target"], generated["target"], (QUESTION, HINT)),
+    )
 
 
 def _approved(row: Row) -> ApprovedItem:
@@ -60,5 +127,5 @@ def _approved(row: Row) -> ApprovedItem:
 
 def _origin(row: Row, content: Row, generated: Row, keys: tuple[str, ...]) -> Origin:
     """The call that made these parts of the content, if nobody changed them."""
-    unedited = all(content[key] == generated[key] for key in keys)
+    unedited = all(content.get(key) == generated.get(key) for key in keys)
     return Origin(row["call_key"], row["prompt_version"]) if unedited else Origin()

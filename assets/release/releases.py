@@ -1,7 +1,7 @@
 """Release: what is approved, frozen under ids that are hashes of the content.
 
-What belongs here: freezing the releases that `built_dialogues.py` and `built_choices.py` make of what
-is approved. Their cards are made by `card.py`; which of them are in force is `in_force.py`.
+What belongs here: freezing the releases that the modules `built_*.py` make of what is approved. Their
+cards are made by `card.py`; which of them are in force is `in_force.py`.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.choice.items import ItemsSettings, items
+from assets.choice.translations import translations
 from assets.cluster import require_whole_sets
 from assets.common.automation import SHARDS, when_changed
 from assets.common.previews import preview
@@ -18,7 +19,7 @@ from assets.common.settings import used
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions
 from assets.ingest import entries
-from assets.release.built_choices import NAMES as CHOICE_NAMES
+from assets.release.built_choices import ALL_NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
 from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
 from assets.release.built_dialogues import built_dialogues
@@ -40,7 +41,7 @@ from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 
-NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES.values()})
+NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES})
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
@@ -55,13 +56,14 @@ class Frozen(NamedTuple):
     tables: dict[str, pa.Table]
     current: dict[str, str]
     kept: dict[str, str]
+    counts: dict[str, int]
 
 
 @table_asset(
     "release.releases",
     settings=ReleaseSettings,
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
-    deps=[approved, questions, answers, items, entries],
+    deps=[approved, questions, answers, items, translations, entries],
     automation_condition=WHEN_APPROVED,
 )
 def releases(
@@ -72,13 +74,14 @@ def releases(
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
-    items a dev and a test split.
+    items a dev and a test split, in English and in other languages.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
     """
     frozen = _freeze(context, settings, warehouse, ledger)
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
+    details |= frozen.counts
     lines = table(
         ("name", "release in force", ""),
         [(code(name), code(of), frozen.kept.get(name, "")) for name, of in frozen.current.items()],
@@ -144,7 +147,8 @@ def _freeze(
     kept = _why_kept(settings, before, made, absent)
     for why in kept.values():
         context.log.warning(why)
-    return Frozen(tables, {**before, **current}, kept)
+    counts = {name: n for line in lines for name, n in line.counts.items()}
+    return Frozen(tables, {**before, **current}, kept, counts)
 
 
 def _why_kept(

@@ -8,28 +8,28 @@ from typing import Any
 
 import dagster as dg
 
-from assets.choice import items
+from assets.choice import items, translations
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.rewrite import rewrites
-from methods.choice.lettered import LETTERS
 from methods.ids import canonical_json, content_id
 from methods.review import QueueItem, queue_item
-from methods.review.kinds import KINDS
+from methods.review.contents import content_of
+from methods.review.kinds import Content
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
-KINDS_MADE = ("dialogue", "rewrite", "multiple_choice")
+KINDS_MADE = ("dialogue", "rewrite", "multiple_choice", "translation")
 """Kinds that generation makes and releases are made of."""
 
 
 @table_asset(
     "review.queue",
     kinds={"image"},
-    deps=[dialogues, rewrites, items],
+    deps=[dialogues, rewrites, items, translations],
     automation_condition=WHEN_READY,
 )
 def queue(
@@ -37,15 +37,12 @@ def queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues, rewrites and multiple-choice items for people to review, each with the hash of its
-    exact content."""
+    """Dialogues, rewrites, multiple-choice items and their translations for people to review, each with
+    the hash of its exact content."""
     rows = []
     for made in warehouse.read("review/reviewable").to_pylist():
-        if made["choices"]:
-            made["choices"] = dict(zip(LETTERS, made["choices"], strict=False))
-        content = {key: made[key] for key in KINDS[made["kind"]].keys}
         context = {key: made[key] for key in ("page_urls", "captions") if made[key]}
-        rows.append(queue_row(made, content, canonical_json(context) if context else None))
+        rows.append(queue_row(made, content_of(made), canonical_json(context) if context else None))
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
     details = Counter(row["kind"] for row in rows)
@@ -58,7 +55,7 @@ def queued(warehouse: Warehouse) -> list[QueueItem]:
     return [queue_item(row) for row in warehouse.read("review/queue").to_pylist()]
 
 
-def queue_row(made: Row, content: Row, context: str | None) -> Row:
+def queue_row(made: Row, content: Content, context: str | None) -> Row:
     """A row of the review queue or the score queue; `content` is what people decide on."""
     return {
         **{key: made[key] for key in ("item_id", "kind", "set_id", "image_ids")},

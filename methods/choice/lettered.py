@@ -20,7 +20,9 @@ SHIFT = "shift-"
 """What the trials of circular passes begin with; the shift follows."""
 
 Order = tuple[int, ...]
-_QUESTION = "\nQuestion: "
+QUESTION = "Question"
+"""What stands before a question that has a hint."""
+_QUESTION = f"\n{QUESTION}: "
 
 
 def plain(n_choices: int) -> Order:
@@ -68,12 +70,17 @@ def lettered(choices: Sequence[str], form: str = "{}. {}") -> str:
 # --- The text of a question ------------------------------------------------------------------------
 
 
-def with_hint(question: str, hint: str, name: str, n_images: int) -> str:
+def with_hint(
+    question: str, hint: str, name: str, n_images: int, question_name: str = QUESTION
+) -> str:
     """The text of a turn: its images, then the hint under `name` if there is one, then the question.
+
+    `question_name` stands before the question if there is a hint; `question_and_hint` reads the
+    default.
 
     A question that says itself where its images are, by as many `<ImageHere>`, gets no others.
     """
-    text = f"{name}: {hint}{_QUESTION}{question}" if hint else question
+    text = f"{name}: {hint}\n{question_name}: {question}" if hint else question
     return text if IMAGE_HERE in text else _images(n_images) + text
 
 

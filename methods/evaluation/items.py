@@ -39,7 +39,7 @@ class Item:
     """One item of a release; `image_ids` in order of position, `choices` in order of letter.
 
     `group_id` names what belongs together, such as the rewrites of one question. `labels` are what
-    scores are split by: category, task, ability.
+    scores are split by: category, task, ability. `language` is that of its texts, None if not known.
     """
 
     item_id: str
@@ -48,6 +48,7 @@ class Item:
     choices: tuple[str, ...] = ()
     group_id: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    language: str | None = None
 
     @property
     def cluster(self) -> str:

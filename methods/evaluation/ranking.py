@@ -137,7 +137,7 @@ def _pairs(
         if len({frozenset(unit.key for unit in column) for column in columns}) > 1:
             return _chosen_pairs(columns, list(combinations(range(len(columns)), 2)), **resampling)
         # All have the same units: strata weigh the same in every pair, and one set of draws serves all.
-        columns = _by_stratum(*columns)
+        columns = by_stratum(*columns)
     values, clusters = matrix(columns)
     pairs = compare_pairs(values, clusters, "micro", **resampling)
     effects = minimum_detectable_effects(values, clusters, "micro")
@@ -154,7 +154,7 @@ def _chosen_pairs(
     """These pairs, each by itself: its units decide how much each stratum's units weigh."""
     found: list[tuple[Comparison, float | None]] = []
     for first, second in chosen:
-        values, clusters = matrix(_by_stratum(columns[first], columns[second]))
+        values, clusters = matrix(by_stratum(columns[first], columns[second]))
         (pair,) = compare_pairs(values, clusters, "micro", seed=seed, n_resamples=n_resamples)
         (effect,) = minimum_detectable_effects(values, clusters, "micro")
         found.append((replace(pair, first=first, second=second), effect.effect))
@@ -165,7 +165,7 @@ def _chosen_pairs(
     ]
 
 
-def _by_stratum(*columns: Sequence[Unit]) -> list[list[Unit]]:
+def by_stratum(*columns: Sequence[Unit]) -> list[list[Unit]]:
     """The units that all have, weighted so that the mean of all is the mean of the strata's means."""
     shared = set.intersection(*({unit.key for unit in column} for column in columns))
     sizes = Counter(unit.stratum for unit in columns[0] if unit.key in shared)

@@ -18,8 +18,7 @@ from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.difference import difference
 from methods.evaluation.slices import CHOICES
 from methods.mmbench.taxonomy import L1, L2, L3
-
-INSTRUCTION = "Answer with the letter of the choice that is right."
+from methods.mmbench.wording import worded, wording_of
 
 CIRCULAR, CIRCULAR_COMPAT = (
     AllRight(name=name, observation=observation, trials=SHIFT, n_passes=CHOICES)
@@ -61,12 +60,14 @@ class Mmbench:
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """Every pass until the first one that is missed under both readings.
 
-        Without a key, as in a test split, every pass is asked.
+        Without a key, as in a test split, every pass is asked. What stands around the question is in
+        the language of the item.
         """
+        item, instruction = worded(item), wording_of(item.language).instruction
         key = key_of(item)
         for shift in range(len(item.choices)):
             order = shifted(len(item.choices), shift)
-            below = f"{lettered(in_order(item.choices, order))}\n{INSTRUCTION}"
+            below = f"{lettered(in_order(item.choices, order))}\n{instruction}"
             letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, below, limits)
             if letters is None or (key and missed(letters, letter_in(order, key))):
                 return

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from methods.choice.lettered import with_hint
-from methods.mmbench.published import HINT
 from methods.mmbench.taxonomy import L3, abilities
+from methods.mmbench.wording import HINT
 from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
 
 

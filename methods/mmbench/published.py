@@ -27,6 +27,7 @@ from methods.choice.published import (
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import shown, tsv_line, tsv_rows
 from methods.mmbench.taxonomy import L1, abilities
+from methods.mmbench.wording import HINT
 
 PUBLISHED_FILES = {
     "mmbench.tsv": "the questions as VLMEvalKit reads them, images inside",
@@ -38,8 +39,6 @@ LONGEST_INDEX = 64
 """Characters of an image's cell that is the index of another row; an image has more."""
 _PASS = re.compile("[1-9][0-9]{6,12}")
 """The index of a pass after the first one, where no column names the first."""
-HINT = "Hint"
-"""What stands before a hint in the text of a turn."""
 _FORM = (
     *("index", "g_index", "item_id", "question", "hint", "answer", "image", "image_path"),
     *LETTERS,

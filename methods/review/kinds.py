@@ -164,6 +164,9 @@ def _check_translation(edited: Content, original: Content) -> None:
     _check_texts("target", [target[name] for name, text in source.items() if text.strip()])
     for name, text in source.items():
         _check_placeholders(f"{name} in the source", [target[name]], [text])
+    choices = [text.strip() for name, text in target.items() if name in ascii_uppercase]
+    if len(set(choices)) < len(choices):
+        raise ValueError("two choices of the target are the same text: both would be right.")
 
 
 # --- Labels and scores ---------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 from resources.offline import vocabulary
 from resources.offline.careful_answers import careful_answer
 from resources.offline.chat_request import ChatRequest
+from resources.offline.chinese import is_chinese, to_english
 from resources.offline.choices import best, options
 from resources.offline.descriptions import in_one
 from resources.offline.image_facts import Facts
@@ -65,6 +66,9 @@ def _situation(request: ChatRequest) -> tuple[str, dict[int, Facts]]:
 def _careful(request: ChatRequest) -> str:
     text, pictures = _situation(request)
     stem, offered = options(text)
+    if offered and is_chinese(stem):
+        known = {letter: to_english(choice) for letter, choice in offered.items()}
+        return f"答案是{best(to_english(stem), known, pictures)}。"
     if offered:
         return f"The answer is {best(stem, offered, pictures)}."
     return careful_answer(text, pictures, "careful")
@@ -73,7 +77,9 @@ def _careful(request: ChatRequest) -> str:
 def _careless(request: ChatRequest) -> str:
     text, pictures = _situation(request)
     seeded = SeededChoice("careless", text, sorted(pictures.items()))
-    _, offered = options(text)
+    stem, offered = options(text)
+    if offered and is_chinese(stem):
+        return f"我选{seeded.choice('guess', list(offered))}。"
     if offered:
         return f"I think it is {seeded.choice('guess', list(offered))}."
     if not pictures:

@@ -11,6 +11,7 @@ import math
 
 from resources.offline import fault_injection
 from resources.offline.chat_request import ChatRequest, Picture, read_chat
+from resources.offline.chinese import untranslated
 from resources.offline.tasks import answer
 
 MODELS = (
@@ -30,7 +31,8 @@ def chat_body(payload: dict[str, object], fault: str | None) -> dict[str, object
     request = read_chat(payload)
     if fault == fault_injection.CONTENT_FILTER:
         return completion(request, None, "content_filter")
-    body = completion(request, answer(request), "stop")
+    wrong = fault == fault_injection.UNTRANSLATED and request.task == "translate"
+    body = completion(request, untranslated(request) if wrong else answer(request), "stop")
     if fault == fault_injection.EMPTY_CHOICES:
         body["choices"] = []
     return body

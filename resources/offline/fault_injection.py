@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from resources.offline.errors import ApiError, BadRequest
 
 STATUS, TRUNCATED_JSON, EMPTY_CHOICES = "status", "truncated_json", "empty_choices"
+UNTRANSLATED = "untranslated"
 CONTENT_FILTER, TIMEOUT, RESET = "content_filter", "timeout", "reset"
 BATCH_ITEM_STATUS = "batch_item_status"
 BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST = "batch_expire", "batch_fail", "batch_lost"
-# An answer can be empty or filtered in a batch too; a connection of its own it does not have.
-_ANSWER_KINDS = (EMPTY_CHOICES, CONTENT_FILTER)
+# An answer can be empty, filtered or wrong in a batch too; a connection of its own it does not have.
+_ANSWER_KINDS = (EMPTY_CHOICES, CONTENT_FILTER, UNTRANSLATED)
 _CALL_KINDS = (STATUS, TRUNCATED_JSON, TIMEOUT, RESET, *_ANSWER_KINDS)
 _ITEM_KINDS = (BATCH_ITEM_STATUS, *_ANSWER_KINDS)
 _BATCH_KINDS = (BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST)
@@ -31,7 +32,8 @@ class Fault:
 
     What is left of `batch_expire` is how many requests the next batch leaves unanswered; of
     `batch_item_status`, how many requests of the next batches fail; of `batch_fail` and
-    `batch_lost`, how many batches.
+    `batch_lost`, how many batches. `untranslated` gives a translation that is its source, and other
+    answers as they are.
     """
 
     kind: str

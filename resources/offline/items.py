@@ -16,7 +16,7 @@ from resources.offline.seeded_choice import SeededChoice
 from resources.offline.stated_facts import true_values
 
 _DISTRACTORS = 3
-_QUESTIONS = {
+QUESTIONS = {
     vocabulary.COLOUR: ("Which colour does the background have?", "{}"),
     vocabulary.LIGHT: ("How much light is there in the picture as a whole?", "{}"),
     vocabulary.VIVIDNESS: ("How strong are the colours of the picture?", "{}"),
@@ -47,11 +47,11 @@ def write_item(request: ChatRequest) -> str:
     ability = sections(request.last_user.text).get("ability", "")
     pictures = list(labelled(request.last_user).values())
     seeded = SeededChoice("item", ability, pictures)
-    kind = _OF_ABILITY.get(ability) or seeded.choice("kind", list(_QUESTIONS))
-    question, form = _QUESTIONS[kind]
+    kind = _OF_ABILITY.get(ability) or seeded.choice("kind", list(QUESTIONS))
+    question, form = QUESTIONS[kind]
     values = _values(pictures[0], kind) if pictures else list(vocabulary.values(kind))
     wrong = seeded.order("wrong", values[1:])[:_DISTRACTORS]
-    choices = [_worded(form, value) for value in (values[0], *wrong)]
+    choices = [worded(form, value) for value in (values[0], *wrong)]
     item = {"question": question, "hint": "", "answer": choices[0], "distractors": choices[1:]}
     return json.dumps(item)
 
@@ -66,6 +66,7 @@ def _values(facts: Facts, kind: str) -> list[str]:
     return [facts.background, *far]
 
 
-def _worded(form: str, value: str) -> str:
+def worded(form: str, value: str) -> str:
+    """Return a choice: the value in its form."""
     plain = form.format(value)
     return _WORDED.get(plain, plain)

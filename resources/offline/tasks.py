@@ -15,6 +15,7 @@ from dataclasses import replace
 from resources.offline.candidates import candidate
 from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import ChatRequest
+from resources.offline.chinese import translate
 from resources.offline.errors import BadRequest
 from resources.offline.extraction import extract
 from resources.offline.items import write_item
@@ -34,6 +35,7 @@ _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "rate": rate,
     "rewrite": write_rewrites,
     "summary": write_summary,
+    "translate": translate,
 }
 
 

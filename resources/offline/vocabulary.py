@@ -71,6 +71,30 @@ PATTERNS: dict[str, dict[str, str]] = {
     },
 }
 
+CHINESE: dict[str, dict[str, str]] = {
+    COLOUR: {
+        "red": "红色",
+        "orange": "橙色",
+        "yellow": "黄色",
+        "green": "绿色",
+        "turquoise": "青色",
+        "blue": "蓝色",
+        "purple": "紫色",
+        "pink": "粉色",
+        "brown": "棕色",
+        "grey": "灰色",
+        "black": "黑色",
+        "white": "白色",
+    },
+    LIGHT: {"dark": "黑暗", "dim": "昏暗", "bright": "明亮"},
+    VIVIDNESS: {"vivid": "鲜艳", "muted": "柔和"},
+    SHAPE: {"round": "圆形", "boxy": "方形", "triangular": "三角形", "irregular": "不规则形"},
+    PLACE: {"left": "左侧", "centre": "中央", "right": "右侧"},
+    COUNT: {"single": "单个", "few": "少量", "many": "大量"},
+    ORIENTATION: {"landscape": "横向", "portrait": "纵向", "square": "方正"},
+}
+"""Each value in Chinese; no word is a part of another one."""
+
 _NEIGHBOURS = (
     ("red", "orange"),
     ("red", "pink"),

@@ -19,6 +19,7 @@ from resources.reports.page import render
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
 from resources.reports.report_items import item_section
+from resources.reports.report_languages import gaps_of
 from resources.reports.report_letters import letters_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
@@ -45,6 +46,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       the release has no reference
     - `task_map`, `task_distances`: rows of the tables of these names
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
+    - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -73,6 +75,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         rule=RULE,
         sides=side_by_side(panes),
         task_maps=task_maps_of(data, panes),
+        language_gaps=gaps_of(data),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from methods.evaluation.contestants import is_model
-from resources.reports.report_pairs import TOO_FEW_CLUSTERS, Cell, cell_of
+from resources.reports.report_pairs import TOO_FEW_CLUSTERS, Cell, cell_of_pair
 from resources.reports.report_radar import Radar, radar_of
 from resources.reports.report_scores import Judged, MetricShown, Row, Who
 from resources.reports.report_slices import Slice, slices_by_label, split_metric
@@ -144,7 +144,7 @@ def _pairs(
         return None
     shown = {
         value: {
-            (one.name, other.name): cell_of(rows, one.name, other.name, metric)
+            (one.name, other.name): cell_of_pair(rows, one.name, other.name, metric)
             for one in models
             for other in models
             if one != other

@@ -71,7 +71,7 @@ def looking_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> lis
             without,
             judged.estimate(model.name, metric),
             judged.estimate(without.name, metric),
-            cell_of(rows, model.name, without.name, metric),
+            cell_of_pair(rows, model.name, without.name, metric),
         )
         for model in order
         for without in order
@@ -88,7 +88,7 @@ def pairs_of(judged: Judged, metric: MetricShown, order: Sequence[Who]) -> Pairs
     return Pairs(
         metric,
         models,
-        [[cell_of(rows, one.name, other.name, metric) for other in models] for one in models],
+        [[cell_of_pair(rows, one.name, other.name, metric) for other in models] for one in models],
         _detectable([row["detectable"] for row in rows.values()], metric.scale),
         min(row["n_clusters"] for row in rows.values()),
     )
@@ -103,14 +103,20 @@ def _rows(judged: Judged, metric: MetricShown) -> dict[tuple[str, str], Row]:
     }
 
 
-def cell_of(
+def cell_of_pair(
     rows: Mapping[tuple[str, str], Row], one: str, other: str, metric: MetricShown
 ) -> Cell | None:
     """The first model less the second, from rows of comparisons by pair, in either order."""
     row, sign = rows.get((one, other)), 1
     if row is None:
         row, sign = rows.get((other, one)), -1
-    if row is None or row["difference"] is None:
+    return None if row is None else cell_of(row, metric, sign)
+
+
+def cell_of(row: Row, metric: MetricShown, sign: int = 1) -> Cell | None:
+    """The difference of a row, or with `sign` -1 that of the second less the first; None without
+    one."""
+    if row["difference"] is None:
         return None
     scale = metric.scale
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]

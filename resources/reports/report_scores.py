@@ -144,7 +144,7 @@ def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str,
     return Judged(
         judge,
         version,
-        list(_metrics(data["benchmark"]["metrics"] if data["benchmark"] else [], rows)),
+        list(metrics_of(data["benchmark"]["metrics"] if data["benchmark"] else [], rows)),
         {
             (row["model"], row["metric"], row["aggregation"], row["form"]): row
             for row in rows
@@ -158,7 +158,7 @@ def _judged(data: Row, judge: str, version: str, all_judges: Iterable[tuple[str,
     )
 
 
-def _metrics(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricShown]:
+def metrics_of(declared: Sequence[Row], rows: Sequence[Row]) -> Iterator[MetricShown]:
     """The metrics that have scores, in their benchmark's order, with what it says of them."""
     said = {(each["name"], each["aggregation"]): each for each in declared}
     found = {(row["place"], row["metric"], row["aggregation"]) for row in rows}

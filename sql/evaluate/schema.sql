@@ -460,6 +460,32 @@ CREATE TABLE IF NOT EXISTS evaluate.extraction_quality (
     subset_value VARCHAR NOT NULL,
     first VARCHAR NOT NULL,
     second VARCHAR NOT NULL,
+-- Two releases in force that are one in two languages: what each model scores more on the first, on the items
+-- that both have, by drawing these items in pairs. `n_pairs` of them are in the subset; items that only one
+-- release has, and items of one id that are not alike but for the language, are counted and left out.
+CREATE TABLE IF NOT EXISTS evaluate.language_gaps (
+    benchmark VARCHAR NOT NULL,
+    split VARCHAR,
+    first_release VARCHAR NOT NULL,
+    second_release VARCHAR NOT NULL,
+    first_language VARCHAR NOT NULL,
+    second_language VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL,
+    place INTEGER NOT NULL,
+    subset_label VARCHAR NOT NULL,
+    subset_value VARCHAR NOT NULL,
+    n_pairs INTEGER NOT NULL CHECK (n_pairs > 0),
+    n_only_first INTEGER NOT NULL CHECK (n_only_first >= 0),
+    n_only_second INTEGER NOT NULL CHECK (n_only_second >= 0),
+    n_unlike INTEGER NOT NULL CHECK (n_unlike >= 0),
+    n_units INTEGER NOT NULL CHECK (n_units >= 0),
+    n_clusters INTEGER NOT NULL,
+    first_value DOUBLE,
+    second_value DOUBLE,
     difference DOUBLE,
     ci_low DOUBLE,
     ci_high DOUBLE,
@@ -481,4 +507,11 @@ CREATE TABLE IF NOT EXISTS evaluate.item_decisions (
     reviewers VARCHAR[] NOT NULL,
     content JSON NOT NULL,
     PRIMARY KEY (release_id, item_id)
+    reason VARCHAR,
+    PRIMARY KEY (
+        first_release, second_release, judge, judge_version, model, metric, aggregation, subset_label,
+        subset_value
+    ),
+    CHECK (difference IS NOT NULL OR reason IS NOT NULL),
+    CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
 );

@@ -1,5 +1,5 @@
--- Every generated dialogue, rewrite and multiple-choice item, with the pages and captions of its images,
--- in the order of the images.
+-- Every generated dialogue, rewrite, multiple-choice item and translation of one, with the pages and captions
+-- of its images, in the order of the images.
 WITH entries AS (
     FROM ingest.entries
     QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
@@ -45,5 +45,21 @@ SELECT
     [e.page_url] AS page_urls,
     [e.caption] AS captions
 FROM choice.items AS i
+JOIN entries AS e USING (entry_id)
+UNION ALL BY NAME
+SELECT
+    t.translation_id AS item_id,
+    'translation' AS kind,
+    t.set_id,
+    [i.image_id] AS image_ids,
+    i.question,
+    i.hint,
+    i.choices,
+    t.language AS target_language,
+    {'question': t.question, 'hint': t.hint, 'choices': t.choices} AS target,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM choice.translations AS t
+JOIN choice.items AS i USING (item_id)
 JOIN entries AS e USING (entry_id)
 ORDER BY kind, item_id;

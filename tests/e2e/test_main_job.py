@@ -184,19 +184,38 @@ def test_releases_are_mmdu_json_whose_images_enter_once_and_are_there(main_job: 
 def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) -> None:
     found = rows(
         main_job,
-        "SELECT r.split, r.n_items, r.release_id, l.value FROM release.releases AS r "
+        "SELECT r.split, r.language, r.n_items, r.release_id, l.value FROM release.releases AS r "
         "JOIN evaluate.leaderboard AS l ON l.release = r.release_id "
-        "WHERE l.model = 'offline-careful' AND l.metric LIKE 'Circular/%' ORDER BY r.split",
+        "WHERE l.model = 'offline-careful' AND l.metric LIKE 'Circular/%' ORDER BY ALL",
     )
     # Twelve items, four of ten in dev; what is asked is what the careful model measures.
-    assert [(row["split"], row["n_items"], row["value"]) for row in found] == [
-        ("dev", 5, 100.0),
-        ("test", 7, 100.0),
+    assert [(row["split"], row["language"], row["n_items"], row["value"]) for row in found] == [
+        ("dev", "en", 5, 100.0),
+        ("dev", "zh", 5, 100.0),
+        ("test", "en", 7, 100.0),
+        ("test", "zh", 7, 100.0),
     ]
     for row in found:
         assert (main_job.home / "releases" / row["release_id"] / "mmbench-circular.tsv").is_file()
         assert (main_job.home / "reports" / f"{row['release_id']}.html").is_file()
         assert f"Leaderboard ({row['release_id']}, Circular/" in main_job.output
+
+
+def test_what_models_score_more_in_english_is_on_the_reports_of_both_languages(
+    main_job: Run,
+) -> None:
+    found = rows(
+        main_job,
+        "SELECT * FROM evaluate.language_gaps WHERE metric = 'Circular' AND subset_label = ''",
+    )
+    assert len(found) == 2 * 5
+    for row in found:
+        assert row["n_pairs"] == row["n_units"] == {"dev": 5, "test": 7}[row["split"]]
+        if row["model"] == "offline-careful":
+            assert (row["first_value"], row["second_value"], row["difference"]) == (100, 100, 0)
+        for release in (row["first_release"], row["second_release"]):
+            page = (main_job.home / "reports" / f"{release}.html").read_text()
+            assert 'id="languages"' in page
 
 
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:

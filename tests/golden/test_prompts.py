@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from methods.mmbench.translating import as_json
 from methods.prompts.messages import Text
 from resources.prompts import prompt
 
@@ -14,6 +15,10 @@ DATA: dict[str, dict[str, object]] = {
         "ability": "image_scene",
         "description": "the surroundings that the picture shows",
         **ENTRY,
+    },
+    "mmbench/translate": {
+        "item": as_json({"question": "What is red </item>?", "A": "A balloon", "B": "A lake"}),
+        "language": "Simplified Chinese",
     },
     "mmdu/summary": {
         "max_words": 120,
@@ -48,6 +53,7 @@ DATA: dict[str, dict[str, object]] = {
 WITHOUT_IMAGES = {
     "alignmmbench/judge_en",
     "alignmmbench/judge_zh",
+    "mmbench/translate",
     "mmdu/summary",
     "rewriting/rewrite",
 }

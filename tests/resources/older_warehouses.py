@@ -71,6 +71,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
         "evaluate.ability_comparisons",
         *ITEM_ANALYSIS,
+        *("choice.translations", "evaluate.language_gaps"),
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -50,6 +50,7 @@ VERSIONS = {
     "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@18da194f", None),
     "choice/extract": ("extract", "choice/extract@a74ce83f", None),
     "mmbench/write_item": ("item", "mmbench/write_item@4953925a", None),
+    "mmbench/translate": ("translate", "mmbench/translate@57fc92ac", None),
     "mmdu/answers": ("answers", "mmdu/answers@6ed86f0e", "mmdu/answers@dc70dcaf"),
     "mmdu/judge": ("judge", "mmdu/judge@7e5982f3", None),
     "mmdu/questions": ("questions", "mmdu/questions@9df5a236", "mmdu/questions@395a30f2"),

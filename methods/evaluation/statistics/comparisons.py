@@ -29,6 +29,7 @@ from methods.evaluation.statistics.resampling import (
     Floats,
     bootstrap_means,
     chunk_sizes,
+    cluster_totals,
     paired_totals,
     percentile_estimates,
 )
@@ -72,6 +73,31 @@ def compare_pairs(
     the number of bootstrap resamples and of drawn signs.
     """
     pairs, counted = paired_totals(values, clusters)
+    return _compared(pairs, counted, aggregation, seed=seed, n_resamples=n_resamples)
+
+
+def compare_differences(
+    differences: Floats, clusters: Clusters, *, seed: int, n_resamples: int = N_RESAMPLES
+) -> list[Comparison]:
+    """Each row of differences compared with 0; `first` and `second` are the row.
+
+    `differences` is rows x units with NaN where a unit has none, `clusters` units. All rows share their
+    draws. `p_adjusted` is Holm's over all rows.
+    """
+    rows = [(row, row) for row in range(len(differences))]
+    counted = cluster_totals(differences, clusters)
+    return _compared(rows, counted, "micro", seed=seed, n_resamples=n_resamples)
+
+
+def _compared(
+    pairs: Sequence[tuple[int, int]],
+    counted: ClusterTotals,
+    aggregation: Aggregation,
+    *,
+    seed: int,
+    n_resamples: int,
+) -> list[Comparison]:
+    """A comparison for each row of the totals of differences."""
     totals = counted.by(aggregation)
     if totals.sums.size:
         resampled = bootstrap_means(totals, seed=seed, n_resamples=n_resamples)

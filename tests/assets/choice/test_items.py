@@ -58,7 +58,7 @@ def written(
     world.write_settings({"choice": {"items": {"n_items": N_ITEMS}}})
     run = world.run("choice")
     assert run.success
-    asked = list(world.proxy.requests)
+    asked = world.proxy.asked("item")
     release = world.release()
     assert release.success
     return Written(world, asked, run, release, items_of(world))
@@ -91,7 +91,7 @@ def test_items_are_of_their_entries_and_abilities_in_equal_numbers(written: Writ
 
 
 def test_every_request_has_its_picture_and_its_material_and_no_key(written: Written) -> None:
-    assert {asked.task for asked in written.asked} == {"item"} and len(written.asked) == N_ITEMS
+    assert len(written.asked) == N_ITEMS
     shown = sorted(asked.images[0] for asked in written.asked)
     assert shown == sorted(data_url_hash(written.world, row["image_id"]) for row in written.items)
     for asked in written.asked:
@@ -128,7 +128,7 @@ def test_written_again_nothing_is_asked_and_nothing_changes(world: World, writte
     assert world.proxy.requests == []
     # More of them are asked for beside those that there are, which stay as they were placed.
     more = world.run("choice", {"choice__items": {"config": {"n_items": N_ITEMS + 2}}})
-    assert more.success and len(world.proxy.requests) == 2
+    assert more.success and len(world.proxy.asked("item")) == 2
     now = {row["item_id"]: row for row in items_of(world)}
     assert len(now) == N_ITEMS + 2
     assert [now[row["item_id"]] for row in written.items] == written.items
@@ -233,12 +233,14 @@ def test_approved_items_are_a_dev_and_a_test_split_beside_the_dialogues(
     assert [row["name"] for row in names] == [
         "mmbench-dev",
         "mmbench-test",
+        "mmbench-zh-dev",
+        "mmbench-zh-test",
         "mmdu",
         "mmdu-instruct",
     ]
     # What was built of dialogues has the id that it had without choices.
     before = released.rows("SELECT name, release_id FROM release.current ORDER BY name")
-    assert names[2:] == before
+    assert names[4:] == before
     splits = released_items(written.world)
     assert {split: len(items) for split, items in splits.items()} == {"dev": 4, "test": 6}
     assert splits["dev"] | splits["test"] == {row["item_id"] for row in written.items}
@@ -254,7 +256,8 @@ def test_rows_of_a_release_say_where_an_item_is_from(written: Written) -> None:
         "FROM release.items AS i JOIN release.releases AS r USING (release_id) "
         "JOIN release.turns AS t USING (release_id, item_id) "
         'JOIN release."references" AS f USING (release_id, item_id) '
-        "JOIN release.images AS m USING (release_id, item_id) WHERE r.benchmark = 'mmbench'"
+        "JOIN release.images AS m USING (release_id, item_id) WHERE r.benchmark = 'mmbench' "
+        "AND r.language = 'en'"
     )
     assert len(rows) == N_ITEMS
     for row in rows:
@@ -285,8 +288,9 @@ def test_the_dev_split_is_exported_with_its_answers(written: Written) -> None:
     }
 
 
-def test_no_file_of_the_test_split_has_an_answer(written: Written) -> None:
-    world, exported = written.world, folder(written.world, "mmbench-test")
+@pytest.mark.parametrize("name", ["mmbench-test", "mmbench-zh-test"])
+def test_no_file_of_the_test_split_has_an_answer(written: Written, name: str) -> None:
+    world, exported = written.world, folder(written.world, name)
     texts = {
         file.name: file.read_text()
         for file in exported.rglob("*")
@@ -295,8 +299,8 @@ def test_no_file_of_the_test_split_has_an_answer(written: Written) -> None:
     assert {"mmbench.tsv", "mmbench-circular.tsv", "card.json", "tables.json", "README.md"} <= set(
         texts
     )
-    for name in ("mmbench.tsv", "mmbench-circular.tsv"):
-        items = list(read_published(name, texts[name].splitlines(keepends=True)))
+    for file in ("mmbench.tsv", "mmbench-circular.tsv"):
+        items = list(read_published(file, texts[file].splitlines(keepends=True)))
         assert len(items) == 6 and all(not item.turns[0].references for item in items)
     tables = json.loads(texts["tables.json"])
     assert tables["references"] == [] and len(tables["items"]) == 6
@@ -306,13 +310,14 @@ def test_no_file_of_the_test_split_has_an_answer(written: Written) -> None:
         said = world.ledger.find([item["call_key"]])[item["call_key"]].text
         # The reply has the right choice apart.
         key = json.dumps(item["answer"])
-        for name, text in texts.items():
-            assert said not in text and json.dumps(said) not in text, name
-            assert f'"reference": {key}' not in text and f'"answer": {key}' not in text, name
+        for file, text in texts.items():
+            assert said not in text and json.dumps(said) not in text, file
+            assert f'"reference": {key}' not in text and f'"answer": {key}' not in text, file
     # This home keeps the key: it can score.
     (kept,) = world.rows(
         'SELECT count(*) AS n FROM release."references" JOIN release.releases USING (release_id) '
-        "WHERE split = 'test'"
+        "WHERE split = 'test' AND name = $n",
+        n=name,
     )
     assert kept["n"] == 6
 
@@ -356,7 +361,7 @@ def test_what_a_person_changed_is_no_calls_text_any_more(world: World, written: 
         "SELECT t.call_key AS asked, f.call_key AS answered, f.reference "
         'FROM release."references" AS f '
         "JOIN release.current USING (release_id) JOIN release.turns AS t USING (release_id, item_id) "
-        "WHERE f.item_id = $i",
+        "JOIN release.releases AS r USING (release_id) WHERE f.item_id = $i AND r.language = 'en'",
         i=item["item_id"],
     )
     assert row == {"asked": item["call_key"], "answered": None, "reference": other}
@@ -373,9 +378,11 @@ def test_a_split_without_approved_items_keeps_its_release(world: World) -> None:
 
     assert run.success
     assert world.rows("FROM release.current ORDER BY ALL") == before
-    (kept,) = (row["release_id"] for row in before if row["name"] == "mmbench-dev")
+    kept = {row["name"]: row["release_id"] for row in before}
     assert metadata(run, "release/releases")["warning"] == (
-        f"No multiple-choice item of the split dev is approved: {kept} stays in force."
+        "No multiple-choice item of the split dev is approved: "
+        f"{kept['mmbench-dev']} stays in force. "
+        f"No item in zh of the split dev is approved: {kept['mmbench-zh-dev']} stays in force."
     )
 
 

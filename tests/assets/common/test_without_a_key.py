@@ -21,6 +21,7 @@ ASKING = {
     "dialogue/answers",
     "rewrite/rewrites",
     "choice/items",
+    "choice/translations",
     "evaluate/answers",
     "evaluate/judgments",
     "evaluate/second_readings",

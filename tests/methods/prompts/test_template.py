@@ -190,6 +190,7 @@ def data_of(name: str, outside: str) -> dict:
             "n_questions": 3,
             "entries": [{"caption": outside, "summary": outside}] * 2,
         },
+        "mmbench/translate": {"item": outside, "language": "Simplified Chinese"},
         "mmdu/answers": {"n_words": 500, "questions": [outside, outside]},
         "mmdu/judge": {
             "earlier": [{"question": outside, "answer": outside}] * 2,
@@ -229,6 +230,7 @@ IMAGES_OF = {
     "alignmmbench/judge_en": ["x"],
     "alignmmbench/judge_zh": [],
     "mmbench/write_item": ["x"],
+    "mmbench/translate": [],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

@@ -196,3 +196,16 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     # The expert may find them right as they are.
     stands = item | {"content": scored, "content_hash": content_id(scored)}
     check_decision(said | {"round": 2, "content_hash": content_id(scored)}, stands)
+
+
+def test_a_translation_has_no_two_choices_alike() -> None:
+    texts = {"question": "What is it?", "A": "A tower", "B": "A mill"}
+    original = {
+        "source_language": "en",
+        "target_language": "zh",
+        "source": texts,
+        "target": {"question": "这是什么？", "A": "塔", "B": "磨坊"},
+    }
+    edited = {**original, "target": {"question": "这是什么？", "A": "塔", "B": "塔 "}}
+    with pytest.raises(ValueError, match="two choices of the target are the same text"):
+        KINDS["translation"].check(edited, original)

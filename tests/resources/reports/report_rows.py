@@ -247,6 +247,7 @@ def report_data(store: ImageStore) -> Row:
         "ability_comparisons": [],
         "above": {},
         "choice": None,
+        "language_gaps": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

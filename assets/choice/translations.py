@@ -1,0 +1,141 @@
+"""Multiple-choice items in other languages (MMBench, 3.2, MMBench-CN).
+
+What belongs here: which items are translated, and the rows that replies become. What a model is sent,
+and what is checked of its reply, are `methods/mmbench/translating.py` and
+`methods/choice/translation_checks.py`.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from assets.choice.items import items
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.losses import in_words
+from assets.common.tables import table_asset
+from methods.choice.languages import LANGUAGES, Language
+from methods.ids import content_id
+from methods.mmbench.translating import (
+    as_json,
+    choices_of,
+    read_translation,
+    schema_of,
+    texts_of,
+    translation_id,
+)
+from methods.review.contents import content_of
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class TranslationsSettings(GenerationSettings):
+    """Which languages all items are translated into; none, and nothing is asked."""
+
+    languages: list[str] = Field(
+        ["zh"], description=f"Languages that every item is translated into, of {sorted(LANGUAGES)}."
+    )
+
+    @field_validator("languages")
+    @classmethod
+    def _are_known(cls, languages: list[str]) -> list[str]:
+        for language in languages:
+            if language not in LANGUAGES:
+                raise ValueError(f"{language!r} is none of {', '.join(LANGUAGES)}")
+        if len(set(languages)) < len(languages):
+            raise ValueError("a language is there twice")
+        return languages
+
+
+class Subject(NamedTuple):
+    """What one translation is asked for: an item, its texts by name, and the language."""
+
+    item: Row
+    texts: dict[str, str]
+    language: Language
+
+
+@table_asset(
+    "choice.translations",
+    settings=TranslationsSettings,
+    side_tables=["choice.failed"],
+    kinds={"openai"},
+    deps=[items],
+    automation_condition=WHEN_READY,
+)
+def translations(
+    context: dg.AssetExecutionContext,
+    settings: TranslationsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+) -> dg.MaterializeResult:
+    """Every multiple-choice item in every language that is set, with names, numbers, symbols and code
+    as they were; which choice is right is never sent."""
+    written = warehouse.read("choice/items").to_pylist()
+    if not written:
+        raise dg.Failure(
+            "There are no multiple-choice items to translate: materialize choice/items first.",
+            allow_retries=False,
+        )
+    subjects = [
+        Subject(item, texts_of(item["question"], item["hint"], item["choices"]), LANGUAGES[code])
+        for code in settings.languages
+        for item in written
+    ]
+    asks = [
+        Ask(
+            subject=subject,
+            set_id=subject.item["set_id"],
+            name=f"item {subject.item['item_id']}, {subject.language.code}",
+            images=[],
+            data={"item": as_json(subject.texts), "language": subject.language.name},
+        )
+        for subject in subjects
+    ]
+    generated = ask_and_read(
+        context,
+        llm,
+        "choice.translations",
+        prompt("mmbench/translate"),
+        asks,
+        _read,
+        lambda subject: schema_of(subject.texts),
+    )
+    if asks and not generated.rows:
+        lost = in_words(Counter(row["reason"] for row in generated.failed))
+        raise dg.Failure(
+            f"choice.translations keeps its earlier rows: no item could be translated ({lost}).",
+            allow_retries=False,
+        )
+    counts = Counter(row["language"] for row in generated.rows)
+    return write_generated(
+        warehouse,
+        "choice.translations",
+        generated,
+        settings.max_failed_share,
+        {f"items in {code}": counts[code] for code in settings.languages}
+        or {"warning": "Nothing is translated: languages is set to none."},
+    )
+
+
+def _read(subject: Subject, reply: str) -> list[Row]:
+    item, source, language = subject
+    translated = read_translation(reply, source, language)
+    reviewed = {**item, "kind": "multiple_choice", "image_ids": [item["image_id"]]}
+    return [
+        {
+            "translation_id": translation_id(
+                item["item_id"], language.code, source, translated.texts
+            ),
+            "item_id": item["item_id"],
+            "language": language.code,
+            "source_hash": content_id(content_of(reviewed)),
+            "question": translated.texts["question"],
+            "hint": translated.texts.get("hint"),
+            "choices": list(choices_of(translated.texts)),
+            "names": translated.names,
+        }
+    ]

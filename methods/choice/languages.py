@@ -1,0 +1,40 @@
+"""Languages that questions are translated into.
+
+What belongs here: what is particular to each of them. How a translation is checked is
+`translation_checks.py`, what is asked for `methods/mmbench/translating.py`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+SOURCE_LANGUAGE = "en"
+"""The language that items are written in."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """A target language: its code, its name in a prompt, and what its texts are recognized by.
+
+    `letters` is the inside of a character class of its script; `verdicts` are expressions for words
+    that call a choice right or wrong.
+    """
+
+    code: str
+    name: str
+    letters: str
+    verdicts: str
+
+
+LANGUAGES: Mapping[str, Language] = {
+    language.code: language
+    for language in (
+        Language(
+            "zh",
+            "Simplified Chinese",
+            "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+            "正确|错误|答案|对的|错的",
+        ),
+    )
+}
+"""The languages by code. The checks are for scripts without Latin letters: another one is a line here,
+a vocabulary of the stand-in, and words of the benchmark's instruction."""

@@ -1,0 +1,100 @@
+"""Translating multiple-choice items with a model (MMBench, 3.2, MMBench-CN).
+
+What belongs here: an item's texts by name, as a model is sent them and people review them, and reading
+the model's reply. What has to survive is checked by `methods/choice/translation_checks.py`. Which
+choice is right is never sent: nothing in a translation can tell it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from methods.choice.languages import Language
+from methods.choice.lettered import LETTERS
+from methods.choice.translation_checks import Texts, check_translation
+from methods.evaluation.published_tables import is_unicode
+from methods.ids import content_id
+from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+
+QUESTION, HINT, NAMES = "question", "hint", "names"
+_TEXT: JsonSchema = {"type": "string"}
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
+
+
+class Translation(NamedTuple):
+    """The texts of an item in another language, by name, and the names that were listed."""
+
+    texts: dict[str, str]
+    names: dict[str, str]
+
+
+def texts_of(question: str, hint: str | None, choices: Sequence[str]) -> dict[str, str]:
+    """The texts of an item by name: `question`, `hint` if there is one, each choice by its letter."""
+    return {
+        QUESTION: question,
+        **({HINT: hint} if hint else {}),
+        **dict(zip(LETTERS, choices, strict=False)),
+    }
+
+
+def choices_of(texts: Texts) -> tuple[str, ...]:
+    """The choices among the texts of an item, in order of letter."""
+    return tuple(texts[letter] for letter in LETTERS if letter in texts)
+
+
+def as_json(texts: Texts) -> str:
+    """The texts as a model is sent them: JSON in which no tag can be closed."""
+    return json.dumps(texts, ensure_ascii=False, indent=1).replace("</", "<\\/")
+
+
+def schema_of(texts: Texts) -> JsonSchema:
+    """JSON schema of the reply to a request with these texts."""
+    name = object_schema({"name": _TEXT, "rendering": _TEXT})
+    return object_schema({**dict.fromkeys(texts, _TEXT), NAMES: {"type": "array", "items": name}})
+
+
+def read_translation(reply: str, source: Texts, language: Language) -> Translation:
+    """The translation in a model's reply, a JSON object as `schema_of` says. Raises ParseError.
+
+    The reasons are `not_json`, `wrong_fields`, `not_unicode`, and those of `translation_checks.py`.
+    """
+    fenced = _FENCED.fullmatch(reply)
+    given = json_object(fenced[1] if fenced else reply)
+    if given is None:
+        raise ParseError("not_json", "The reply is not one JSON object.")
+    names = _names(given.pop(NAMES, []))
+    if list(given) != list(source):
+        raise ParseError(
+            "wrong_fields",
+            f"The reply needs {', '.join(source)} in this order, and the list names; it has "
+            f"{', '.join(given)[:200] or 'nothing'}.",
+        )
+    if not all(isinstance(text, str) for text in given.values()):
+        raise ParseError("wrong_fields", f"Each of {', '.join(source)} is one text.")
+    texts = {name: _BLANK.sub(" ", str(text)).strip() for name, text in given.items()}
+    if not all(map(is_unicode, (*texts.values(), *names, *names.values()))):
+        raise ParseError("not_unicode", "A text has half a character (a lone surrogate).")
+    check_translation(source, texts, names, language)
+    return Translation(texts, names)
+
+
+def _names(given: object) -> dict[str, str]:
+    if not isinstance(given, list) or not all(_is_name(each) for each in given):
+        raise ParseError(
+            "wrong_fields", 'names is a list of objects with the texts "name" and "rendering".'
+        )
+    return {each["name"].strip(): each["rendering"].strip() for each in given}
+
+
+def _is_name(each: object) -> bool:
+    if not isinstance(each, Mapping) or each.keys() != {"name", "rendering"}:
+        return False
+    return all(isinstance(text, str) and text.strip() for text in each.values())
+
+
+def translation_id(item_id: str, language: str, source: Texts, target: Texts) -> str:
+    """The id of a translation: a hash of the item it is of, of its texts and of what they were
+    before."""
+    return content_id("translation", item_id, language, source, target)

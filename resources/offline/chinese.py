@@ -1,0 +1,137 @@
+"""Chinese: the task `translate`, and reading Chinese questions.
+
+What belongs here: the Chinese of the questions that the server writes, of their choices and of some
+everyday words, and its English. What it does not know stays as it is, and is no translation. No model
+is called.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from resources.offline import vocabulary
+from resources.offline.chat_request import ChatRequest
+from resources.offline.items import QUESTIONS, worded
+from resources.offline.prompt_parsing import sections
+
+_QUESTIONS = {
+    vocabulary.COLOUR: ("背景是什么颜色？", "{}"),
+    vocabulary.LIGHT: ("整个画面的光线如何？", "{}"),
+    vocabulary.VIVIDNESS: ("画面的色彩有多强烈？", "{}"),
+    vocabulary.SHAPE: ("主体的轮廓是什么样的？", "{}"),
+    vocabulary.PLACE: ("主体在画面的什么位置？", "在{}"),
+    vocabulary.COUNT: ("画面中可数的东西有多少？", "{}形体"),
+    vocabulary.ORIENTATION: ("画面朝哪个方向？", "{}画幅"),
+}
+"""The question about each kind of fact, and the form of a choice, as in `items.py`."""
+_WORDS = {
+    "which": "哪个",
+    "what": "什么",
+    "where": "哪里",
+    "who": "谁",
+    "how many": "多少个",
+    "is": "是",
+    "are": "是",
+    "in": "在",
+    "of": "的",
+    "and": "和",
+    "or": "或",
+    "than": "比",
+    "more": "更多",
+    "the": "",
+    "a": "",
+    "an": "",
+    "colour": "颜色",
+    "shape": "形状",
+    "light": "光线",
+    "background": "背景",
+    "picture": "图片",
+    "image": "图片",
+    "boat": "船",
+    "boats": "船",
+    "tower": "塔",
+    "house": "房子",
+    "water": "水",
+    "sky": "天空",
+}
+_MARKS = str.maketrans({"?": "？", "!": "！", ",": "，"})
+_CODE = re.compile(r"(`[^`]*`|<[^<>]*>|\$[^$]+\$)")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
+
+
+def _phrases() -> dict[str, str]:
+    """Return the Chinese of every question, choice and word that is known, by its English."""
+    found = dict(_WORDS)
+    for kind, (question, form) in QUESTIONS.items():
+        asked, chinese_form = _QUESTIONS[kind]
+        found[question.casefold().rstrip("?")] = asked.rstrip("？")
+        for value in vocabulary.values(kind):
+            # A square format and a square form are two values.
+            found.setdefault(value, vocabulary.CHINESE[kind][value])
+            choice = worded(form, value)
+            found[choice] = chinese_form.format(vocabulary.CHINESE[kind][value])
+    return found
+
+
+PHRASES = _phrases()
+_ENGLISH = {chinese: english for english, chinese in PHRASES.items() if chinese}
+
+
+def _any(texts: dict[str, str], form: str) -> re.Pattern[str]:
+    longest_first = sorted(texts, key=len, reverse=True)
+    return re.compile(form.format("|".join(map(re.escape, longest_first))), re.IGNORECASE)
+
+
+_KNOWN, _KNOWN_CHINESE = _any(PHRASES, r"\b(?:{})\b"), _any(_ENGLISH, "{}")
+
+
+def translate(request: ChatRequest) -> str:
+    """Return the question in Chinese, as JSON with the names that begin its texts."""
+    texts = _texts(request)
+    translated = {name: to_chinese(text) for name, text in texts.items()}
+    first = [_WORD.match(text) for text in texts.values()]
+    kept = {
+        word[0]: None
+        for word, text in zip(first, translated.values(), strict=True)
+        if word and word[0] in _WORD.findall(text)
+    }
+    names = [{"name": name, "rendering": name} for name in kept if name[0].isupper()]
+    return json.dumps({**translated, "names": names}, ensure_ascii=False)
+
+
+def _texts(request: ChatRequest) -> dict[str, str]:
+    """Return the texts to translate by name; none where the prompt is of another form."""
+    try:
+        given = json.loads(sections(request.last_user.text).get("item", "{}"))
+    except ValueError:
+        return {}
+    texts = given if isinstance(given, dict) else {}
+    return {name: text for name, text in texts.items() if isinstance(text, str)}
+
+
+def untranslated(request: ChatRequest) -> str:
+    """Return the question as it is, in the form of a translation: a fault."""
+    texts = _texts(request)
+    return json.dumps({**texts, "names": []}, ensure_ascii=False)
+
+
+def to_chinese(text: str) -> str:
+    """Return a text in Chinese: what is known of it; names, numbers and code stay."""
+    parts = _CODE.split(text)
+    for place in range(0, len(parts), 2):
+        known = _KNOWN.sub(lambda found: PHRASES[found[0].casefold()], parts[place])
+        known = re.sub(r"(?<=[\u4e00-\u9fff]) +| +(?=[\u4e00-\u9fff])", "", known)
+        parts[place] = re.sub(r" {2,}", " ", known).translate(_MARKS)
+    return "".join(parts).strip()
+
+
+def is_chinese(text: str) -> bool:
+    """Say whether there is a Chinese character in a text."""
+    return _HAN.search(text) is not None
+
+
+def to_english(text: str) -> str:
+    """Return a text with its Chinese, as far as it is known, in English."""
+    return _KNOWN_CHINESE.sub(lambda found: f" {_ENGLISH[found[0]]} ", text).strip(" ？")

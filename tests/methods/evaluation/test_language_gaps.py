@@ -1,0 +1,134 @@
+"""Differences between two languages, by hand: what is a pair, what is left out, what is tested."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.language_gaps import Observed, Pairing, language_gaps, paired
+from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics.all_right import AllRight
+
+RIGHT = AllRight(name="Right", observation="right", trials="plain", n_passes=1)
+BY_TASK = AllRight(
+    name="By task", observation="right", trials="plain", n_passes=1, aggregation="macro by task"
+)
+LABELS = {"a": "seeing", "b": "seeing", "c": "reasoning", "d": "reasoning"}
+
+
+def item(name: str, *, image: str = "p", choices: int = 2, key: str | None = "A") -> Item:
+    turn = Turn(1, f"Question {name}", (1,), {"key": key} if key else {})
+    labels = {"l2-category": LABELS[name], "task": LABELS[name]} if name in LABELS else {}
+    return Item(name, (turn,), (image,), tuple("xyz"[:choices]), labels=labels)
+
+
+def scored(values: Mapping[str, float | None]) -> list[Scored]:
+    """One observation an item; without a value the model declined by a filter."""
+    return [
+        Scored(
+            name,
+            name,
+            "plain",
+            1,
+            "right",
+            value,
+            "refused" if value is None else "judged",
+            refused=value is None,
+            labels={"task": LABELS[name]} if name in LABELS else {},
+        )
+        for name, value in values.items()
+    ]
+
+
+def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, str, str], dict]:
+    """Rows by model, metric and subset; each side by model and item."""
+    sides = [
+        Observed(
+            release,
+            [item(name) for name in sorted({n for of in given.values() for n in of})],
+            {model: scored(of) for model, of in given.items()},
+        )
+        for release, given in (("in-en", english), ("in-zh", chinese))
+    ]
+    rows = language_gaps(metrics, *sides, seed=0, n_resamples=2000)
+    return {(row["model"], row["metric"], row["subset_value"]): row for row in rows}
+
+
+def test_items_are_pairs_if_all_but_the_language_is_alike() -> None:
+    first = [item("a"), item("b"), item("c"), item("d"), item("only")]
+    second = [
+        item("a"),
+        item("b", image="another"),
+        item("c", choices=3),
+        item("d", key="B"),
+        item("x"),
+        item("y"),
+    ]
+    assert paired(first, second) == Pairing(frozenset("a"), 1, 2, 3)
+    # A key that is held out may be any.
+    held_out = [item("a", key=None), item("d", key=None)]
+    assert paired(first, held_out).paired == {"a", "d"}
+
+
+def test_a_difference_is_of_pairs_alone_with_its_interval_and_p_by_hand() -> None:
+    found = gaps(
+        {"m": {"a": 1, "b": 1, "c": 1, "d": 0, "x": 1}},
+        {"m": {"a": 1, "b": 0, "c": 0, "d": 0, "y": 1, "z": 1}},
+    )
+    row = found["m", "Right", ""]
+    assert (row["first_value"], row["second_value"], row["difference"]) == (75, 25, 50)
+    assert (row["n_pairs"], row["n_units"], row["n_clusters"]) == (4, 4, 4)
+    assert (row["n_only_first"], row["n_only_second"], row["n_unlike"]) == (1, 2, 0)
+    # Differences 0, 100, 100, 0: of the signs of b and c half are as far from 0.
+    assert row["p"] == 0.5 and row["reason"] is None
+    assert row["ci_low"] == 0 and row["ci_high"] == 100
+
+
+def test_by_ability_the_same_of_its_items() -> None:
+    found = gaps({"m": {"a": 1, "b": 1, "c": 1, "d": 0}}, {"m": {"a": 1, "b": 0, "c": 0, "d": 0}})
+    assert found["m", "Right", "seeing"]["difference"] == 50
+    assert found["m", "Right", "seeing"]["n_pairs"] == 2
+    assert found["m", "Right", "reasoning"]["difference"] == 50
+    assert {row["subset_label"] for row in found.values()} == {"", "l2-category"}
+
+
+def test_a_mean_over_tasks_counts_tasks_alike_in_both() -> None:
+    # Seeing: 1, 1 against 1, 0; reasoning: 1 against 0. Means 1 and 1 against 1/2 and 0.
+    found = gaps(
+        {"m": {"a": 1, "b": 1, "c": 1}}, {"m": {"a": 1, "b": 0, "c": 0}}, metrics=(BY_TASK,)
+    )
+    row = found["m", "By task", ""]
+    assert (row["first_value"], row["second_value"]) == (100, 25)
+    assert row["difference"] == pytest.approx(75)
+    assert set(found) == {("m", "By task", "")}
+
+
+def test_what_a_model_failed_is_at_the_floor_and_what_is_missing_is_no_pair() -> None:
+    found = gaps({"m": {"a": 1, "b": 1}}, {"m": {"a": None, "b": 1}})
+    assert found["m", "Right", ""]["second_value"] == 50
+    lost = {"m": {"a": 1, "b": 1}, "n": {"a": 1}}
+    row = gaps(lost, {"m": {"a": 1, "b": 1}, "n": {"a": 0, "b": 1}})["n", "Right", ""]
+    assert (row["n_pairs"], row["n_units"], row["difference"]) == (2, 1, 100)
+    assert row["ci_low"] is None and row["reason"].startswith("All common units are of one")
+
+
+def test_p_is_adjusted_over_the_models() -> None:
+    six = dict.fromkeys("abcdef", 1)
+    none = dict.fromkeys("abcdef", 0)
+    found = gaps({"m": six, "n": six}, {"m": none, "n": six})
+    # All six differ one way: 2 of 64 signs; the other model does not differ.
+    assert found["m", "Right", ""]["p"] == 2 / 64
+    assert found["m", "Right", ""]["p_holm"] == 2 * 2 / 64
+    assert found["n", "Right", ""]["p_holm"] == 1
+
+
+def test_a_model_on_one_release_alone_is_there_with_the_reason() -> None:
+    found = gaps({"m": {"a": 1}, "only": {"a": 1}}, {"m": {"a": 1}})
+    row = found["only", "Right", ""]
+    assert row["difference"] is None and row["reason"] == "It has no scores on in-zh."
+    assert row["n_pairs"] == 1 and row["n_units"] == 0
+
+
+def test_baselines_are_not_compared_and_without_pairs_there_is_nothing() -> None:
+    assert gaps({"baseline:reference": {"a": 1}}, {"baseline:reference": {"a": 1}}) == {}
+    assert gaps({"m": {"a": 1}}, {"m": {"b": 1}}) == {}

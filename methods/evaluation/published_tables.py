@@ -11,9 +11,12 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from methods.evaluation.published import PublishedError, PublishedItem
+
+if TYPE_CHECKING:
+    import _csv
 
 MOST_CELL = 100_000_000
 """Characters of one cell: a list of images or paths is the longest."""
@@ -51,7 +54,9 @@ def json_or_tsv_items(
     """
     ending = name.lower().rpartition(".")[2]
     if ending not in read:
-        raise PublishedError(f"it is neither a .json nor a .tsv, as which {benchmark} is published")
+        raise PublishedError(
+            f"it is neither a .json nor a .tsv nor a .parquet, as which {benchmark} is published"
+        )
     seen: set[str] = set()
     for item in read[ending](lines):
         if item.item_id in seen:
@@ -62,15 +67,20 @@ def json_or_tsv_items(
         raise PublishedError("it has no records")
 
 
+def delimited(lines: Iterable[str], delimiter: str = "\t") -> "_csv._reader":
+    """The rows of a table; a cell has at most `MOST_CELL` characters."""
+    # The limit is the process's, so it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
+    return csv.reader(lines, delimiter=delimiter)
+
+
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Each row of a TSV, with the words that name it; a cell is its text, "None" and "NA" too.
 
     Raises PublishedError for a file without one of `columns` or without images, and for a row that has
     more or fewer cells than there are columns.
     """
-    # The limit is the process's, so it is only ever raised.
-    csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
-    rows = csv.reader(lines, delimiter="\t")
+    rows = delimited(lines)
     try:
         header = next(rows, [])
         missing = [name for name in columns if name not in header]

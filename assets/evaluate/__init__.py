@@ -10,12 +10,14 @@ from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.observations import observations
+from assets.evaluate.predictions import predictions
 from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
 from assets.evaluate.scores import scores
 
 ASSETS = [
+    predictions,
     answers,
     judgments,
     observations,

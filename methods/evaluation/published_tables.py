@@ -11,12 +11,9 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from methods.evaluation.published import PublishedError, PublishedItem
-
-if TYPE_CHECKING:
-    import _csv
 
 MOST_CELL = 100_000_000
 """Characters of one cell: a list of images or paths is the longest."""
@@ -67,11 +64,9 @@ def json_or_tsv_items(
         raise PublishedError("it has no records")
 
 
-def delimited(lines: Iterable[str], delimiter: str = "\t") -> "_csv._reader":
-    """The rows of a table; a cell has at most `MOST_CELL` characters."""
-    # The limit is the process's, so it is only ever raised.
+def allow_long_cells() -> None:
+    """Let `csv` read cells of `MOST_CELL` characters; the limit is the process's, and only raised."""
     csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
-    return csv.reader(lines, delimiter=delimiter)
 
 
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -80,7 +75,8 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
     Raises PublishedError for a file without one of `columns` or without images, and for a row that has
     more or fewer cells than there are columns.
     """
-    rows = delimited(lines)
+    allow_long_cells()
+    rows = csv.reader(lines, delimiter="\t")
     try:
         header = next(rows, [])
         missing = [name for name in columns if name not in header]

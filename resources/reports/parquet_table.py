@@ -4,13 +4,14 @@ What belongs here: the container. What a column means is the benchmark's, which 
 same table as a TSV (`methods/<benchmark>/published.py`).
 """
 
+import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from methods.evaluation.cells import ImageCells, image_cells, text_of
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import IMAGES, delimited, tsv_line
+from methods.evaluation.published_tables import IMAGES, allow_long_cells, tsv_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +88,8 @@ def write_table(lines: Iterable[str], file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = delimited(lines)
+    allow_long_cells()
+    rows = csv.reader(lines, delimiter="\t")
     names = next(rows)
     schema = pa.schema([(name, pa.int64() if name == INDEX else pa.string()) for name in names])
     with pq.ParquetWriter(

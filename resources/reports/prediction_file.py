@@ -16,7 +16,7 @@ from methods.choice.lettered import LETTERS
 from methods.evaluation.cells import text_of
 from methods.evaluation.predictions import COLUMNS, PredictionError, Row
 from methods.evaluation.published import PublishedError
-from methods.evaluation.published_tables import delimited, json_records
+from methods.evaluation.published_tables import allow_long_cells, json_records
 from resources.llm.reply import storable
 
 KEPT = frozenset((*COLUMNS, "index", "g_index", "item_id", "id", "task", "options", *LETTERS))
@@ -98,7 +98,9 @@ def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any
 
 
 def _delimited(data: IO[bytes], delimiter: str) -> Iterator[list[Any]]:
-    rows = delimited(io.TextIOWrapper(data, encoding="utf-8-sig", newline=""), delimiter)
+    allow_long_cells()
+    text = io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
+    rows = csv.reader(text, delimiter=delimiter)
     try:
         yield from rows
     except csv.Error as error:

@@ -237,3 +237,19 @@ COMMENT ON COLUMN evaluate.judge_agreement.value IS 'The agreement: raw 0 to 1, 
 COMMENT ON COLUMN evaluate.judge_agreement.low IS 'Lower end of the 95 % interval.';
 COMMENT ON COLUMN evaluate.judge_agreement.high IS 'Upper end of the 95 % interval.';
 COMMENT ON COLUMN evaluate.judge_agreement.reason IS 'Why there is no value; NULL where there is one.';
+
+COMMENT ON COLUMN evaluate.predictions.release_id IS 'Release that the question is from.';
+COMMENT ON COLUMN evaluate.predictions.model IS 'Contestant: file: and the name that was given to the file.';
+COMMENT ON COLUMN evaluate.predictions.item_id IS 'Item of release.items.';
+COMMENT ON COLUMN evaluate.predictions.trial IS 'Which asking of the item this is, such as shift-1.';
+COMMENT ON COLUMN evaluate.predictions.turn IS 'Turn of the item, from 1.';
+COMMENT ON COLUMN evaluate.predictions.prediction IS 'What the file says; empty where it has nothing.';
+
+COMMENT ON COLUMN evaluate.prediction_files.release_id IS 'Release that the predictions are on.';
+COMMENT ON COLUMN evaluate.prediction_files.model IS 'Contestant: file: and the name that was given to the file.';
+COMMENT ON COLUMN evaluate.prediction_files.content_hash IS 'Hash of the predictions, whatever file and order they came in.';
+COMMENT ON COLUMN evaluate.prediction_files.file IS 'Name of the file.';
+COMMENT ON COLUMN evaluate.prediction_files.sha256 IS 'Hash of the file.';
+COMMENT ON COLUMN evaluate.prediction_files.n_rows IS 'Records of the file.';
+COMMENT ON COLUMN evaluate.prediction_files.n_items IS 'Items that it has a prediction for.';
+COMMENT ON COLUMN evaluate.prediction_files.counts IS 'Records that are no prediction, or an empty one, by reason.';

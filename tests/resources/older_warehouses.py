@@ -57,7 +57,10 @@ def today(before: Rows) -> Rows:
     for row in after["ledger.calls"]:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
-    made_later = ("evaluate.missing", "release.choices", "choice.items", "choice.failed")
+    made_later = (
+        *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
+        *("evaluate.predictions", "evaluate.prediction_files"),
+    )
     return {**after, **{table: [] for table in made_later}}
 
 

@@ -54,7 +54,9 @@ class Imported(NamedTuple):
     n_held_out: int
     """Items whose right answer is not in this home."""
     before: str | None
-    """The name of the file that was replaced; None where there was none, or the same predictions."""
+    """The name of the file that was here before; None where there was none."""
+    same: bool
+    """Whether that file had the same predictions."""
 
     def sentences(self) -> str:
         """What a person is told, with every count."""
@@ -63,7 +65,11 @@ class Imported(NamedTuple):
             f"{self.found.n_rows} records."
         ]
         if self.before is not None:
-            said.append(f"They replace those of {self.before}.")
+            said.append(
+                "They were here already, and nothing changes."
+                if self.same
+                else f"They replace those of {self.before}."
+            )
         said += [
             f"{n} records are {REASONS[reason]}." for reason, n in sorted(self.found.counts.items())
         ]
@@ -97,7 +103,6 @@ def import_predictions(warehouse: Warehouse, release: str, file: Path, model: st
     except PredictionError as error:
         raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
     before = _files(warehouse).get((release_id, name))
-    replaced = before is not None and before["content_hash"] != found.content_hash
     here = {"release_id": release_id, "model": name}
     made = {
         TABLE: [{**here, **row} for row in _rows(found.texts)],
@@ -122,7 +127,8 @@ def import_predictions(warehouse: Warehouse, release: str, file: Path, model: st
         found,
         len(items) - found.n_items,
         sum("key" not in item.turns[0].references for item in items),
-        before["file"] if before is not None and replaced else None,
+        before["file"] if before else None,
+        before is not None and before["content_hash"] == found.content_hash,
     )
 
 

@@ -6,7 +6,8 @@ and `output` is the letter of the right one. TSV, as VLMEvalKit reads it, or Par
 `question`, `context`, `A` to `H` (or `options`), `answer`, `image` as a Python list of base64, or
 `image_path` as one of paths. What belongs here: both forms, read and written. A record's task names
 a data set, too: the label `task` is the paper's task, `relation` its relation, `subset` what the
-record says, `images` the level of its number of images. Other texts and numbers are labels as they stand.
+record says, `images` the level of its number of images. Other texts and numbers are labels as they
+stand.
 """
 
 import json

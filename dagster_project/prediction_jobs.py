@@ -35,7 +35,7 @@ class ContestantConfig(dg.Config):
 
 
 @dg.op(
-    name="import_predictions",
+    name="take_predictions",
     description="Take a file of predictions on a release into the tables.",
 )
 def import_op(
@@ -55,7 +55,7 @@ def import_op(
     return said
 
 
-@dg.op(name="remove_predictions", description="Take predictions out of the tables again.")
+@dg.op(name="drop_predictions", description="Take predictions out of the tables again.")
 def remove_op(
     context: dg.OpExecutionContext,
     config: ContestantConfig,

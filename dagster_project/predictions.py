@@ -52,19 +52,19 @@ def _import(arguments: argparse.Namespace) -> int:
         "file": str(Path(arguments.file).resolve()),
         **{name: getattr(arguments, name) for name in ("release", "model")},
     }
-    result = run_one_op("import_predictions", "import_predictions", config)
+    result = run_one_op("import_predictions", "take_predictions", config)
     if result is None:
         return 2
-    print(f"{result.output_for_node('import_predictions')} {NEXT}, which scores them.")
+    print(f"{result.output_for_node('take_predictions')} {NEXT}, which scores them.")
     return 0
 
 
 def _remove(arguments: argparse.Namespace) -> int:
     config = {name: getattr(arguments, name) for name in ("release", "model")}
-    result = run_one_op("remove_predictions", "remove_predictions", config)
+    result = run_one_op("remove_predictions", "drop_predictions", config)
     if result is None:
         return 2
-    release_id = result.output_for_node("remove_predictions")
+    release_id = result.output_for_node("drop_predictions")
     print(
         f"{arguments.model} has no predictions on {release_id} any more. {NEXT}: scores and reports "
         "are made without them."

@@ -45,7 +45,7 @@ class PublishedForms(Protocol):
     def read_published(self, name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
         """Items of the file `name`, whose text comes line by line with its line ends as they are.
 
-        The table of a Parquet file comes as the `.tsv` of the same rows.
+        The table of a `.parquet` comes as the lines of a TSV.
 
         Raises PublishedError for a file without records, and for a record that is not as it has to be.
         """

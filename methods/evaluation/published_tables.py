@@ -46,10 +46,12 @@ def json_or_tsv_items(
 ) -> Iterator[PublishedItem]:
     """Items of the file `name`, whose ending says which of `read`, by `json` and `tsv`, reads it.
 
+    The rows of a `.parquet` come as those of a TSV.
+
     Raises PublishedError for another ending, for a file without records, and for an id that is there
     twice.
     """
-    ending = name.lower().rpartition(".")[2]
+    ending = name.lower().rpartition(".")[2].replace("parquet", "tsv")
     if ending not in read:
         raise PublishedError(
             f"it is neither a .json nor a .tsv nor a .parquet, as which {benchmark} is published"

@@ -66,8 +66,8 @@ class Row:
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Questions of a `.tsv`, in order of their first rows. Raises PublishedError."""
-    if not name.lower().endswith(".tsv"):
+    """Questions of a `.tsv` or a `.parquet`, in order of their first rows. Raises PublishedError."""
+    if not name.lower().endswith((".tsv", ".parquet")):
         raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
     rows: dict[str, Row] = {}
     for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):

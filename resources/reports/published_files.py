@@ -42,7 +42,7 @@ def read_items(
 def _read(forms: PublishedForms, file: Path) -> Iterator[PublishedItem]:
     try:
         if file.suffix.lower() == ENDING:
-            yield from forms.read_published(f"{file.stem}.tsv", tsv_lines_of(file))
+            yield from forms.read_published(file.name, tsv_lines_of(file))
             return
         # Ends of lines are part of texts; a mark of the byte order is not.
         with file.open(encoding="utf-8-sig", newline="") as lines:

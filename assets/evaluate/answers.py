@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
+from assets.common.automation import SHARDS, when_changed
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
@@ -29,6 +29,9 @@ from methods.evaluation.predictions import PredictionError
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import Warehouse
+
+WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))
+"""Follow releases and imported predictions; most homes never have any of these."""
 
 
 class AnswersSettings(EvaluationSettings):
@@ -55,7 +58,7 @@ class AnswersSettings(EvaluationSettings):
     side_tables=["evaluate.extractions", "evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
     deps=[releases, predictions],
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_RELEASED,
 )
 def answers(
     context: dg.AssetExecutionContext,

@@ -29,8 +29,9 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
     """The table in `file` as a TSV, line by line; a few rows are in memory at a time.
 
     An image may be base64, bytes, or a struct of bytes and path, as Hugging Face's data sets have it,
-    and several a list of these. Nulls are empty cells. Raises PublishedError for a file that is no
-    Parquet, or is cut off or damaged at any place.
+    and several a list of these. Nulls are empty cells; so is the text "nan" beside structs: such data
+    sets were written as texts by pandas, which makes it of what is missing. Raises PublishedError for a
+    file that is no Parquet, or is cut off or damaged at any place.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -44,17 +45,30 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
             # Where an image is a struct it may be no more than a path.
             added = [image_path] if image in names and image_path not in names else []
             yield tsv_line([*names, *added])
+            missing = {"nan"} if _has_structs(table.schema_arrow, image) else set()
             number = 0
             for batch in table.iter_batches(batch_size=ROWS):
                 for values in _rows(batch):
                     number += 1
-                    yield tsv_line(_cells(f"record {number}", [*names, *added], values))
+                    cells = _cells(f"record {number}", [*names, *added], values)
+                    yield tsv_line(["" if cell in missing else cell for cell in cells])
         except (pa.ArrowException, OSError, EOFError) as error:
             if isinstance(error, OSError) and error.strerror:
                 raise
             raise PublishedError(
                 "it is no Parquet file, or one that is cut off or damaged"
             ) from None
+
+
+def _has_structs(schema: "pa.Schema", name: str) -> bool:
+    """Whether the column of this name is of structs, or of lists of them."""
+    import pyarrow as pa
+
+    if name not in schema.names:
+        return False
+    kind = schema.types[schema.names.index(name)]
+    several = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return pa.types.is_struct(kind.value_type if several else kind)
 
 
 def _rows(batch: "pa.RecordBatch") -> Iterator[tuple[object, ...]]:

@@ -5,10 +5,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import dagster as dg
 import pytest
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from PIL import Image
 
 from dagster_project import predictions, releases
+from dagster_project.definitions import defs
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse
 
@@ -98,3 +101,36 @@ def test_make_hands_on_names_with_spaces_and_dollars() -> None:
     assert last.endswith(
         'predictions import --release="$RELEASE" --file="$FILE" --model="$MODEL"'
     ), last
+
+
+def test_answers_follow_new_predictions_and_do_not_wait_for_any() -> None:
+    """Most homes never have predictions: a release alone is reason enough to ask models."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        cursor = None
+
+        def n_requested() -> int:
+            nonlocal cursor
+            result = dg.evaluate_automation_conditions(
+                defs,
+                instance,
+                asset_selection=dg.AssetSelection.assets(["evaluate", "answers"]),
+                cursor=cursor,
+            )
+            cursor = result.cursor
+            return result.total_requested
+
+        def made(stage: str, name: str, version: str) -> None:
+            tags = {DATA_VERSION_TAG: version}
+            event = dg.AssetMaterialization([stage, name], tags=tags)
+            instance.report_runless_asset_event(event)
+
+        assert n_requested() == 0
+        made("release", "releases", "1")
+        assert n_requested() == 1
+        made("evaluate", "answers", "1")
+        assert n_requested() == 0
+        for version, n_runs in (("1", 1), ("1", 0), ("2", 1)):
+            made("evaluate", "predictions", version)
+            assert n_requested() == n_runs
+            made("evaluate", "answers", version)
+            assert n_requested() == 0

@@ -130,6 +130,14 @@ def test_an_index_is_a_number_or_a_text_and_an_image_a_text_bytes_or_a_struct(
     assert ImageStore(tmp_path / "images").read(item.image_ids[0]) == RED
 
 
+def test_nan_is_missing_beside_structs_and_a_text_elsewhere(tmp_path: Path) -> None:
+    row = {**ROW, "A": "None", "B": "NA", "C": "nan", "hint": "nan"}
+    (item,) = read(tmp_path, pa.Table.from_pylist([{**row, "image": {"bytes": RED, "path": None}}]))
+    assert (item.choices, item.turns[0].question) == (("None", "NA"), "<ImageHere>\nWhich?")
+    (item,) = read(tmp_path, pa.Table.from_pylist([{**row, "image": in_text(RED)}]))
+    assert item.choices == ("None", "NA", "nan")
+
+
 def test_an_image_may_be_a_path_in_a_struct(tmp_path: Path) -> None:
     (tmp_path / "red.png").write_bytes(RED)
     row = {**ROW, "image": {"bytes": None, "path": "red.png"}}

@@ -21,12 +21,14 @@ INDEX = "index"
 """The column of numbers; all others are texts."""
 ROWS = 64
 """Rows that are read at once: each may have images of some megabytes."""
+READ_BYTES = 1_000_000
+"""Bytes of each column that are read at once."""
 GROUP_CHARACTERS = 32_000_000
 """Characters of a row group that is written; it has one row more than fit."""
 
 
 def tsv_lines_of(file: Path) -> Iterator[str]:
-    """The table in `file` as a TSV, line by line; a few rows are in memory at a time.
+    """The table in `file` as a TSV, line by line; in memory are the pages that the next rows stand in.
 
     An image may be base64, bytes, or a struct of bytes and path, as Hugging Face's data sets have it,
     and several a list of these. Nulls are empty cells; so is the text "nan" beside structs: such data
@@ -38,8 +40,8 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
 
     with file.open("rb") as data:
         try:
-            # Row groups are read one after the other, not ahead.
-            table = pq.ParquetFile(data, pre_buffer=False)
+            # Neither ahead nor a whole row group at once, of which a file may have no more than one.
+            table = pq.ParquetFile(data, pre_buffer=False, buffer_size=READ_BYTES)
             names = table.schema_arrow.names
             image, image_path = IMAGES
             # Where an image is a struct it may be no more than a path.
@@ -107,7 +109,12 @@ def write_table(lines: Iterable[str], file: Path) -> None:
     names = next(rows)
     schema = pa.schema([(name, pa.int64() if name == INDEX else pa.string()) for name in names])
     with pq.ParquetWriter(
-        file, schema, compression="zstd", write_statistics=False, store_schema=False
+        file,
+        schema,
+        compression="zstd",
+        use_dictionary=False,
+        write_statistics=False,
+        store_schema=False,
     ) as writer:
         for group in _groups(rows):
             columns = [

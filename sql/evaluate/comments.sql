@@ -2,8 +2,8 @@
 
 COMMENT ON COLUMN evaluate.answers.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.answers.release_id IS 'Release that the question is from.';
-COMMENT ON COLUMN evaluate.answers.model IS 'Who answered: a name as in a profile''s evaluate list of models.yaml.';
-COMMENT ON COLUMN evaluate.answers.provider IS 'Who runs the model; offline is the stand-in.';
+COMMENT ON COLUMN evaluate.answers.model IS 'Who answered: a name as in a profile''s evaluate list of models.yaml, or file: and a name for imported predictions.';
+COMMENT ON COLUMN evaluate.answers.provider IS 'Who runs the model; offline is the stand-in, file an imported file.';
 COMMENT ON COLUMN evaluate.answers.item_id IS 'Dialogue of release.items.';
 COMMENT ON COLUMN evaluate.answers.trial IS 'Which asking of the item this is: plain, or another one that the benchmark makes.';
 COMMENT ON COLUMN evaluate.answers.turn IS 'Turn of the dialogue, from 1.';

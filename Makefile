@@ -18,8 +18,8 @@ endif
 .PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
-	ledger-check ledger-salvage import-release releases diff ask check-model ask-anew clean \
-	task-map learning-difficulty
+	ledger-check ledger-salvage import-release import-predictions remove-predictions releases diff \
+	ask check-model ask-anew clean task-map learning-difficulty
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -133,6 +133,12 @@ ledger-salvage: setup ## Make a new ledger of what can be read of a damaged one,
 said = $(if $(filter command,$(origin $(1))),--$(2)="$$$(1)")
 import-release: setup ## A release's folder (FROM=folder), or BENCHMARK=mmdu FILE=file (IMAGES=folder NAME= SPLIT= LANGUAGE=)
 	@$(BIN)/python -m $(if $(filter command,$(origin BENCHMARK) $(origin FILE)),dagster_project.releases import $(foreach name,BENCHMARK FILE IMAGES NAME SPLIT LANGUAGE,$(call said,$(name),$(shell echo $(name) | tr A-Z a-z))),dagster_project.home import-release --from="$$FROM")
+
+import-predictions: setup ## Predictions made elsewhere (RELEASE=name FILE=preds.xlsx MODEL=name), scored by evaluate
+	@$(BIN)/python -m dagster_project.predictions import $(call said,RELEASE,release) $(call said,FILE,file) $(if $(MODEL),--model="$$MODEL")
+
+remove-predictions: setup ## Take them out again (RELEASE=name MODEL=name)
+	@$(BIN)/python -m dagster_project.predictions remove $(call said,RELEASE,release) $(if $(MODEL),--model="$$MODEL")
 
 releases: setup ## List releases (CMD="show ID", "diff A B", "pin ID", "unpin NAME", "retire NAME", "clean ID")
 	@$(BIN)/python -m dagster_project.releases $(or $(CMD),list)

@@ -18,6 +18,7 @@ from assets.common.tables import plain_errors
 from dagster_project.ask_anew import ask_anew_job
 from dagster_project.interrupts import handlers_kept
 from dagster_project.live_runs import marked
+from dagster_project.prediction_jobs import PREDICTION_JOBS
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 from dagster_project.release_jobs import RELEASE_JOBS
 from dagster_project.run_origin import in_location
@@ -185,4 +186,5 @@ def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
         settings_job(),
         ask_anew_job,
         *RELEASE_JOBS,
+        *PREDICTION_JOBS,
     ]

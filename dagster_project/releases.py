@@ -9,10 +9,11 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assets.evaluate.release_diff import compared, meant, write_page
 from assets.release.in_force import cards_of, release_meant
+from dagster_project.one_op import run_one_op
 from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.markdown import code, table
@@ -23,9 +24,6 @@ from resources.images.store import ImageStore
 from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    import dagster as dg
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -153,7 +151,7 @@ def _pin(arguments: argparse.Namespace) -> int:
     release_id = release_meant(warehouse, arguments.id)
     (card,) = cards_of(warehouse, [release_id])
     said = f"{release_id} is in force and pinned for {card['name']}."
-    return _said(_run("pin_release", "pin", {"release_id": release_id}), said)
+    return _said(run_one_op("pin_release", "pin", {"release_id": release_id}), said)
 
 
 def _diff(arguments: argparse.Namespace) -> int:
@@ -169,7 +167,7 @@ def _unpin(arguments: argparse.Namespace) -> int:
         f"{arguments.name} is not pinned any more. Its release in force stays until release/releases "
         "is materialized."
     )
-    return _said(_run("unpin_release", "unpin", {"name": arguments.name}), said)
+    return _said(run_one_op("unpin_release", "unpin", {"name": arguments.name}), said)
 
 
 def _retire(arguments: argparse.Namespace) -> int:
@@ -177,11 +175,11 @@ def _retire(arguments: argparse.Namespace) -> int:
         f"No release of {arguments.name} is in force any more, and nothing is asked on one; answers "
         'and scores stay. CMD="pin ID" puts one in force again.'
     )
-    return _said(_run("retire_release", "retire", {"name": arguments.name}), said)
+    return _said(run_one_op("retire_release", "retire", {"name": arguments.name}), said)
 
 
 def _clean(arguments: argparse.Namespace) -> int:
-    result = _run("clean_release", "clean", {"release": arguments.id})
+    result = run_one_op("clean_release", "clean", {"release": arguments.id})
     if result is None:
         return 2
     (card,) = cards_of(_warehouse(), [result.output_for_node("clean")])
@@ -198,7 +196,7 @@ def _import(arguments: argparse.Namespace) -> int:
         "file": str(Path(arguments.file).resolve()),
         "images": str(Path(arguments.images).resolve()) if arguments.images else "",
     }
-    result = _run("import_release", "import_published", config)
+    result = run_one_op("import_release", "import_published", config)
     if result is None:
         return 2
     warehouse = _warehouse()
@@ -209,25 +207,6 @@ def _import(arguments: argparse.Namespace) -> int:
         f"Release {card['release_id']} is imported and {state}: {card['n_items']} items, "
         f"{card['n_turns']} turns, {card['n_images']} images.",
     )
-
-
-def _run(job: str, op: str, config: Mapping[str, Any]) -> "dg.ExecuteInProcessResult | None":
-    """Run a job of one op as a run that the UI shows; None, and why on stderr, if it failed."""
-    # They take seconds to load, which the other commands do not need.
-    from dagster_project.definitions import build_defs
-    from dagster_project.instance import open_instance
-    from dagster_project.jobs import run_job
-
-    with open_instance() as instance:
-        result = run_job(
-            build_defs().resolve_job_def(job), instance, ops={op: {"config": dict(config)}}
-        )
-    if not result.success:
-        failed = next(event for event in result.all_events if event.is_step_failure)
-        told = failed.step_failure_data.user_failure_data
-        print((told and told.description) or f"The run {result.run_id} failed.", file=sys.stderr)
-        return None
-    return result
 
 
 def _said(result: object, text: str) -> int:

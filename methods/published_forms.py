@@ -6,6 +6,7 @@ in it says `methods/evaluation/published.py`.
 
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 from typing import cast
 
 from methods.benchmarks import BENCHMARKS
@@ -14,11 +15,16 @@ from methods.evaluation.published import PublishedForms
 
 def published_forms(benchmark: str) -> PublishedForms | None:
     """The module of a benchmark of the project; None where it or the benchmark does not exist."""
-    module = f"methods.{benchmark}.published"
+    return cast(PublishedForms | None, module_of(benchmark, "published"))
+
+
+def module_of(benchmark: str, name: str) -> ModuleType | None:
+    """The module `name` in the folder of a benchmark of the project; None where there is none."""
+    module = f"methods.{benchmark}.{name}"
     # A name comes from outside: no other module is imported by it.
     if benchmark not in BENCHMARKS or find_spec(module) is None:
         return None
-    return cast(PublishedForms, import_module(module))
+    return import_module(module)
 
 
 def importable() -> list[str]:

@@ -11,12 +11,12 @@ Condition = dg.AutomationCondition[Any]
 
 
 def when_changed(
-    only: dg.AssetSelection | None = None, partitions_of: dg.AssetSelection | None = None
+    only: dg.AssetSelection | None = None, not_awaited: dg.AssetSelection | None = None
 ) -> Condition:
     """Run when the data version of a dependency has changed, or of one of `only`, or the code version.
 
     A dependency that was run and has the rows that it had is no reason to run. A missing dependency is
-    waited for, but not missing partitions of `partitions_of`.
+    waited for, but none of `not_awaited`, nor missing partitions of these.
     """
     # Dagster types each kind of condition on its own, and not their combinations.
     changed: Any = dg.AutomationCondition.any_deps_match(
@@ -36,7 +36,7 @@ def when_changed(
     ).with_label("blocked: a blocking check of a dependency failed")
     return (
         (missing | edited | (changed.allow(only) if only else changed)).since_last_handled()
-        & ~(absent.ignore(partitions_of) if partitions_of else absent)
+        & ~(absent.ignore(not_awaited) if not_awaited else absent)
         & ~dg.AutomationCondition.any_deps_in_progress()
         & ~dg.AutomationCondition.in_progress()
         & ~blocked
@@ -47,6 +47,6 @@ WHEN_SHARD_READY = when_changed()
 """Follow the dependencies of the same shard as soon as one has changed and none is blocked."""
 
 SHARDS = dg.AssetSelection.groups("ingest")
-WHEN_READY = when_changed(partitions_of=SHARDS)
+WHEN_READY = when_changed(not_awaited=SHARDS)
 """Follow the dependencies as soon as one has changed and none is blocked; work with the shards that are
 there while others were not ingested yet."""

@@ -17,6 +17,7 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.observations import observations
+from assets.evaluate.predictions import predictions
 from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
 from assets.evaluate.score_queue import score_queue
@@ -26,6 +27,7 @@ from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
 
 ASSETS = [
+    predictions,
     answers,
     judgments,
     observations,

@@ -11,20 +11,27 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
+from assets.common.automation import SHARDS, when_changed
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
-from assets.evaluate.contestants import contestants
+from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
 from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
-from assets.evaluate.released import Released, items_of, releases_in_force
+from assets.evaluate.predictions import imported_releases, imported_texts, predictions
+from assets.evaluate.released import Released, items_of, releases_in_force, releases_named
 from assets.evaluate.results import EvaluationSettings, ResultSet, write_results
 from assets.release import releases
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import NO_ANSWER, ContextPolicy
 from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import is_file
+from methods.evaluation.metrics import BY_LABEL
+from methods.evaluation.predictions import PredictionError
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.warehouse import Warehouse
+
+WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))
+"""Follow releases and imported predictions; most homes never have any of these."""
 
 
 class AnswersSettings(EvaluationSettings):
@@ -40,6 +47,7 @@ class AnswersSettings(EvaluationSettings):
         "are left out with their images; tile, its images are sent as one; sample, images are left out "
         "at random. Named in scores.",
     )
+    seed: int = Field(0, description="Seed of the letters that baseline:random says.")
     also_on: list[str] = Field(
         [], description="Ids of releases to ask on beside those in force, such as earlier ones."
     )
@@ -50,8 +58,8 @@ class AnswersSettings(EvaluationSettings):
     settings=AnswersSettings,
     side_tables=["evaluate.extractions", "evaluate.failed", "evaluate.missing"],
     kinds={"openai"},
-    deps=[releases],
-    automation_condition=WHEN_READY,
+    deps=[releases, predictions],
+    automation_condition=WHEN_RELEASED,
 )
 def answers(
     context: dg.AssetExecutionContext,
@@ -68,10 +76,16 @@ def answers(
     """
     models = llm.profile.evaluate if settings.models is None else settings.models
     runs = []
+    not_run = []
     for release in releases_in_force(warehouse, benchmarks, settings.also_on):
         items = items_of(warehouse, release.release_id)
-        asked = contestants(models, llm.registry, items, PARAMS)
+        letters = Letters(settings.seed, label_of(release.benchmark))
+        why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
+        not_run += [f"{name} on {release.release_id}: {of}" for name, of in why.items() if of]
+        names = [name for name, of in why.items() if of is None]
+        asked = contestants(names, llm.registry, items, PARAMS, letters)
         runs += [(release, AnswerRun(each, item)) for item in items for each in asked]
+    runs += _imported(warehouse, benchmarks, settings.models)
 
     async def converse(calls: ModelCalls, place: int) -> Answered:
         release, run = runs[place]
@@ -99,6 +113,8 @@ def answers(
             of.fail({**here, **row})
     statuses = Counter(row["status"] for each in conversations for row in each.answers)
     counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
+    if not_run:
+        counted["not run"] = "; ".join(not_run)
     if settings.context_policy != "fail":
         left_out = sum(
             bool(row["turns_left_out"] or row["images_left_out"])
@@ -114,6 +130,41 @@ def answers(
         counted,
         only_these=settings.models is not None,
     )
+
+
+def label_of(benchmark: Benchmark) -> str | None:
+    """The label whose values count alike in the score that ranks; None where there is none."""
+    (_, by, label) = benchmark.metrics[0].aggregation.partition(BY_LABEL)
+    return label if by else None
+
+
+def is_asked(name: str) -> bool:
+    """Whether a contestant is one of a profile: imported predictions take part by themselves."""
+    return not is_file(name)
+
+
+def _imported(
+    warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None
+) -> list[tuple[Released, AnswerRun]]:
+    """The imported predictions on every release, in force or not; of `models` alone if some are named.
+
+    Raises UserError for a name that there are no predictions of.
+    """
+    runs: list[tuple[Released, AnswerRun]] = []
+    wanted = None if models is None else {name for name in models if is_file(name)}
+    found = set()
+    for release in releases_named(warehouse, benchmarks, imported_releases(warehouse)):
+        items = items_of(warehouse, release.release_id)
+        for name, texts in imported_texts(warehouse, release.release_id).items():
+            found.add(name)
+            if wanted is None or name in wanted:
+                contestant = ImportedPredictions(name, texts)
+                runs += [(release, AnswerRun(contestant, item)) for item in items]
+    if unknown := sorted((wanted or set()) - found):
+        raise PredictionError(
+            f"There are no predictions of {unknown[0]}: import some, or leave it out."
+        )
+    return runs
 
 
 def _permitted(benchmark: Benchmark, policy: ContextPolicy) -> ContextPolicy:

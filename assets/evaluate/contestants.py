@@ -6,12 +6,14 @@ judge that can be trusted puts the first above everything and the other two at t
 `no-images:<model>` and `other-images:<model>` ask the model without the images, or with those of
 another item: what it scores without looking. A judge is shown the item's own images in any case. Where
 a release has no other item to take from, the answer is lost, and other contestants go on.
+`baseline:random` and `baseline:most-frequent` say a letter; `file:<model>` what an imported file has.
 """
 
 import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from methods.choice.baselines import most_frequent_letters, random_letter
 from methods.errors import UserError
 from methods.evaluation.ablations import (
     Messages,
@@ -24,21 +26,36 @@ from methods.evaluation.asking import OWN_DOING, Ask
 from methods.evaluation.contestants import (
     BASELINE,
     BASELINES,
+    FILE,
+    MOST_FREQUENT,
     NO_IMAGES,
     OTHER_IMAGES,
+    RANDOM,
     ablation_of,
     model_of,
 )
 from methods.evaluation.items import Item
+from methods.evaluation.predictions import Place
 from methods.evaluation.refusals import is_refusal
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
 from resources.llm.request import ChatRequest, Completion
 
-Text = Callable[[Item, int], str | None]
+Text = Callable[[Item, Ask], str | None]
 Sent = Callable[[Messages, Item], Messages]
 """The messages that are sent in place of those that the benchmark made; may raise NoOtherImages."""
+
+
+class Letters(NamedTuple):
+    """What the baselines that say letters go by: a seed, and the label whose values have a most
+    frequent letter each (None: all items have one)."""
+
+    seed: int = 0
+    label: str | None = None
+
+
+ANY_LETTERS = Letters()
 
 
 class NoOtherItem(UserError):
@@ -46,10 +63,15 @@ class NoOtherItem(UserError):
 
 
 class ContestantReply(NamedTuple):
-    """Columns of a row of `evaluate.answers`, and why it is no answer (a reason and a sentence)."""
+    """Columns of a row of `evaluate.answers`, and why it is no answer (a reason and a sentence).
+
+    A loss is `final` where asking again would give nothing else: it counts in the contestant's scores,
+    and not against `max_failed_share`, like what a model does of its own.
+    """
 
     row: dict[str, Any]
     loss: tuple[str, str] | None = None
+    final: bool = False
 
 
 class Contestant(Protocol):
@@ -111,7 +133,8 @@ class ModelContestant:
             return ContestantReply({**row, "status": status, "answer": outcome.text})
         status = outcome.kind if outcome.kind in OWN_DOING else "failed"
         lost = (outcome.kind, outcome.detail)
-        return ContestantReply({**row, "status": status, "answer": None}, lost)
+        final = outcome.kind in OWN_DOING
+        return ContestantReply({**row, "status": status, "answer": None}, lost, final)
 
 
 class Baseline:
@@ -128,10 +151,35 @@ class Baseline:
     ) -> ContestantReply:
         """The baseline's text; an empty one where the release has no reference for the turn."""
         try:
-            text = self._text(item, ask.turn) or ""
+            text = self._text(item, ask) or ""
         except NoOtherItem as error:
             return _not_made("no_other_item", error)
         return ContestantReply({"status": "answered", "answer": text, "call_key": None})
+
+
+class ImportedPredictions:
+    """Answers what a file has; no model is asked. What the file lacks is not answered."""
+
+    provider = FILE
+
+    def __init__(self, name: str, texts: Mapping[Place, str]):
+        self.name = self.asks = name
+        self._texts = texts
+
+    async def answer(
+        self, calls: ModelCalls, ask: Ask, item: Item, version: str
+    ) -> ContestantReply:
+        """The prediction for the pass; a missing one failed, an empty one is no answer."""
+        row = {"answer": None, "call_key": None}
+        text = self._texts.get(Place(item.item_id, ask.trial))
+        if text is None:
+            lost = "no_prediction", "The file has no prediction for this, or several that differ."
+            return ContestantReply({**row, "status": "failed"}, lost, final=True)
+        if not text.strip():
+            lost = "empty", "The file has an empty prediction for this."
+            return ContestantReply({**row, "status": "empty"}, lost, final=True)
+        status = "refused" if is_refusal(text) else "answered"
+        return ContestantReply({**row, "status": status, "answer": text})
 
 
 def _not_made(reason: str, error: UserError) -> ContestantReply:
@@ -145,12 +193,19 @@ def contestants(
     registry: Registry,
     items: Sequence[Item],
     params: Mapping[str, float | int | str],
+    letters: Letters = ANY_LETTERS,
 ) -> list[Contestant]:
-    """The contestants of these names on a release with these items. Raises UserError."""
+    """The contestants of these names on a release with these items. Raises UserError.
+
+    Imported predictions are `ImportedPredictions`, which need no name.
+    """
+    most_frequent = most_frequent_letters(items, letters.label)
     texts: dict[str, Text] = {
-        "baseline:reference": _reference,
+        "baseline:reference": lambda item, ask: _reference(item, ask.turn),
         "baseline:swapped-reference": _swapped(items),
-        "baseline:empty": lambda item, turn: "",
+        "baseline:empty": lambda item, ask: "",
+        RANDOM: lambda item, ask: random_letter(item, ask.trial, letters.seed),
+        MOST_FREQUENT: lambda item, ask: most_frequent[item.item_id],
     }
     assert texts.keys() == set(BASELINES)
     made: list[Contestant] = []
@@ -161,6 +216,16 @@ def contestants(
             sent = _sent(ablation_of(name), items)
             made.append(ModelContestant(name, registry.model(model), params, sent))
     return made
+
+
+def why_not(name: str, items: Sequence[Item], letters: Letters) -> str | None:
+    """Why a contestant is not run on a release with these items; None where it is."""
+    if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
+        return "it says a letter, and this is no multiple choice"
+    known = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}
+    if name == MOST_FREQUENT and len(known) < len(items):
+        return "the right answers are not in this home"
+    return None
 
 
 def _sent(ablation: str | None, items: Sequence[Item]) -> Sent:
@@ -194,7 +259,7 @@ def _swapped(items: Sequence[Item]) -> Text:
     """
     places = _places(items)
 
-    def text(item: Item, turn: int) -> str | None:
+    def text(item: Item, ask: Ask) -> str | None:
         later = (items[(places[item.item_id] + step) % len(items)] for step in range(len(items)))
         other = next((each for each in later if each.cluster != item.cluster), None)
         if other is None:
@@ -202,6 +267,6 @@ def _swapped(items: Sequence[Item]) -> Text:
                 f"No item of another group than that of {item.item_id} is in the release, so "
                 "baseline:swapped-reference has no answer to it."
             )
-        return _reference(other, min(turn, len(other.turns)))
+        return _reference(other, min(ask.turn, len(other.turns)))
 
     return text

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from assets.evaluate.contestants import Contestant
 from methods.evaluation.asking import (
-    OWN_DOING,
     Answer,
     Ask,
     Asking,
@@ -133,10 +132,9 @@ class _Driver:
         self._add({"trial": ask.trial, "turn": ask.turn, **left_out, **reply.row})
         if reply.loss is not None:
             reason, detail = reply.loss
-            own = reason in OWN_DOING
-            if own:
+            if reply.final:
                 self._ended_by_model.add(ask.trial)
-            self._lose(ask.trial, ask.turn, reason, detail, not own, reply.row["call_key"])
+            self._lose(ask.trial, ask.turn, reason, detail, not reply.final, reply.row["call_key"])
         row = reply.row
         return Answer(row["status"], row["answer"], row["call_key"], too_long)
 

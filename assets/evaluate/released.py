@@ -57,6 +57,18 @@ def releases_in_force(
     return list(found.values())
 
 
+def releases_named(
+    warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
+) -> list[Released]:
+    """The releases of these ids, without those of benchmarks that are not here."""
+    rows = warehouse.read("release/named", {"release_ids": list(release_ids)}).to_pylist()
+    return [
+        Released(benchmarks[row["benchmark"]], row["release_id"])
+        for row in rows
+        if row["benchmark"] in benchmarks
+    ]
+
+
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order."""
     named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()

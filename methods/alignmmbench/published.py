@@ -14,7 +14,7 @@ from typing import Any
 from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
-from methods.evaluation.published_tables import is_unicode, json_or_tsv_items, shown
+from methods.evaluation.published_tables import is_unicode, items_by_ending, shown
 from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
@@ -28,7 +28,7 @@ _KEYS = ("question_id", IMAGE_PATH, "history", "prompt", "ref_answer", TASK, CAT
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Questions of a `.jsonl`, in order. Raises PublishedError."""
-    return json_or_tsv_items("AlignMMBench", name, lines, {"jsonl": _read_lines})
+    return items_by_ending("AlignMMBench", name, lines, {"jsonl": _read_lines})
 
 
 def write_published(

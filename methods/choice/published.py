@@ -4,7 +4,8 @@ What belongs here: what the files of several benchmarks have in common. Which co
 them, and what belongs together, is the benchmark's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from methods.choice.lettered import FEWEST, LETTERS, MOST, with_hint
@@ -105,6 +106,14 @@ def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: b
     """The cell of the images in base64, a Python list where there are several or `a_list` says so."""
     data = [encoded(each if isinstance(each, bytes) else picture(each)) for each in images]
     return repr(data) if a_list or len(data) > 1 else "".join(data)
+
+
+def are_indexes(item_ids: Iterable[str]) -> bool:
+    """Whether ids are numbers that can be the indexes of questions' first rows, all of them.
+
+    Then the column `index` has the ids, else the places of the questions, from 1.
+    """
+    return all(re.fullmatch("[1-9][0-9]{0,5}|0", item_id) for item_id in item_ids)
 
 
 def columns_of_choices(items: Sequence[PublishedItem]) -> str:

@@ -6,8 +6,17 @@ the tables of evaluation have them as `model`. How each answers is `assets/evalu
 
 BASELINE = "baseline"
 """The provider of baselines, and what their names begin with."""
-BASELINES = ("baseline:reference", "baseline:swapped-reference", "baseline:empty")
-"""Contestants that ask no model: they answer by rule, and calibrate a judge."""
+RANDOM, MOST_FREQUENT = "baseline:random", "baseline:most-frequent"
+"""A letter at random, and always the right letter that is the most frequent one: what multiple choice
+gives to who does not look."""
+BASELINES = (
+    *("baseline:reference", "baseline:swapped-reference", "baseline:empty"),
+    *(RANDOM, MOST_FREQUENT),
+)
+"""Contestants that ask no model: they answer by rule, and calibrate a judge or a benchmark."""
+FILE = "file"
+"""The provider of predictions that were made elsewhere, and what the names of such contestants begin
+with: `file:<model>`. They are ranked like the models that are asked here."""
 NO_IMAGES, OTHER_IMAGES = "no-images", "other-images"
 ABLATIONS = (NO_IMAGES, OTHER_IMAGES)
 """`no-images:<model>` and `other-images:<model>`: a model asked without the images, or with those of
@@ -27,8 +36,13 @@ def ablation_of(name: str) -> str | None:
     return kind if kind in ABLATIONS and not is_model(name) else None
 
 
+def is_file(name: str) -> bool:
+    """Whether a contestant is a file of predictions."""
+    return name.startswith(f"{FILE}:")
+
+
 def model_of(name: str) -> str | None:
-    """The entry of models.yaml that a contestant asks; None for a baseline, which asks none."""
-    if name in BASELINES:
+    """The entry of models.yaml that a contestant asks; None for who asks none: a baseline, a file."""
+    if name in BASELINES or is_file(name):
         return None
     return name if ablation_of(name) is None else name.partition(":")[2]

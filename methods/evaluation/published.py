@@ -47,6 +47,8 @@ class PublishedForms(Protocol):
     def read_published(self, name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
         """Items of the file `name`, whose text comes line by line with its line ends as they are.
 
+        The table of a `.parquet` comes as the lines of a TSV.
+
         Raises PublishedError for a file without records, and for a record that is not as it has to be.
         """
         ...
@@ -54,5 +56,8 @@ class PublishedForms(Protocol):
     def write_published(
         self, items: Sequence[PublishedItem], picture: Callable[[str], bytes]
     ) -> Mapping[str, Iterable[str]]:
-        """The text of each file, in pieces, by name; `picture` gives the bytes of an image's path."""
+        """The text of each file, in pieces, by name; `picture` gives the bytes of an image's path.
+
+        That of a `.parquet` is the TSV, line by line, whose rows it is to have.
+        """
         ...

@@ -41,18 +41,22 @@ def encoded(image: bytes) -> str:
 # --- Reading ---------------------------------------------------------------------------------------
 
 
-def json_or_tsv_items(
+def items_by_ending(
     benchmark: str, name: str, lines: Iterable[str], read: Mapping[str, ReadItems]
 ) -> Iterator[PublishedItem]:
-    """Items of the file `name`, whose ending says which of `read`, by `json` and `tsv`, reads it.
+    """Items of the file `name`, whose ending says which of `read` reads it, such as `json` or `tsv`.
+
+    The rows of a `.parquet` come as those of a TSV.
 
     Raises PublishedError for another ending, for a file without records, and for an id that is there
     twice.
     """
-    ending = name.lower().rpartition(".")[2]
+    ending = name.lower().rpartition(".")[2].replace("parquet", "tsv")
     if ending not in read:
-        endings = " nor a ".join(f".{each}" for each in read)
-        raise PublishedError(f"it is no {endings}, as which {benchmark} is published")
+        known = [*read, *(["parquet"] if "tsv" in read else [])]
+        endings = " nor a ".join(f".{each}" for each in known)
+        neither = "no" if len(known) == 1 else "neither a"
+        raise PublishedError(f"it is {neither} {endings}, as which {benchmark} is published")
     seen: set[str] = set()
     for item in read[ending](lines):
         if item.item_id in seen:
@@ -63,14 +67,18 @@ def json_or_tsv_items(
         raise PublishedError("it has no records")
 
 
+def allow_long_cells() -> None:
+    """Let `csv` read cells of `MOST_CELL` characters; the limit is the process's, and only raised."""
+    csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
+
+
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Each row of a TSV, with the words that name it; a cell is its text, "None" and "NA" too.
 
     Raises PublishedError for a file without one of `columns` or without images, and for a row that has
     more or fewer cells than there are columns.
     """
-    # The limit is the process's, so it is only ever raised.
-    csv.field_size_limit(max(csv.field_size_limit(), MOST_CELL))
+    allow_long_cells()
     rows = csv.reader(lines, delimiter="\t")
     try:
         header = next(rows, [])

@@ -6,6 +6,8 @@ reader has to know. Families of models stand in models.yaml.
 
 from collections.abc import Collection, Mapping
 
+from methods.evaluation.contestants import FILE
+
 
 def related(
     model: str, judges: Collection[str], writers: Collection[str], families: Mapping[str, str]
@@ -13,7 +15,9 @@ def related(
     """Remarks on a model: `is the judge` (of several `is a judge`), `judge's family`; so of writers.
 
     `families` has the family of each model that has one; a model without one is its only relative.
+    Imported predictions are those of the model that they are named after.
     """
+    model = model.removeprefix(f"{FILE}:")
     remarks = []
     for role, names in (("judge", judges), ("writer", writers)):
         family = families.get(model)

@@ -1,4 +1,4 @@
-"""MMBench as it is published: a TSV with one row a question, or one for every pass (circular).
+"""MMBench as it is published: a TSV, or the same table as Parquet, one row a question or one a pass.
 
 Columns: `index`, `question`, `hint`, `A` to `H`, `answer`, `image` (base64, or the index of the row
 that has it), `image_path`, `category`, `l2-category`, `split`; others are labels, too. The rows of the
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from methods.choice.lettered import LETTERS, in_order, letter_in, question_and_hint, shifted
 from methods.choice.published import (
     Question,
+    are_indexes,
     choices_of,
     columns_of_choices,
     images_as_cell,
@@ -32,6 +33,8 @@ from methods.mmbench.wording import HINT
 PUBLISHED_FILES = {
     "mmbench.tsv": "the questions as VLMEvalKit reads them, images inside",
     "mmbench-circular.tsv": "the same questions, a row for each place of the right choice",
+    "mmbench.parquet": "the rows of mmbench.tsv",
+    "mmbench-circular.parquet": "the rows of mmbench-circular.tsv",
 }
 STEP = 1_000_000
 """Between the indexes of the passes of a question."""
@@ -62,9 +65,9 @@ class Row:
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Questions of a `.tsv`, in order of their first rows. Raises PublishedError."""
-    if not name.lower().endswith(".tsv"):
-        raise PublishedError("it is no .tsv, as which MMBench is published")
+    """Questions of a `.tsv` or a `.parquet`, in order of their first rows. Raises PublishedError."""
+    if not name.lower().endswith((".tsv", ".parquet")):
+        raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
     rows: dict[str, Row] = {}
     for where, cells in tsv_rows(lines, ("index", "question", "A", "B")):
         row = _row(where, cells)
@@ -97,8 +100,9 @@ def write_published(
 ) -> Mapping[str, Iterable[str]]:
     """Both forms of `items`, by file name."""
     return {
-        "mmbench.tsv": tsv_lines(items, picture),
-        "mmbench-circular.tsv": tsv_lines(items, picture, circular=True),
+        f"{name}.{ending}": tsv_lines(items, picture, circular=circular)
+        for name, circular in (("mmbench", False), ("mmbench-circular", True))
+        for ending in ("tsv", "parquet")
     }
 
 
@@ -108,7 +112,7 @@ def tsv_lines(
     """Lines of the TSV; a circular one has the image in the first row of a question alone."""
     letters = columns_of_choices(items)
     labels = sorted({name for item in items for name in _written(item)})
-    numbered = all(map(_is_index, (item.item_id for item in items)))
+    numbered = are_indexes(item.item_id for item in items)
     ids = () if numbered else ("item_id",)
     yield tsv_line(
         ["index", *ids, "question", "hint", *letters, "answer", *labels, "image"],
@@ -142,11 +146,6 @@ def _written(item: PublishedItem) -> dict[str, str]:
     others = {name: text for name, text in item.labels.items() if name != L1}
     same = abilities(others).get(L1) == item.labels.get(L1)
     return others if same else dict(item.labels)
-
-
-def _is_index(item_id: str) -> bool:
-    """Whether an id is a number that can be the index of a question's first row."""
-    return re.fullmatch("[1-9][0-9]{0,5}|0", item_id) is not None
 
 
 # --- Reading ---------------------------------------------------------------------------------------

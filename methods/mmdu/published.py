@@ -17,7 +17,7 @@ from methods.evaluation.published_tables import (
     decoded,
     encoded,
     is_unicode,
-    json_or_tsv_items,
+    items_by_ending,
     json_records,
     listed,
     shown,
@@ -43,7 +43,7 @@ _FORM = ("id", "image", "conversations", "index", "question", "answer", "image_p
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Dialogues of a `.json` or a `.tsv`, in order. Raises PublishedError."""
     read = {"json": _read_json, "tsv": _read_tsv}
-    return json_or_tsv_items("MMDU", name, lines, read)
+    return items_by_ending("MMDU", name, lines, read)
 
 
 def write_published(

@@ -1,12 +1,13 @@
-"""MMIU as it is published: the authors' JSON records, and a TSV with several images a row.
+"""MMIU as it is published: the authors' JSON records, and a table with several images a row.
 
 JSON: a list of {task, visual_input_component, source, options, question, context, input_image_path:
 [paths], output}, where `options` has one choice a line as `A: text`, `context` repeats it at its end,
-and `output` is the letter of the right one. TSV, as VLMEvalKit reads it: `index`, `question`,
-`context`, `A` to `H` (or `options`), `answer`, `image` as a Python list of base64, or `image_path` as
-one of paths. What belongs here: both forms, read and written. A record's task names a data set, too:
-the label `task` is the paper's task, `relation` its relation, `subset` what the record says, `images`
-the level of its number of images. Other texts and numbers are labels as they stand.
+and `output` is the letter of the right one. TSV, as VLMEvalKit reads it, or Parquet: `index`,
+`question`, `context`, `A` to `H` (or `options`), `answer`, `image` as a Python list of base64, or
+`image_path` as one of paths. What belongs here: both forms, read and written. A record's task names
+a data set, too: the label `task` is the paper's task, `relation` its relation, `subset` what the
+record says, `images` the level of its number of images. Other texts and numbers are labels as they
+stand.
 """
 
 import json
@@ -17,6 +18,7 @@ from typing import Any
 from methods.choice.lettered import LETTERS, question_and_hint
 from methods.choice.published import (
     Question,
+    are_indexes,
     checked,
     choices_of,
     columns_of_choices,
@@ -28,7 +30,7 @@ from methods.choice.published import (
 )
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
-    json_or_tsv_items,
+    items_by_ending,
     json_records,
     shown,
     texts_of,
@@ -40,6 +42,7 @@ from methods.mmiu.taxonomy import RELATION, TASK, image_level, task_of
 PUBLISHED_FILES = {
     "mmiu.json": "the questions in MMIU's format",
     "mmiu.tsv": "the questions as VLMEvalKit reads them, images inside",
+    "mmiu.parquet": "the rows of mmiu.tsv",
 }
 SUBSET, LEVEL = "subset", "images"
 DERIVED = (TASK, RELATION, SUBSET, LEVEL)
@@ -54,7 +57,7 @@ _FORM = (
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     """Questions of a `.json` or a `.tsv`, in order. Raises PublishedError."""
     read = {"json": _read_json, "tsv": _read_tsv}
-    return json_or_tsv_items("MMIU", name, lines, read)
+    return items_by_ending("MMIU", name, lines, read)
 
 
 def write_published(
@@ -66,6 +69,7 @@ def write_published(
     return {
         "mmiu.json": [json.dumps(records, indent=1, ensure_ascii=False)],
         "mmiu.tsv": tsv_lines(items, picture),
+        "mmiu.parquet": tsv_lines(items, picture),
     }
 
 
@@ -73,7 +77,7 @@ def mmiu_record(item: PublishedItem, ids: "_Ids") -> dict[str, Any]:
     """One question as a record of the JSON, with an `id` if its own is not the one by its place."""
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, _CONTEXT, len(item.images))
-    options = _options(item.choices)
+    options = options_text(item.choices)
     return {
         **({} if ids.next(task) == item.item_id else {"id": item.item_id}),
         "task": task,
@@ -87,7 +91,7 @@ def mmiu_record(item: PublishedItem, ids: "_Ids") -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Lines of the TSV; an id that is no number stands in the column `item_id`."""
+    """Lines of the TSV; `index` is the id where all ids are numbers, else the place from 1."""
     letters = columns_of_choices(items)
     released = [_released_labels(item) for item in items]
     labels = sorted({name for _, others in released for name in others})
@@ -97,11 +101,12 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
             *(*letters, "answer", "image"),
         ]
     )
-    for number, (item, (task, others)) in enumerate(zip(items, released, strict=True), start=1):
+    numbered = are_indexes(item.item_id for item in items)
+    for place, (item, (task, others)) in enumerate(zip(items, released, strict=True), start=1):
         question, context = question_and_hint(item.turns[0].question, _CONTEXT, len(item.images))
         yield tsv_line(
             [
-                *(str(number), item.item_id, task),
+                *(item.item_id if numbered else str(place), item.item_id, task),
                 *(others.get(name, "") for name in labels),
                 *(question, context, *item.choices),
                 *("" for _ in letters[len(item.choices) :]),
@@ -143,7 +148,8 @@ def _derived(released: str, n_images: int) -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def _options(choices: Sequence[str]) -> str:
+def options_text(choices: Sequence[str]) -> str:
+    """The choices as `options` has them, one a line."""
     return "\n".join(map("{}: {}".format, LETTERS, choices))
 
 
@@ -195,7 +201,7 @@ def _item(
             key_of_answer(where, answer, len(choices)),
             images,
             {**_derived(cells.get(TASK, ""), len(images)), **labels},
-            _without_choices(cells.get("context", ""), options or _options(choices)),
+            _without_choices(cells.get("context", ""), options or options_text(choices)),
             _CONTEXT,
         ),
     )

@@ -12,7 +12,15 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from methods.evaluation.contestants import ABLATIONS, APART, BASELINES, is_model, model_of
+from methods.evaluation.contestants import (
+    ABLATIONS,
+    APART,
+    BASELINES,
+    FILE,
+    is_file,
+    is_model,
+    model_of,
+)
 from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
@@ -73,10 +81,10 @@ class Registry(BaseModel):
 
     @model_validator(mode="after")
     def _names_of_models(self) -> "Registry":
-        if taken := [name for name in self.models if not is_model(name)]:
+        if taken := [name for name in self.models if not is_model(name) or is_file(name)]:
             raise ValueError(
-                f"{taken[0]} is no name for a model: those that begin with {', '.join(APART)} are of "
-                "contestants beside the models"
+                f"{taken[0]} is no name for a model: those that begin with "
+                f"{', '.join([*APART, f'{FILE}:'])} are of contestants beside the models"
             )
         if taken := sorted(RESERVED & self.models.keys()):
             raise ValueError(
@@ -108,6 +116,11 @@ class Registry(BaseModel):
         profile = self.profiles[name]
         for contestant in profile.evaluate:
             # Without one of the prefixes that there are, the whole is taken for the name of a model.
+            if is_file(contestant):
+                raise RegistryError(
+                    f"The profile {name} in {self.file} names '{contestant}': imported predictions "
+                    "take part without being named, so leave it out."
+                )
             asked = model_of(contestant)
             if ":" in contestant and asked == contestant and asked not in self.models:
                 raise RegistryError(

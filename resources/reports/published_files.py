@@ -14,6 +14,7 @@ from methods.evaluation.published import PublishedError, PublishedForms, Publish
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
+from resources.reports.parquet_table import ENDING, tsv_lines_of
 
 
 class PublishedFileError(UserError):
@@ -41,6 +42,9 @@ def read_items(
 
 def _read(forms: PublishedForms, file: Path) -> Iterator[PublishedItem]:
     try:
+        if file.suffix.lower() == ENDING:
+            yield from forms.read_published(file.name, tsv_lines_of(file))
+            return
         # Ends of lines are part of texts; a mark of the byte order is not.
         with file.open(encoding="utf-8-sig", newline="") as lines:
             yield from forms.read_published(file.name, lines)

@@ -23,6 +23,7 @@ from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, readme
 from methods.release_items import items_of_release
 from resources.images.store import ImageStore
+from resources.reports.parquet_table import ENDING, write_table
 
 TABLES = "tables.json"
 README = "README.md"
@@ -112,6 +113,10 @@ def _write_texts(draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageS
     }
     files = {}
     for name, pieces in texts.items():
+        if name.endswith(ENDING):
+            write_table(pieces, draft / name)
+            files[name] = hashlib.sha256((draft / name).read_bytes()).hexdigest()
+            continue
         hashed = hashlib.sha256()
         # Piece by piece: a file with images inside may be large.
         with (draft / name).open("wb") as file:

@@ -2,8 +2,8 @@
 
 COMMENT ON COLUMN evaluate.answers.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.answers.release_id IS 'Release that the question is from.';
-COMMENT ON COLUMN evaluate.answers.model IS 'Who answered: a name as in a profile''s evaluate list of models.yaml.';
-COMMENT ON COLUMN evaluate.answers.provider IS 'Who runs the model; offline is the stand-in.';
+COMMENT ON COLUMN evaluate.answers.model IS 'Who answered: a name as in a profile''s evaluate list of models.yaml, or file: and a name for imported predictions.';
+COMMENT ON COLUMN evaluate.answers.provider IS 'Who runs the model; offline is the stand-in, file an imported file.';
 COMMENT ON COLUMN evaluate.answers.item_id IS 'Dialogue of release.items.';
 COMMENT ON COLUMN evaluate.answers.trial IS 'Which asking of the item this is: plain, or another one that the benchmark makes.';
 COMMENT ON COLUMN evaluate.answers.turn IS 'Turn of the dialogue, from 1.';
@@ -416,3 +416,18 @@ COMMENT ON COLUMN evaluate.language_gaps.ci_high IS 'Upper end of the 95 % inter
 COMMENT ON COLUMN evaluate.language_gaps.p IS 'p of there being no difference, by flipping the signs of clusters.';
 COMMENT ON COLUMN evaluate.language_gaps.p_holm IS 'p after Holm over the models.';
 COMMENT ON COLUMN evaluate.language_gaps.reason IS 'Why there is no difference, or no interval; NULL where there are both.';
+COMMENT ON COLUMN evaluate.predictions.release_id IS 'Release that the question is from.';
+COMMENT ON COLUMN evaluate.predictions.model IS 'Contestant: file: and the name that was given to the file.';
+COMMENT ON COLUMN evaluate.predictions.item_id IS 'Item of release.items.';
+COMMENT ON COLUMN evaluate.predictions.trial IS 'Which asking of the item this is, such as shift-1.';
+COMMENT ON COLUMN evaluate.predictions.turn IS 'Turn of the item, from 1.';
+COMMENT ON COLUMN evaluate.predictions.prediction IS 'What the file says; empty where it has nothing.';
+
+COMMENT ON COLUMN evaluate.prediction_files.release_id IS 'Release that the predictions are on.';
+COMMENT ON COLUMN evaluate.prediction_files.model IS 'Contestant: file: and the name that was given to the file.';
+COMMENT ON COLUMN evaluate.prediction_files.content_hash IS 'Hash of the predictions, whatever file and order they came in.';
+COMMENT ON COLUMN evaluate.prediction_files.file IS 'Name of the file.';
+COMMENT ON COLUMN evaluate.prediction_files.sha256 IS 'Hash of the file.';
+COMMENT ON COLUMN evaluate.prediction_files.n_rows IS 'Records of the file.';
+COMMENT ON COLUMN evaluate.prediction_files.n_items IS 'Items that it has a prediction for.';
+COMMENT ON COLUMN evaluate.prediction_files.counts IS 'Records that are no prediction, or an empty one, by reason.';

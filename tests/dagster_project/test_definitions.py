@@ -57,7 +57,11 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
         f"{what}_release{'s' if what == 'compare' else ''}"
         for what in ("pin", "unpin", "compare", "import", "retire", "clean")
     }
-    assert jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases} == STAGES
+    on_predictions = {"import_predictions", "remove_predictions"}
+    assert (
+        jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases, *on_predictions}
+        == STAGES
+    )
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
     for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):
         folders = {path.name for path in root.iterdir() if path.is_dir()}
@@ -177,6 +181,7 @@ def test_every_asset_that_is_run_has_a_code_version_and_no_other_has(
     assert {spec.key.to_user_string() for spec in specs if spec.key not in run} == {
         "ingest/shards",
         "review/decisions",
+        "evaluate/predictions",
     }
 
 

@@ -72,6 +72,7 @@ def today(before: Rows) -> Rows:
         "evaluate.ability_comparisons",
         *ITEM_ANALYSIS,
         *("choice.translations", "evaluate.language_gaps"),
+        *("evaluate.predictions", "evaluate.prediction_files"),
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from assets.common.tables import rows_to_arrow
@@ -13,6 +14,7 @@ from methods.choice.lettered import LETTERS
 from methods.mmbench.abilities import ENCYCLOPEDIC
 from methods.mmbench.published import read_published
 from methods.mmbench.taxonomy import abilities
+from resources.reports.parquet_table import tsv_lines_of
 from resources.reports.release_import import ReleaseFolderError, import_release
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -292,16 +294,21 @@ def test_the_dev_split_is_exported_with_its_answers(written: Written) -> None:
 def test_no_file_of_the_test_split_has_an_answer(written: Written, name: str) -> None:
     world, exported = written.world, folder(written.world, name)
     texts = {
-        file.name: file.read_text()
+        file.name: file.read_bytes().decode(errors="replace")
         for file in exported.rglob("*")
         if file.is_file() and file.parent.name != "images"
     }
+    for name in ("mmbench.parquet", "mmbench-circular.parquet"):
+        # What is packed is looked at, too.
+        texts[name] += all_of_parquet(exported / name)
     assert {"mmbench.tsv", "mmbench-circular.tsv", "card.json", "tables.json", "README.md"} <= set(
         texts
     )
-    for file in ("mmbench.tsv", "mmbench-circular.tsv"):
-        items = list(read_published(file, texts[file].splitlines(keepends=True)))
-        assert len(items) == 6 and all(not item.turns[0].references for item in items)
+    for name in ("mmbench.tsv", "mmbench-circular.tsv"):
+        packed = tsv_lines_of((exported / name).with_suffix(".parquet"))
+        for lines in (texts[name].splitlines(keepends=True), packed):
+            items = list(read_published(name, lines))
+            assert len(items) == 6 and all(not item.turns[0].references for item in items)
     tables = json.loads(texts["tables.json"])
     assert tables["references"] == [] and len(tables["items"]) == 6
     assert "held out" in texts["README.md"]
@@ -320,6 +327,20 @@ def test_no_file_of_the_test_split_has_an_answer(written: Written, name: str) ->
         n=name,
     )
     assert kept["n"] == 6
+
+
+def all_of_parquet(file: Path) -> str:
+    """Every text of a Parquet file: cells, metadata of the file and of the schema, statistics."""
+    meta, table = pq.read_metadata(file), pq.read_table(file)
+    assert meta.metadata is None and table.schema.metadata is None
+    columns = [
+        meta.row_group(group).column(column)
+        for group in range(meta.num_row_groups)
+        for column in range(meta.num_columns)
+    ]
+    assert not any(column.is_stats_set for column in columns)
+    assert table.column("answer").null_count == table.num_rows
+    return json.dumps([table.to_pylist(), str(meta), str(meta.schema)], ensure_ascii=False)
 
 
 def test_a_folder_without_answers_is_not_taken_for_the_release(world: World) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from assets.evaluate.contestants import contestants
+from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
 from methods.evaluation.asking import Ask
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import Place
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion
@@ -143,3 +144,62 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
     assert (answered[0].n_lost, answered[1].n_lost) == (1, 0)
     # The requests are those of the model itself.
     assert len(calls.sent) == len(answered[1].answers) > 0
+
+
+# --- Who says a letter, and files -----------------------------------------------------------------
+
+
+def test_baselines_that_say_a_letter_say_nothing_else(registry: Registry) -> None:
+    for name in ("baseline:random", "baseline:most-frequent"):
+        sent, rows = asked(registry, name, ITEMS[0])
+        assert sent == [] and all(row["answer"] in tuple("ABC") for row in rows), name
+    _, rows = asked(registry, "baseline:most-frequent", ITEMS[0])
+    # Of two keys, A and B, the first.
+    assert {row["answer"] for row in rows} == {"A"}
+
+
+def test_why_a_baseline_is_not_run() -> None:
+    dialogue = replace(ITEMS[0], choices=())
+    held_out = [replace(each, turns=(Turn(1, "Which?", ()),)) for each in ITEMS]
+    no_choice = "it says a letter, and this is no multiple choice"
+    for name in ("baseline:random", "baseline:most-frequent"):
+        assert why_not(name, ITEMS, Letters()) is None
+        assert why_not(name, [dialogue], Letters()) == no_choice
+    assert why_not("baseline:random", held_out, Letters()) is None
+    assert why_not("baseline:most-frequent", held_out, Letters()) == (
+        "the right answers are not in this home"
+    )
+    assert why_not("local", [dialogue], Letters()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "answer", "reason"),
+    [
+        ("The answer is A.", "answered", "The answer is A.", None),
+        (
+            "I'm sorry, I cannot help with that.",
+            "refused",
+            "I'm sorry, I cannot help with that.",
+            None,
+        ),
+        (" \n", "empty", None, "empty"),
+        (None, "failed", None, "no_prediction"),
+    ],
+)
+def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(
+    text: str | None, status: str, answer: str | None, reason: str | None
+) -> None:
+    texts = {} if text is None else {Place("item-0", "shift-0"): text}
+    ask = Ask("shift-0", 1, (Message.of("user", "Which colour?"),))
+    contestant = ImportedPredictions("file:mine", texts)
+    reply = asyncio.run(contestant.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
+    assert reply.row == {"status": status, "answer": answer, "call_key": None}
+    assert (reply.loss and reply.loss[0]) == reason
+    assert reply.final == (reason is not None)
+
+
+def test_a_run_loses_nothing_by_what_a_file_lacks() -> None:
+    run = AnswerRun(ImportedPredictions("file:mine", {}), ITEMS[0])
+    answered = asyncio.run(answer_item(Calls(), Toy(), run, "nobody", "fail"))  # type: ignore[arg-type]
+    assert [row["reason"] for row in answered.failed] == ["no_prediction"]
+    assert answered.n_lost == 0

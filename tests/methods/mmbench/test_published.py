@@ -276,5 +276,5 @@ def test_what_is_refused(text: str, why: str) -> None:
 
 
 def test_another_kind_of_file_is_refused() -> None:
-    with pytest.raises(PublishedError, match=r"it is no \.tsv, as which MMBench is published"):
-        read("", "mmbench.parquet")
+    with pytest.raises(PublishedError, match=r"it is neither a \.tsv nor a \.parquet, as which"):
+        read("", "mmbench.xlsx")

@@ -227,7 +227,11 @@ def test_what_is_refused(changed: dict[str, object], why: str) -> None:
 
 def test_files_of_other_kinds_and_without_records_are_refused() -> None:
     for text, name, why in (
-        ("", "mmiu.parquet", "it is neither a .json nor a .tsv, as which MMIU is published"),
+        (
+            "",
+            "mmiu.xlsx",
+            "it is neither a .json nor a .tsv nor a .parquet, as which MMIU is published",
+        ),
         ("[]", "all.json", "it has no records"),
         ("[7]", "all.json", "record 1 is not a mapping"),
         (json.dumps([{**RECORD, "id": "x"}] * 2), "all.json", "two records have the id 'x'"),

@@ -215,8 +215,16 @@ def test_an_unknown_contestant_with_a_colon_is_told_the_forms_that_there_are(loa
     assert str(caught.value) == (
         f"There is no contestant '{name}' for the profile paid in models.yaml: there are big, idle, "
         "local, stand-in, no-images:<model>, other-images:<model>, baseline:reference, "
-        "baseline:swapped-reference, baseline:empty."
+        "baseline:swapped-reference, baseline:empty, baseline:random, baseline:most-frequent."
     )
+
+
+def test_imported_predictions_are_not_named_and_no_model_has_such_a_name(load):
+    registry = load(GOOD.replace("evaluate: [big, local]", 'evaluate: [big, "file:mine"]'))
+    with pytest.raises(RegistryError, match="names 'file:mine': imported predictions take part"):
+        registry.profile("paid")
+    with pytest.raises(RegistryError, match="file:idle is no name for a model"):
+        load(GOOD.replace("  idle:", '  "file:idle":'))
 
 
 def test_a_model_may_have_a_colon_in_its_name(load):

@@ -1,0 +1,189 @@
+"""Predictions that were made elsewhere: imported from a file, they take part like any model.
+
+What belongs here: the tables `evaluate.predictions` and `evaluate.prediction_files`, and taking a file
+into them and out again. Opening files is `resources/reports/prediction_file.py`, which pass a record is
+of `methods/evaluation/predictions.py`; how they answer is `contestants.py`.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assets.common.tables import rows_to_arrow, table_spec
+from assets.evaluate.released import items_of
+from assets.release import releases
+from assets.release.in_force import cards_of, release_meant
+from methods.evaluation.contestants import FILE
+from methods.evaluation.predictions import (
+    REASONS,
+    Place,
+    PredictionError,
+    Predictions,
+    predictions_of,
+)
+from methods.evaluation.published_tables import is_unicode
+from methods.prediction_forms import predictable, prediction_forms
+from methods.release_card import benchmark_of
+from resources.reports.prediction_file import read_rows
+from resources.warehouse import Warehouse, Write
+
+TABLE, FILES = "evaluate.predictions", "evaluate.prediction_files"
+ANSWERED = ("evaluate.answers", "evaluate.extractions", "evaluate.failed", "evaluate.missing")
+"""Tables with what was made of predictions, which go with them."""
+MOST_NAME = 80
+
+predictions = table_spec(
+    TABLE,
+    kinds={"file"},
+    side_tables=[FILES],
+    deps=[releases],
+    description="Predictions that were made elsewhere, as the job `import_predictions` took them from "
+    "files. They take part in `evaluate/answers` as `file:<model>`.",
+)
+
+
+class Imported(NamedTuple):
+    """What importing a file came to."""
+
+    release_id: str
+    model: str
+    found: Predictions
+    n_lacking: int
+    """Items that the file has no prediction for."""
+    n_held_out: int
+    """Items whose right answer is not in this home."""
+    before: str | None
+    """The name of the file that was here before; None where there was none."""
+    same: bool
+    """Whether that file had the same predictions."""
+
+    def sentences(self) -> str:
+        """What a person is told, with every count."""
+        said = [
+            f"{self.model} has predictions for {self.found.n_items} items of {self.release_id}, from "
+            f"{self.found.n_rows} records."
+        ]
+        if self.before is not None:
+            said.append(
+                "They were here already, and nothing changes."
+                if self.same
+                else f"They replace those of {self.before}."
+            )
+        said += [
+            f"{n} records are {REASONS[reason]}." for reason, n in sorted(self.found.counts.items())
+        ]
+        if self.n_lacking:
+            said.append(f"{self.n_lacking} items have no prediction and count as wrong.")
+        if self.n_held_out:
+            said.append(f"{self.n_held_out} items have no answer here, and are not scored.")
+        return " ".join(said)
+
+
+def import_predictions(warehouse: Warehouse, release: str, file: Path, model: str) -> Imported:
+    """Take a file of predictions on a release (an id, a name or how an id begins) into the tables.
+
+    The same predictions again change nothing; others under the same name replace them. Raises
+    UserError, and changes nothing, if the file cannot be taken.
+    """
+    name = named(model)
+    release_id = release_meant(warehouse, release)
+    (card,) = cards_of(warehouse, [release_id])
+    benchmark = benchmark_of(card) or ""
+    forms = prediction_forms(benchmark)
+    if forms is None:
+        raise PredictionError(
+            f"{release_id} is no release that predictions are imported for: those of "
+            f"{', '.join(predictable())} are."
+        )
+    items = items_of(warehouse, release_id)
+    rows = read_rows(file)
+    try:
+        found = predictions_of(forms, items, rows)
+    except PredictionError as error:
+        raise PredictionError(f"{file} cannot be imported for {release_id}: {error}") from None
+    before = _files(warehouse).get((release_id, name))
+    here = {"release_id": release_id, "model": name}
+    made = {
+        TABLE: [{**here, **row} for row in _rows(found.texts)],
+        FILES: [
+            {
+                **here,
+                "content_hash": found.content_hash,
+                "file": file.name,
+                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "n_rows": found.n_rows,
+                "n_items": found.n_items,
+                "counts": sorted(found.counts.items()),
+            }
+        ],
+    }
+    warehouse.replace_all(
+        [Write(table, rows_to_arrow(table, of), here) for table, of in made.items()]
+    )
+    return Imported(
+        release_id,
+        name,
+        found,
+        len(items) - found.n_items,
+        sum("key" not in item.turns[0].references for item in items),
+        before["file"] if before else None,
+        before is not None and before["content_hash"] == found.content_hash,
+    )
+
+
+def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
+    """Take predictions out again, with the answers made of them; the release's id.
+
+    Scores and reports lack them when they are made the next time. Raises PredictionError, and changes
+    nothing, where there are none.
+    """
+    name = named(model)
+    release_id = release_meant(warehouse, release)
+    files = _files(warehouse)
+    if (release_id, name) not in files:
+        there_are = ", ".join(each for of, each in files if of == release_id) or "none"
+        raise PredictionError(
+            f"There are no predictions of {name} on {release_id}; there are {there_are}."
+        )
+    here = {"release_id": release_id, "model": name}
+    tables = (TABLE, FILES, *ANSWERED)
+    warehouse.replace_all([Write(table, rows_to_arrow(table, []), here) for table in tables])
+    return release_id
+
+
+def imported_releases(warehouse: Warehouse) -> list[str]:
+    """Ids of the releases that there are predictions on."""
+    return sorted({release_id for release_id, _ in _files(warehouse)})
+
+
+def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Place, str]]:
+    """The predictions on a release by contestant."""
+    texts: dict[str, dict[Place, str]] = {}
+    found = warehouse.read("evaluate/predictions_of", {"release_id": release_id}).to_pylist()
+    for row in found:
+        place = Place(row["item_id"], row["trial"])
+        texts.setdefault(row["model"], {})[place] = row["prediction"]
+    return texts
+
+
+def named(model: str) -> str:
+    """The contestant of a name that a person gave. Raises PredictionError."""
+    name = model.removeprefix(f"{FILE}:").strip()
+    if not name or len(name) > MOST_NAME or not name.isprintable() or not is_unicode(name):
+        raise PredictionError(
+            f"{ascii(model[:MOST_NAME])} cannot name predictions: say which model made them, in up to "
+            f"{MOST_NAME} characters (MODEL=...)."
+        )
+    return f"{FILE}:{name}"
+
+
+def _files(warehouse: Warehouse) -> dict[tuple[str, str], dict[str, Any]]:
+    rows = warehouse.read("evaluate/prediction_files").to_pylist()
+    return {(row["release_id"], row["model"]): row for row in rows}
+
+
+def _rows(texts: Mapping[Place, str]) -> list[dict[str, Any]]:
+    return [
+        {**place._asdict(), "turn": 1, "prediction": text} for place, text in sorted(texts.items())
+    ]

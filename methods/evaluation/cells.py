@@ -1,0 +1,66 @@
+"""Typed values of tables and records as the texts that the cells of a TSV have.
+
+What belongs here: numbers, missing values and images of Parquet files, spreadsheets and JSON as those
+texts. Opening such files is `resources/reports/`; what a column means is the benchmark's.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from methods.evaluation.published import PublishedError
+from methods.evaluation.published_tables import encoded
+
+
+class ImageCells(NamedTuple):
+    """The cells `image` and `image_path` of a row."""
+
+    image: str = ""
+    image_path: str = ""
+
+
+def text_of(value: Any) -> str:
+    """A value as a cell has it: empty for what is missing, a number as it is counted with.
+
+    None and NaN are missing; the texts "None" and "NA" are texts. A whole number that a tool made a
+    float of (as pandas does where a column lacks one) is whole again. Raises UnicodeDecodeError for
+    bytes that are no text.
+    """
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case bytes():
+            return value.decode()
+        case float() if value != value:
+            return ""
+        case float() if value.is_integer():
+            return str(int(value))
+        case list() if all(isinstance(each, str) for each in value):
+            return repr(value)
+        case list() | dict():
+            return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def image_cells(where: str, value: Any) -> ImageCells:
+    """The images of a row: base64 as a text, bytes, `{bytes, path}`, or a list of any of these.
+
+    Bytes go before the path that stands with them. Raises PublishedError for a list of which some
+    images are inside and some by path.
+    """
+    images = value if isinstance(value, list) else [value]
+    inside, paths = [], []
+    for each in images:
+        named = each if isinstance(each, Mapping) else {"bytes": each}
+        data = named.get("bytes")
+        if data:
+            inside.append(encoded(data) if isinstance(data, bytes) else text_of(data))
+        elif named.get("path"):
+            paths.append(text_of(named["path"]))
+    if inside and paths:
+        raise PublishedError(f"{where} has some images inside and some by path")
+    if not isinstance(value, list):
+        return ImageCells("".join(inside), "".join(paths))
+    return ImageCells(repr(inside) if inside else "", repr(paths) if paths else "")

@@ -1,0 +1,144 @@
+"""Predictions that a model made elsewhere, and what a file of them comes to on a release.
+
+What belongs here: finding the answer of each pass in the rows of a file, and counting every row that
+is none. What a row is called by is the benchmark's (`methods/<benchmark>/predictions.py`); opening
+files is `resources/reports/prediction_file.py`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from methods.errors import UserError
+from methods.evaluation.items import Item
+from methods.evaluation.published_tables import shown
+from methods.ids import content_id
+
+COLUMNS = ("prediction", "pred", "output")
+"""Where a file has its predictions: the first of these that it has."""
+OUTPUT = "output"
+"""The column that published files have the right answers in."""
+MOST_CHARACTERS = 1_000_000
+"""Of one prediction."""
+
+Unplaced = Literal["unknown", "other_choices", "unknown_pass", "ambiguous"]
+"""Why a row is of no pass: the release has no such question; its choices are other ones; there is no
+such pass; its name is that of two questions."""
+REASONS: Mapping[str, str] = {
+    "unknown": "of a question that the release does not have",
+    "other_choices": "with other choices than the question has",
+    "unknown_pass": "of a pass that the question does not have",
+    "ambiguous": "whose index names two questions (a column item_id tells them apart)",
+    "repeated": "said again",
+    "contradicting": "with another prediction for the same pass, none of which counts",
+    "empty": "without a prediction",
+}
+"""What each count of `Predictions.counts` is of, in words after a number of rows."""
+
+
+class PredictionError(UserError):
+    """A file of predictions cannot be taken; the message names the record, or says what to do."""
+
+
+class Row(NamedTuple):
+    """A record of a file: the words that name it, and its cells as texts."""
+
+    where: str
+    cells: Mapping[str, str]
+
+
+class Place(NamedTuple):
+    """What is answered: a pass of an item."""
+
+    item_id: str
+    trial: str
+
+
+class PredictionForms(Protocol):
+    """The module `predictions.py` of a benchmark."""
+
+    def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+        """Which pass each row has the prediction of, or why none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a file says on a release: a text for each pass, empty where it has none.
+
+    `counts` are rows by what became of them (`REASONS`), `n_items` the items that have a prediction.
+    """
+
+    texts: Mapping[Place, str]
+    counts: Mapping[str, int]
+    n_rows: int
+    n_items: int
+
+    @property
+    def content_hash(self) -> str:
+        """The same for the same predictions, whatever file and order they come in."""
+        return content_id(sorted([*place, text] for place, text in self.texts.items()))
+
+
+def predictions_of(
+    forms: PredictionForms, items: Sequence[Item], rows: Sequence[Row]
+) -> Predictions:
+    """The predictions of the rows. Raises PredictionError where no row is of any pass of the release.
+
+    Of a pass with several predictions that differ, none is taken: which one was meant is not known.
+    """
+    column = _column(rows)
+    texts: dict[Place, str] = {}
+    contradicting: Counter[Place] = Counter()
+    counts: Counter[str] = Counter()
+    for row, place in zip(rows, forms.places(items, rows), strict=True):
+        text = row.cells.get(column, "")
+        if len(text) > MOST_CHARACTERS:
+            raise PredictionError(
+                f"{row.where} has a prediction of more than {MOST_CHARACTERS:,} characters."
+            )
+        if isinstance(place, str):
+            counts[place] += 1
+        elif place not in texts:
+            texts[place] = text
+        elif texts[place] == text:
+            counts["repeated"] += 1
+        else:
+            contradicting[place] += 1
+    if not texts:
+        first = f" ({rows[0].where} names none)" if rows else ""
+        raise PredictionError(
+            f"None of its {len(rows)} records is of a question of the release{first}: say the release "
+            "that it was made on (RELEASE=...)."
+        )
+    if column == OUTPUT:
+        _require_no_key(items, texts)
+    for place, n_more in contradicting.items():
+        del texts[place]
+        counts["contradicting"] += 1 + n_more
+    counts["empty"] = sum(not text.strip() for text in texts.values())
+    return Predictions(texts, +counts, len(rows), len({place.item_id for place in texts}))
+
+
+def _column(rows: Sequence[Row]) -> str:
+    """The column with the predictions. Raises PredictionError where there is none."""
+    named = {name for row in rows for name in row.cells}
+    column = next((name for name in COLUMNS if name in named), None)
+    if column is None:
+        there_are = ", ".join(map(shown, sorted(named)))
+        raise PredictionError(
+            f"It has no column {COLUMNS[0]}; it has {there_are}." if named else "It has no records."
+        )
+    return column
+
+
+def _require_no_key(items: Sequence[Item], texts: Mapping[Place, str]) -> None:
+    """Raise PredictionError where the texts are the right answers, as published files have them."""
+    keys = {item.item_id: item.turns[0].references.get("key") for item in items}
+    known = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]
+    if known and all(text.strip() == key for text, key in known):
+        raise PredictionError(
+            f"Its column {OUTPUT} has the right answers, as the benchmark's own file has them: call "
+            f"the column of the predictions {COLUMNS[0]}."
+        )

@@ -1,0 +1,56 @@
+"""Which pass of which question a row of predictions on MMBench is of.
+
+A row names a question by `index`, and a later pass by index + k x 1,000,000, with `g_index` or without
+it. Which pass it is, is said by its choices where the row has them, as VLMEvalKit's files do: not every
+circular file shifts them the same way. Without choices pass k is that of `mmbench-circular.tsv`. What
+belongs here: that. Finding questions and comparing choices is `methods/choice/predictions.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from methods.choice.lettered import shifted
+from methods.choice.predictions import IDS, Questions, has_choices, index_of, is_in_order
+from methods.evaluation.items import Item
+from methods.evaluation.predictions import Place, Row, Unplaced
+from methods.mmbench import SHIFT
+from methods.mmbench.published import STEP
+
+
+def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+    """The pass of each row."""
+    questions = Questions(items)
+    return [_place(questions, row.cells) for row in rows]
+
+
+def _place(questions: Questions, cells: Mapping[str, str]) -> Place | Unplaced:
+    index = index_of(cells)
+    group, shift = _pass(index)
+    own = {name: cells.get(name, "") for name in IDS}
+    if any(own.values()):
+        item = questions.find(own)
+    elif index_of(cells, "g_index"):
+        item = questions.by_index(index_of(cells, "g_index"))
+    else:
+        item = questions.by_index(index)
+        if item == "unknown" and shift:
+            item = questions.by_index(group)
+    if isinstance(item, str):
+        return item
+    n_choices = len(item.choices)
+    if has_choices(cells):
+        there = [
+            each for each in range(n_choices) if is_in_order(cells, item, shifted(n_choices, each))
+        ]
+        if not there:
+            return "other_choices"
+        if shift not in there:
+            shift = there[0]
+    return Place(item.item_id, f"{SHIFT}{shift}") if shift < n_choices else "unknown_pass"
+
+
+def _pass(index: str) -> tuple[str, int]:
+    """The index of a question's first row, and how many passes after it a row is."""
+    if not index.isascii() or not index.isdecimal() or len(index) > len(str(STEP)) + 6:
+        return index, 0
+    number = int(index)
+    return str(number % STEP), number // STEP

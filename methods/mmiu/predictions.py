@@ -1,0 +1,59 @@
+"""Which question a row of predictions on MMIU is of.
+
+A row names its question by `item_id`, `id` or `index`. The authors' records have none of them: they are
+the questions of a task in their order, which holds where the file has as many records of the task as
+the release, and each has the question's own choices. What belongs here: that. Finding questions and
+comparing choices is `methods/choice/predictions.py`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from methods.choice.lettered import plain
+from methods.choice.predictions import IDS, Questions, has_choices, index_of, is_in_order
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.items import Item
+from methods.evaluation.predictions import Place, Row, Unplaced
+from methods.mmiu.published import SUBSET, TASK, options_text
+
+
+def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+    """The question of each row."""
+    questions = Questions(items)
+    of_tasks: dict[str, list[Item]] = {}
+    for each in items:
+        of_tasks.setdefault(each.labels.get(SUBSET) or each.labels.get(TASK, ""), []).append(each)
+    due = Counter(_task(row.cells) for row in rows if not _is_named(row.cells))
+    seen: Counter[str] = Counter()
+    found: list[Place | Unplaced] = []
+    for row in rows:
+        item: Item | Unplaced = "unknown"
+        if _is_named(row.cells):
+            item = questions.find(row.cells)
+        else:
+            task = _task(row.cells)
+            of_task = of_tasks.get(task, [])
+            if due[task] == len(of_task):
+                item = of_task[seen[task]]
+            seen[task] += 1
+        found.append(_place(item, row.cells))
+    return found
+
+
+def _place(item: Item | Unplaced, cells: Mapping[str, str]) -> Place | Unplaced:
+    if isinstance(item, str):
+        return item
+    if has_choices(cells) and not is_in_order(cells, item, plain(len(item.choices))):
+        return "other_choices"
+    options = cells.get("options", "")
+    if options and options.split() != options_text(item.choices).split():
+        return "other_choices"
+    return Place(item.item_id, PLAIN)
+
+
+def _is_named(cells: Mapping[str, str]) -> bool:
+    return any(cells.get(name) for name in IDS) or bool(index_of(cells))
+
+
+def _task(cells: Mapping[str, str]) -> str:
+    return cells.get(TASK, "")

@@ -1,0 +1,318 @@
+"""Predictions from files: scored like answers that were given here, replaced, and removed again."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from assets.evaluate.released import items_of
+from methods.choice.baselines import most_frequent_accuracy
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.evaluate.test_multiple_choice import (
+    N_QUESTIONS,
+    UNREAD,
+    one_picture,
+    several_pictures,
+    shown,
+    take,
+)
+from tests.assets.world import ANY_ASSETS, Result, Row, World, metadata, models_yaml, sentence
+
+pytestmark = pytest.mark.slow
+
+ASKED = ["careful", "careless", "baseline:random", "baseline:most-frequent"]
+PREDICTIONS = dg.AssetKey(["evaluate", "predictions"])
+STEP = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Two models and two baselines on both benchmarks; then what two models said, as files."""
+    root = tmp_path_factory.mktemp("predicted")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    models = models_yaml(world.proxy.base_url)
+    models["profiles"]["test"]["evaluate"] = ASKED
+    world.write_models(models)
+    take(world, "mmbench", one_picture(root), split="dev", language="en")
+    take(world, "mmiu", several_pictures(root))
+    # One answer of the model that knows, that no rule reads.
+    world.proxy.rewrite(
+        lambda asked: asked.model == "offline-careful" and "Question 0" in asked.text, UNREAD
+    )
+    assert evaluate(world).success
+    for model in ("careful", "careless"):
+        assert imported(world, "mmbench-dev-en", excel(world, model), model).success
+        assert imported(world, "mmiu-imported", records(world, model), model).success
+    assert evaluate(world).success
+    yield world
+
+
+def evaluate(world: World, **config: object) -> Result:
+    given = {"evaluate__answers": {"config": config}} if config else {}
+    return world.run(ANY_ASSETS, given, assets=dg.AssetSelection.groups("evaluate"))
+
+
+def imported(world: World, release: str, file: Path, model: str) -> Result:
+    config = {"release": release, "file": str(file), "model": model}
+    return world.run("import_predictions", {"take_predictions": {"config": config}})
+
+
+def removed(world: World, release: str, model: str) -> Result:
+    config = {"release": release, "model": model}
+    return world.run("remove_predictions", {"drop_predictions": {"config": config}})
+
+
+def told(result: Result) -> str:
+    said: str = result.output_for_node("take_predictions")
+    return said
+
+
+def answers(world: World, benchmark: str, model: str) -> list[Row]:
+    return world.rows(
+        "SELECT * FROM evaluate.answers WHERE benchmark = $b AND model = $m ORDER BY item_id, trial",
+        b=benchmark,
+        m=model,
+    )
+
+
+def excel(world: World, model: str) -> Path:
+    """What a model said to MMBench, as an evaluation elsewhere would store it."""
+    rows = [
+        {
+            "index": int(row["item_id"]) + STEP * int(row["trial"].removeprefix("shift-")),
+            "prediction": row["answer"],
+        }
+        for row in answers(world, "mmbench", model)
+    ]
+    file = world.root / f"{model}.xlsx"
+    pd.DataFrame(rows).to_excel(file, index=False)
+    return file
+
+
+def records(world: World, model: str) -> Path:
+    """What a model said to MMIU, in the authors' form."""
+    said = {row["item_id"]: row["answer"] for row in answers(world, "mmiu", model)}
+    items = json.loads((world.root / "mmiu.json").read_text())
+    ids = ("mevis-1", "spot_the_diff-1", "spot_the_diff-2", "spot_the_diff-3")
+    for item_id, item in zip(ids, items, strict=True):
+        item["pred"] = said[item_id]
+    file = world.root / f"{model}.json"
+    file.write_text(json.dumps(items))
+    return file
+
+
+def scores(world: World, model: str) -> list[Row]:
+    """Every score of a model, without who it is."""
+    return world.rows(
+        "SELECT * EXCLUDE (model, provider) FROM evaluate.scores WHERE model = $m ORDER BY ALL",
+        m=model,
+    )
+
+
+def fingerprints(world: World) -> list[str]:
+    tables = ("evaluate.predictions", "evaluate.prediction_files")
+    return [world.warehouse.fingerprint(table) for table in tables]
+
+
+def version(world: World) -> Mapping[str, str]:
+    event = world.instance.get_latest_materialization_event(PREDICTIONS)
+    assert event is not None and event.asset_materialization is not None
+    return event.asset_materialization.tags or {}
+
+
+# --- Scores ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["careful", "careless"])
+def test_a_file_of_a_models_own_answers_has_exactly_its_scores(world: World, model: str) -> None:
+    own = scores(world, model)
+    assert {row["benchmark"] for row in own} == {"mmbench", "mmiu"} and len(own) > 50
+    assert scores(world, f"file:{model}") == own
+
+
+def test_it_is_ranked_and_compared_like_a_model_and_names_where_it_is_from(world: World) -> None:
+    ranks = world.rows(
+        "SELECT model, rank FROM evaluate.ranks WHERE metric = 'Circular' AND rank IS NOT NULL "
+        "ORDER BY rank, model"
+    )
+    assert [(row["model"], row["rank"]) for row in ranks] == [
+        ("careful", 1),
+        ("file:careful", 1),
+        ("careless", 3),
+        ("file:careless", 3),
+    ]
+    (pair,) = world.rows(
+        "SELECT difference FROM evaluate.comparisons WHERE metric = 'Circular' AND form = 'floor' "
+        "AND first = 'careful' AND second = 'file:careful'"
+    )
+    assert pair["difference"] == 0
+    rows = world.rows("SELECT DISTINCT provider FROM evaluate.answers WHERE model LIKE 'file:%'")
+    assert rows == [{"provider": "file"}]
+
+
+def test_what_no_rule_reads_is_read_by_the_extractor_without_a_second_call(world: World) -> None:
+    read = world.rows(
+        "SELECT e.model, e.value, e.call_key FROM evaluate.extractions AS e JOIN evaluate.answers AS a "
+        "USING (release_id, model, item_id, trial, turn) WHERE a.answer = $t AND trial = 'shift-0'",
+        t=UNREAD,
+    )
+    assert {row["model"] for row in read} == {"careful", "file:careful"}
+    assert len({row["call_key"] for row in read}) == 1 and {row["value"] for row in read} == {"A"}
+
+
+# --- Baselines -------------------------------------------------------------------------------------
+
+
+def test_baselines_score_what_the_release_says_they_do(world: World) -> None:
+    ids = {
+        row["benchmark"]: row["release_id"]
+        for row in world.rows("SELECT DISTINCT benchmark, release_id FROM evaluate.answers")
+    }
+    items = items_of(world.warehouse, ids["mmbench"])
+    vanilla = shown(world, "Vanilla/micro")["baseline:most-frequent"]
+    assert vanilla == pytest.approx(most_frequent_accuracy(items))
+    assert shown(world, "Circular/micro")["baseline:most-frequent"] == 0
+    assert shown(world, "Circular/micro")["baseline:random"] <= 100 / N_QUESTIONS
+    # Of MMIU the letter of each task: one of one, and one of three.
+    by_task = shown(world, "Accuracy/macro by task")["baseline:most-frequent"]
+    assert by_task == pytest.approx((100 + 100 / 3) / 2)
+    ranked = world.rows("SELECT DISTINCT model FROM evaluate.ranks WHERE rank IS NOT NULL")
+    assert not [row for row in ranked if row["model"].startswith("baseline:")]
+
+
+# --- What a file lacks -----------------------------------------------------------------------------
+
+
+def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(world: World) -> None:
+    table = pd.read_excel(world.root / "careful.xlsx")
+    first = table[table["index"] < STEP]
+    spoilt = pd.concat(
+        [
+            # Question 0 has one pass, 1 an empty prediction, 2 two that differ, 3 none, 4 one twice.
+            table[
+                ~table["index"].isin([1, 2, STEP, 2 * STEP, 3 * STEP])
+                & (table["index"] % STEP != 3)
+            ],
+            pd.DataFrame({"index": [1, 2, 2, 99], "prediction": ["", "A", "B", "A"]}),
+            first[first["index"] == 4],
+        ]
+    )
+    file = world.root / "spoilt.csv"
+    spoilt.to_csv(file, index=False)
+    said = told(imported(world, "mmbench-dev-en", file, "spoilt"))
+    assert said.startswith("file:spoilt has predictions for 11 items of mmbench-dev-en-")
+    for part in (
+        "2 records are with another prediction for the same pass, none of which counts.",
+        "1 records are without a prediction.",
+        "1 records are said again.",
+        "1 records are of a question that the release does not have.",
+        "1 items have no prediction and count as wrong.",
+    ):
+        assert part in said, part
+    assert evaluate(world, models=["file:spoilt"]).success
+    # Right in all passes are the other eight of twelve.
+    assert shown(world, "Circular/micro")["file:spoilt"] == pytest.approx(100 * 8 / N_QUESTIONS)
+    assert shown(world, "Circular/micro")["careful"] == 100
+    rows = world.rows(
+        "SELECT item_id, trial, reason FROM evaluate.failed WHERE model = 'file:spoilt' "
+        "ORDER BY item_id, trial"
+    )
+    assert [(row["item_id"], row["trial"], row["reason"]) for row in rows] == [
+        ("0", "shift-1", "no_prediction"),
+        ("1", "shift-0", "empty"),
+        ("2", "shift-0", "no_prediction"),
+        ("3", "shift-0", "no_prediction"),
+    ]
+    assert world.rows("SELECT * FROM evaluate.missing WHERE model = 'file:spoilt'") == []
+
+
+@pytest.mark.parametrize(
+    ("release", "name", "model", "why"),
+    [
+        (
+            "mmbench-dev-en",
+            "other.csv",
+            "x",
+            "None of its 1 records is of a question of the release",
+        ),
+        ("mmbench-dev-en", "none.csv", "x", "it cannot be read (No such file or directory)"),
+        ("nothing", "other.csv", "x", "There is no release nothing; there are"),
+        ("mmbench-dev-en", "other.csv", " ", "' ' cannot name predictions: say which model"),
+        ("mmbench-dev-en", "other.csv", "a\nb", r"'a\nb' cannot name predictions"),
+    ],
+)
+def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
+    world: World, release: str, name: str, model: str, why: str
+) -> None:
+    (world.root / "other.csv").write_text("index,prediction\n99,A\n")
+    before = fingerprints(world)
+    said = sentence(imported(world, release, world.root / name, model))
+    assert why in said and said.endswith(".") and "\n" not in said
+    assert fingerprints(world) == before
+
+
+# --- Again, others, and none -----------------------------------------------------------------------
+
+
+def test_the_same_file_again_changes_nothing_and_another_one_replaces_it(world: World) -> None:
+    file = world.root / "careless.xlsx"
+    before, was = fingerprints(world), version(world)
+    again = imported(world, "mmbench-dev-en", file, "careless")
+    assert "They were here already, and nothing changes." in told(again)
+    assert (fingerprints(world), version(world)) == (before, was)
+
+    other = imported(world, "mmbench-dev-en", world.root / "careful.xlsx", "careless")
+    assert "They replace those of careless.xlsx." in told(other)
+    assert version(world) != was
+    assert evaluate(world, models=["file:careless"]).success
+    circular = shown(world, "Circular/micro")
+    assert circular["file:careless"] == circular["careful"] > circular["careless"]
+
+    assert imported(world, "mmbench-dev-en", file, "careless").success
+    assert evaluate(world, models=["file:careless"]).success
+    assert scores(world, "file:careless") == scores(world, "careless")
+
+
+def test_who_is_removed_is_gone_from_every_table(world: World) -> None:
+    file = world.root / "careful.xlsx"
+    assert imported(world, "mmbench-dev-en", file, "gone").success
+    assert evaluate(world, models=["file:gone"]).success
+    assert "file:gone" in shown(world, "Circular/micro")
+
+    assert removed(world, "mmbench-dev-en", "gone").success
+    result = evaluate(world)
+    assert result.success
+    assert metadata(result, "evaluate/answers")["calls"] == 0
+    for table in ("answers", "extractions", "observations", "scores", "ranks", "leaderboard"):
+        assert not world.rows(f"SELECT * FROM evaluate.{table} WHERE model = 'file:gone'"), table
+    said = sentence(removed(world, "mmbench-dev-en", "gone"))
+    assert said.startswith("There are no predictions of file:gone on mmbench-dev-en-")
+    assert "file:careful" in said
+
+
+def test_predictions_that_there_are_not_cannot_be_asked_for(world: World) -> None:
+    result = evaluate(world, models=["file:nobody"])
+    assert sentence(result).startswith("There are no predictions of file:nobody")
+
+
+# --- Held out --------------------------------------------------------------------------------------
+
+
+def test_answers_that_are_not_here_are_said_to_be_missing(world: World) -> None:
+    """An imported test split has no keys; one that was built here has them in the tables."""
+    table = pd.read_csv(world.root / "mmbench.tsv", sep="\t", dtype=str, keep_default_na=False)
+    file = world.root / "test.tsv"
+    table[table["index"].astype(int) < STEP].assign(answer="").to_csv(file, sep="\t", index=False)
+    take(world, "mmbench", file, split="test", language="en")
+    said = told(imported(world, "mmbench-test-en", world.root / "careful.xlsx", "careful"))
+    assert f"{N_QUESTIONS} items have no answer here, and are not scored." in said
+    result = evaluate(world, models=["baseline:most-frequent", "file:careful"])
+    assert result.success
+    assert (
+        "the right answers are not in this home" in metadata(result, "evaluate/answers")["not run"]
+    )

@@ -1,0 +1,136 @@
+"""The commands on predictions, as a person types them."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
+from PIL import Image
+
+from dagster_project import predictions, releases
+from dagster_project.definitions import defs
+from resources.home import REPO_ROOT
+from resources.warehouse import Warehouse
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a release of two questions; not to be changed."""
+    folder = tmp_path_factory.mktemp("predicted")
+    Image.new("RGB", (20, 10), "red").save(folder / "red.png")
+    rows = ["index\tquestion\tA\tB\tanswer\timage_path"]
+    rows += [f"{n}\tWhich {n}?\tred\tblue\tA\tred.png" for n in (1, 2)]
+    (folder / "q.tsv").write_text("\n".join(rows) + "\n")
+    (folder / "preds.csv").write_text("index,prediction\n1,A\n2,B\n1,A\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_HOME", str(folder / "home"))
+        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
+        wanted = ["--benchmark", "mmbench", "--file", str(folder / "q.tsv")]
+        assert releases.main(["import", *wanted]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
+    return tmp_path
+
+
+def n_rows(folder: Path) -> int:
+    return Warehouse(folder / "home" / "warehouse.duckdb").count("evaluate.predictions")
+
+
+def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, capsys) -> None:
+    of = ["--release", "mmbench-imported", "--model", "mine"]
+    assert predictions.main(["import", *of, "--file", str(folder / "preds.csv")]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("file:mine has predictions for 2 items of mmbench-imported-")
+    assert said.endswith("Run the job evaluate next, which scores them.")
+    assert "from 3 records. 1 records are said again." in said
+    assert n_rows(folder) == 2
+
+    assert predictions.main(["remove", *of]) == 0
+    assert "mine has no predictions on mmbench-imported-" in capsys.readouterr().out
+    assert n_rows(folder) == 0
+    assert predictions.main(["remove", *of]) == 2
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .startswith("There are no predictions of file:mine on mmbench-imported-")
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["import"], "Say on which release and of which model: RELEASE=<name> MODEL=<name>."),
+        (["remove", "--release", "x"], "Say on which release and of which model:"),
+        (
+            ["import", "--release", "x", "--model", "m"],
+            "There is nothing to import: say FILE=path.",
+        ),
+    ],
+)
+def test_what_is_not_said_is_asked_for(
+    arguments: list[str], said: str, folder: Path, capsys
+) -> None:
+    assert predictions.main(arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(said) and told.count("\n") == 1
+
+
+def test_make_hands_on_names_with_spaces_and_dollars() -> None:
+    """Nothing is run: make prints what it would hand to the shell, which reads the variables."""
+    done = subprocess.run(
+        [
+            *("make", "--dry-run", "import-predictions", "RELEASE=mmbench-dev"),
+            *("FILE=my preds.xlsx", "MODEL=a $b"),
+        ],
+        cwd=REPO_ROOT,
+        env={**os.environ, "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    last = done.stdout.splitlines()[-1]
+    assert last.endswith(
+        'predictions import --release="$RELEASE" --file="$FILE" --model="$MODEL"'
+    ), last
+
+
+def test_answers_follow_new_predictions_and_do_not_wait_for_any() -> None:
+    """Most homes never have predictions: a release alone is reason enough to ask models."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        cursor = None
+
+        def n_requested() -> int:
+            nonlocal cursor
+            result = dg.evaluate_automation_conditions(
+                defs,
+                instance,
+                asset_selection=dg.AssetSelection.assets(["evaluate", "answers"]),
+                cursor=cursor,
+            )
+            cursor = result.cursor
+            return result.total_requested
+
+        def made(stage: str, name: str, version: str) -> None:
+            tags = {DATA_VERSION_TAG: version}
+            event = dg.AssetMaterialization([stage, name], tags=tags)
+            instance.report_runless_asset_event(event)
+
+        assert n_requested() == 0
+        made("release", "releases", "1")
+        assert n_requested() == 1
+        made("evaluate", "answers", "1")
+        assert n_requested() == 0
+        for version, n_runs in (("1", 1), ("1", 0), ("2", 1)):
+            made("evaluate", "predictions", version)
+            assert n_requested() == n_runs
+            made("evaluate", "answers", version)
+            assert n_requested() == 0

@@ -1,0 +1,70 @@
+"""Typed values as the texts of cells: what is missing, what is a text, what an image is."""
+
+import base64
+
+import pytest
+
+from methods.evaluation.cells import ImageCells, image_cells, text_of
+from methods.evaluation.published import PublishedError
+
+RED, BLUE = b"\x89PNG red", b"\xff\xd8 blue"
+IN_RED, IN_BLUE = (base64.b64encode(each).decode() for each in (RED, BLUE))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (float("nan"), ""),
+        # Texts, whatever tools take them for.
+        ("None", "None"),
+        ("NA", "NA"),
+        ("nan", "nan"),
+        ("", ""),
+        ("a\0b", "a\0b"),
+        (7, "7"),
+        (7.0, "7"),
+        (7.5, "7.5"),
+        (float("inf"), "inf"),
+        (True, "True"),
+        (b"caf\xc3\xa9", "café"),
+        (["a", "b"], "['a', 'b']"),
+        ({"a": [1, None]}, '{"a": [1, null]}'),
+    ],
+)
+def test_a_value_is_the_text_of_a_cell(value: object, text: str) -> None:
+    assert text_of(value) == text
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(UnicodeDecodeError):
+        text_of(b"\xff\xfe")
+
+
+@pytest.mark.parametrize(
+    ("value", "cells"),
+    [
+        (None, ImageCells("", "")),
+        (IN_RED, ImageCells(IN_RED, "")),
+        (RED, ImageCells(IN_RED, "")),
+        ({"bytes": RED, "path": None}, ImageCells(IN_RED, "")),
+        # Hugging Face keeps the name that the file had.
+        ({"bytes": RED, "path": "red.png"}, ImageCells(IN_RED, "")),
+        ({"bytes": None, "path": "red.png"}, ImageCells("", "red.png")),
+        ({"bytes": None, "path": None}, ImageCells("", "")),
+        # The index of the row that has the image.
+        (241, ImageCells("241", "")),
+        ([IN_RED, IN_BLUE], ImageCells(repr([IN_RED, IN_BLUE]), "")),
+        ([RED, BLUE], ImageCells(repr([IN_RED, IN_BLUE]), "")),
+        ([{"bytes": RED}, {"bytes": BLUE, "path": "b"}], ImageCells(repr([IN_RED, IN_BLUE]), "")),
+        ([{"path": "a"}, {"bytes": None, "path": "b"}], ImageCells("", "['a', 'b']")),
+        ([], ImageCells("", "")),
+    ],
+)
+def test_an_image_is_base64_or_a_path(value: object, cells: ImageCells) -> None:
+    assert image_cells("record 1", value) == cells
+
+
+def test_images_inside_and_by_path_in_one_row_are_refused() -> None:
+    with pytest.raises(PublishedError, match="record 1 has some images inside and some by path"):
+        image_cells("record 1", [{"bytes": RED}, {"path": "b.png"}])

@@ -1,0 +1,118 @@
+"""What a file of predictions comes to: every record counted, nothing guessed."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.items import Item
+from methods.evaluation.predictions import (
+    MOST_CHARACTERS,
+    REASONS,
+    Place,
+    PredictionError,
+    Row,
+    Unplaced,
+    predictions_of,
+)
+from tests.methods.choice.questions import item
+
+ITEMS = [item("A", "x", "y", item_id="1"), item("B", "x", "y", item_id="2")]
+
+
+class ById:
+    """A benchmark whose rows name an item."""
+
+    def places(self, items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+        known = {each.item_id for each in items}
+        return [
+            Place(row.cells["id"], "plain") if row.cells["id"] in known else "unknown"
+            for row in rows
+        ]
+
+
+def rows(*of: tuple[str, str], column: str = "prediction") -> list[Row]:
+    return [
+        Row(f"record {number}", {"id": item_id, column: text})
+        for number, (item_id, text) in enumerate(of, start=1)
+    ]
+
+
+def error(*of: tuple[str, str], column: str = "prediction") -> str:
+    with pytest.raises(PredictionError) as caught:
+        predictions_of(ById(), ITEMS, rows(*of, column=column))
+    return str(caught.value)
+
+
+def test_each_record_is_a_prediction_or_is_counted() -> None:
+    found = predictions_of(
+        ById(),
+        ITEMS,
+        rows(("1", "A"), ("1", "A"), ("1", "A"), ("2", " \n"), ("3", "A"), ("x", "A")),
+    )
+    assert found.texts == {Place("1", "plain"): "A", Place("2", "plain"): " \n"}
+    assert found.counts == {"repeated": 2, "empty": 1, "unknown": 2}
+    assert (found.n_rows, found.n_items) == (6, 2)
+
+
+def test_of_predictions_that_differ_none_is_taken() -> None:
+    found = predictions_of(ById(), ITEMS, rows(("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")))
+    assert found.texts == {Place("2", "plain"): "B"}
+    # The first and the one that differs; the third says what the first said.
+    assert found.counts == {"contradicting": 2, "repeated": 1}
+    assert found.n_items == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from("123"), st.sampled_from(["A", "B", ""])), min_size=1))
+def test_every_record_is_counted_once(of: list[tuple[str, str]]) -> None:
+    try:
+        found = predictions_of(ById(), ITEMS, rows(*of))
+    except PredictionError:
+        # Nothing that counts: none is known, or all that are contradict each other.
+        return
+    not_taken = sum(n for reason, n in found.counts.items() if reason != "empty")
+    assert len(found.texts) + not_taken == found.n_rows == len(of)
+    assert found.counts.keys() <= REASONS.keys()
+
+
+def test_the_same_predictions_in_any_order_have_the_same_hash() -> None:
+    first = predictions_of(ById(), ITEMS, rows(("1", "A"), ("2", "B")))
+    again = predictions_of(ById(), ITEMS, rows(("2", "B"), ("1", "A"), ("1", "A")))
+    other = predictions_of(ById(), ITEMS, rows(("1", "B"), ("2", "A")))
+    assert first.content_hash == again.content_hash != other.content_hash
+
+
+def test_a_file_of_another_release_is_one_sentence() -> None:
+    assert error(("8", "A"), ("9", "A")) == (
+        "None of its 2 records is of a question of the release (record 1 names none): say the release "
+        "that it was made on (RELEASE=...)."
+    )
+
+
+def test_a_file_without_predictions_is_one_sentence() -> None:
+    assert (
+        error(("1", "A"), column="answer") == "It has no column prediction; it has 'answer', 'id'."
+    )
+    with pytest.raises(PredictionError, match="It has no records"):
+        predictions_of(ById(), ITEMS, [])
+
+
+def test_a_prediction_that_is_endless_is_one_sentence() -> None:
+    assert error(("1", "A"), ("2", "A" * (MOST_CHARACTERS + 1))) == (
+        "record 2 has a prediction of more than 1,000,000 characters."
+    )
+
+
+def test_pred_is_taken_before_output_and_output_where_it_is_alone() -> None:
+    both = [Row("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
+    assert predictions_of(ById(), ITEMS, both).texts == {Place("1", "plain"): "it is B"}
+    alone = rows(("1", "B"), ("2", "B"), column="output")
+    assert len(predictions_of(ById(), ITEMS, alone).texts) == 2
+
+
+def test_the_benchmarks_own_file_is_not_taken_for_a_perfect_model() -> None:
+    assert error(("1", "A"), ("2", "B"), column="output") == (
+        "Its column output has the right answers, as the benchmark's own file has them: call the "
+        "column of the predictions prediction."
+    )

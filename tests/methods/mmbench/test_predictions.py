@@ -1,0 +1,105 @@
+"""Which pass of which question a row of predictions is of."""
+
+import csv
+
+import pytest
+
+from methods.evaluation.items import Item
+from methods.evaluation.predictions import Place, Row, Unplaced
+from methods.evaluation.published import PublishedItem
+from methods.mmbench.predictions import places
+from methods.mmbench.published import tsv_lines
+from tests.methods.choice.questions import item
+
+NUMBERED = [
+    item("A", "cat", "dog", "NA", item_id="7"),
+    item("B", "1.50", "2", item_id="241"),
+]
+NAMED = [item("A", "cat", "dog", item_id="x"), item("B", "red", "blue", item_id="y")]
+
+
+def place(items: list[Item], **cells: str) -> Place | Unplaced:
+    (found,) = places(items, [Row("record 1", cells)])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("index", "found"),
+    [
+        ("7", Place("7", "shift-0")),
+        ("7.0", Place("7", "shift-0")),
+        ("1000007", Place("7", "shift-1")),
+        ("2000007.0", Place("7", "shift-2")),
+        ("1000241", Place("241", "shift-1")),
+        # It has two choices, and so two passes.
+        ("2000241", "unknown_pass"),
+        ("8", "unknown"),
+        ("1000008", "unknown"),
+        ("", "unknown"),
+        ("-7", "unknown"),
+        ("²", "unknown"),
+        ("9" * 5000, "unknown"),
+    ],
+)
+def test_an_index_names_a_question_and_its_pass(index: str, found: Place | Unplaced) -> None:
+    assert place(NUMBERED, index=index) == found
+
+
+def test_g_index_names_the_question() -> None:
+    assert place(NUMBERED, index="1000007", g_index="7") == Place("7", "shift-1")
+    assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == Place(
+        "7", "shift-1"
+    )
+    assert place(NUMBERED, index="7", g_index="8") == "unknown"
+
+
+def test_where_ids_are_no_numbers_an_index_is_the_place_or_the_id() -> None:
+    assert place(NAMED, index="2") == Place("y", "shift-0")
+    assert place(NAMED, index="1000001") == Place("x", "shift-1")
+    assert place(NAMED, index="x") == Place("x", "shift-0")
+    assert place(NAMED, index="1000001", item_id="y") == Place("y", "shift-1")
+    assert place(NAMED, index="1", item_id="z") == "unknown"
+
+
+def test_an_index_that_is_the_id_of_one_and_the_place_of_another_names_none() -> None:
+    mixed = [item("A", "cat", "dog", item_id="2"), item("B", "red", "blue", item_id="y")]
+    assert place(mixed, index="2") == "ambiguous"
+    assert place(mixed, index="2", item_id="y") == Place("y", "shift-0")
+    assert place(mixed, index="1") == Place("2", "shift-0")
+
+
+def test_choices_say_which_pass_it_is_however_a_file_shifts_them() -> None:
+    """The second pass of a file that shifts the other way is the third one here."""
+    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == Place("7", "shift-1")
+    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == Place("7", "shift-2")
+
+
+def test_choices_that_tools_have_written_otherwise_are_the_same() -> None:
+    # pandas takes NA for missing, and a spreadsheet has numbers.
+    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == Place("7", "shift-0")
+    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == Place("241", "shift-1")
+    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == Place("7", "shift-0")
+
+
+@pytest.mark.parametrize("choices", ["cat", "cat dog cow", "dog cat NA", "cat dog NA cow"])
+def test_other_choices_are_another_question(choices: str) -> None:
+    cells = dict(zip("ABCD", choices.split(), strict=False))
+    assert place(NUMBERED, index="7", **cells) == "other_choices"
+
+
+@pytest.mark.parametrize("items", [NUMBERED, NAMED])
+@pytest.mark.parametrize("columns", [("index",), None])
+def test_rows_of_the_exported_circular_file_are_every_pass_in_order(
+    items: list[Item], columns: tuple[str, ...] | None
+) -> None:
+    published = [PublishedItem(each.item_id, each.turns, (b"p",), each.choices) for each in items]
+    lines = tsv_lines(published, lambda path: b"", circular=True)
+    rows = [
+        Row("record", {name: row[name] for name in columns or row})
+        for row in csv.DictReader(lines, delimiter="\t")
+    ]
+    assert places(items, rows) == [
+        Place(each.item_id, f"shift-{shift}")
+        for each in items
+        for shift in range(len(each.choices))
+    ]

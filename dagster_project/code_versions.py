@@ -32,7 +32,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     **dict.fromkeys(
         (
             *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
-            *("rewrite.rewrites", "choice.items"),
+            *("rewrite.rewrites", "choice.items", "choice.mmiu_items"),
         ),
         lambda benchmarks: _models("writer"),
     ),

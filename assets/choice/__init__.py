@@ -1,7 +1,9 @@
-"""Multiple choice: items of MMBench's form, written from the project's own entries (MMBench, 3.2)."""
+"""Multiple choice: items written from the project's own entries (MMBench, 3.2), and questions on
+several images made of samples (MMIU, 3.2)."""
 
 from assets.choice.items import items
+from assets.choice.mmiu_items import mmiu_items
 
-ASSETS = [items]
+ASSETS = [items, mmiu_items]
 
-__all__ = ["ASSETS", "items"]
+__all__ = ["ASSETS", "items", "mmiu_items"]

@@ -1,7 +1,8 @@
 """Release: what is approved, frozen under ids that are hashes of the content.
 
-What belongs here: freezing the releases that `built_dialogues.py` and `built_choices.py` make of what
-is approved. Their cards are made by `card.py`; which of them are in force is `in_force.py`.
+What belongs here: freezing the releases that `built_dialogues.py`, `built_choices.py` and
+`built_questions.py` make of what is approved. Their cards are made by `card.py`; which of them are in
+force is `in_force.py`.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.choice.items import ItemsSettings, items
+from assets.choice.mmiu_items import mmiu_items
 from assets.cluster import require_whole_sets
 from assets.common.automation import SHARDS, when_changed
 from assets.common.previews import preview
@@ -22,6 +24,8 @@ from assets.release.built_choices import NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
 from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
 from assets.release.built_dialogues import built_dialogues
+from assets.release.built_questions import NAME as QUESTIONS_NAME
+from assets.release.built_questions import built_questions
 from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
 from assets.release.in_force import (
     ReleaseSettings,
@@ -40,7 +44,7 @@ from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 
-NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES.values()})
+NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES.values(), QUESTIONS_NAME})
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
@@ -61,7 +65,7 @@ class Frozen(NamedTuple):
     "release.releases",
     settings=ReleaseSettings,
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
-    deps=[approved, questions, answers, items, entries],
+    deps=[approved, questions, answers, items, mmiu_items, entries],
     automation_condition=WHEN_APPROVED,
 )
 def releases(
@@ -72,7 +76,7 @@ def releases(
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
-    items a dev and a test split.
+    items a dev and a test split, of questions on several images one more benchmark.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -109,7 +113,11 @@ def _freeze(
     require_pinnable(warehouse, settings.pinned)
     reviewed = _reviewed(warehouse)
     seed = used(context.instance, "choice.items", ItemsSettings).seed
-    lines = (built_dialogues(warehouse, reviewed), built_choices(warehouse, reviewed, seed))
+    lines = (
+        built_dialogues(warehouse, reviewed),
+        built_choices(warehouse, reviewed, seed),
+        built_questions(warehouse, reviewed),
+    )
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     if not built:

@@ -24,6 +24,9 @@ FROM (
     SELECT 'choice.items', 'entry ' || entry_id || ', item ' || item_id || ', ' || ability
     FROM choice.items WHERE call_key = $key
     UNION ALL
+    SELECT 'choice.mmiu_items', 'item ' || item_id || ', ' || task
+    FROM choice.mmiu_items WHERE call_key = $key
+    UNION ALL
     SELECT 'choice.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
     FROM choice.failed WHERE call_key = $key
     UNION ALL

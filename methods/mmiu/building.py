@@ -86,6 +86,8 @@ def build_questions(
         rows["items"].append(
             {
                 **here,
+                # Its pictures are of several image sets, or of none.
+                "set_id": None,
                 "group_id": item.group_id,
                 "ordinal": ordinal,
                 "revision": item.revision,

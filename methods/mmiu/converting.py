@@ -166,7 +166,8 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
     They are whole steps away, a step being a one in the second place, or in the last that is not 0, so
     that 90 has 80 and 100 and 3.57 has 3.47. How many of them are smaller is drawn by seed. A
-    number that is not negative has no negative ones, a share in % none over 100.
+    number that is not negative has no negative ones, a share in % none over 100; where that leaves
+    too few, steps are smaller.
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
@@ -176,27 +177,39 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     digits = str(abs(value))
     trailing = len(digits) - len(digits.rstrip("0"))
     power = min(trailing, len(digits) - 1) or max(len(digits) - 2, 0)
-    step = 10**power
     lowest = 0 if value >= 0 and sign != "-" else -math.inf
     highest = math.inf
     if unit.strip().startswith("%") and value <= 100 * 10 ** len(decimals):
         highest = 100 * 10 ** len(decimals)
     n_below = int(content_id("below", seed, output), 16) % (wanted + 1)
-    below = [value - step * k for k in range(1, wanted + 1) if value - step * k >= lowest]
-    above = [value + step * k for k in range(1, wanted + 1) if value + step * k <= highest]
+    below, above = _around(value, 10**power, wanted, lowest, highest)
+    while power and len(below) + len(above) < wanted:
+        power -= 1
+        below, above = _around(value, 10**power, wanted, lowest, highest)
     kept = below[:n_below] + above[: wanted - min(n_below, len(below))]
     kept += [each for each in (*above, *below) if each not in kept]
     return tuple(
-        f"{_written(number, sign, len(whole), mark, len(decimals))}{unit}"
-        for number in kept[:wanted]
+        f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in kept[:wanted]
     )
 
 
-def _written(value: int, sign: str, n_whole: int, mark: str, n_decimals: int) -> str:
+def _around(
+    value: int, step: int, wanted: int, lowest: float, highest: float
+) -> tuple[list[int], list[int]]:
+    """Numbers up to `wanted` steps below and above, nearest first, within the limits."""
+    steps = range(1, wanted + 1)
+    return (
+        [value - step * k for k in steps if value - step * k >= lowest],
+        [value + step * k for k in steps if value + step * k <= highest],
+    )
+
+
+def _written(value: int, sign: str, like: str, mark: str, n_decimals: int) -> str:
     shown_sign = "-" if value < 0 else "+" if sign == "+" else ""
     digits = f"{abs(Decimal(value).scaleb(-n_decimals)):.{n_decimals}f}"
     whole, _, decimals = digits.partition(".")
-    return f"{shown_sign}{whole.zfill(n_whole) if n_whole > 1 else whole}{mark}{decimals}"
+    padded = whole.zfill(len(like)) if like.startswith("0") else whole
+    return f"{shown_sign}{padded}{mark}{decimals}"
 
 
 def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:

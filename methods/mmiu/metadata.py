@@ -142,7 +142,8 @@ def _sample(where: str, given: object, task: TaskInfo | None, faults: list[str])
         "key_word": _text(where, given, "Key Word", faults),
         "other_word": _text(where, given, "Other Word", faults),
     }
-    faults += [f"{where}: {fault}" for fault in _contradictions(read, task)]
+    if len(faults) == n_before:
+        faults += [f"{where}: {fault}" for fault in _contradictions(read, task)]
     if task is None or len(faults) > n_before:
         return None
     return Sample(task=task, **read)

@@ -129,7 +129,7 @@ def _candidates(
 
 
 def _detail(pixels: Pixels) -> float:
-    return float(np.abs(np.diff(pixels, axis=0)).mean() + np.abs(np.diff(pixels, axis=1)).mean())
+    return float((np.diff(pixels, axis=0) ** 2).mean() + (np.diff(pixels, axis=1) ** 2).mean())
 
 
 def _halves_agree(joined: Pixels, pair: list[Pixels], *, across: bool) -> float:

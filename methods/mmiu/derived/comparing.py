@@ -12,7 +12,7 @@ from methods.mmiu.derived import drawing
 from methods.mmiu.derived.subjects import Pictures, Subject, drawn, others
 from methods.mmiu.metadata import Sample, TaskInfo
 
-LESS_DETAIL = 0.8
+LESS_DETAIL = 0.5
 """A blurred version keeps at most this share of the detail of the one before, or it cannot be told."""
 MOST_DIFFERENCES = 6
 COPY_ALIKE = 25.0

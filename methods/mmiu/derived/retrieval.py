@@ -78,6 +78,12 @@ def text_to_image(
         "natural image",
         subject.image_id,
         tuple(each.image_id for each in wrong),
+        tuple(
+            each.image_id
+            for each in subjects
+            if {each.title, each.caption} & {subject.title, subject.caption}
+            and each.image_id != subject.image_id
+        ),
         key_word=subject.caption,
         other_word=absent.caption,
     )

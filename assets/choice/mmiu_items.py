@@ -36,7 +36,7 @@ from methods.mmiu.converting import (
 )
 from methods.mmiu.derived import DERIVED, derived
 from methods.mmiu.derived.subjects import Subject
-from methods.mmiu.distractors import PROMPT, SCHEMA, distractors_data, read_distractors
+from methods.mmiu.distractors import SCHEMA, distractors_data, read_distractors
 from methods.mmiu.making import Asked, MadeItem, finished, made_unanswerable
 from methods.mmiu.metadata import Sample
 from resources.images.derived import DerivedPictures
@@ -47,6 +47,7 @@ from resources.metadata_files import brought_samples
 from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
+NOTHING = "No question is asked for: no metadata is given, and n_derived or tasks says none."
 TABLE, PICTURES, LOSSES = "choice.mmiu_items", "choice.mmiu_images", "choice.failed"
 
 
@@ -121,7 +122,9 @@ def mmiu_items(
     written = _by_model(context, llm, by_model, gathered)
     asked += [Asked(row["sample"], "text", row["question"]) for row in written.rows]
     failed = [*lost, *written.failed]
-    if not asked:
+    if not samples and not gathered.failed:
+        context.log.warning(NOTHING)
+    elif not asked:
         why = in_words(Counter(row["reason"] for row in [*gathered.failed, *failed])) or "no sample"
         raise dg.Failure(
             f"{TABLE} keeps its earlier rows: no question could be made ({why}).",
@@ -134,15 +137,9 @@ def mmiu_items(
         len(samples),
         settings.max_failed_share,
     )
-    failed += gathered.failed
-    for each in made_unanswerable(
-        asked, gathered.elsewhere, settings.unanswerable_per_task, settings.seed
-    ):
-        if isinstance(each, Asked):
-            asked.append(each)
-        else:
-            of, loss = each
-            failed.append(_lost(gathered.samples[of.sample], loss))
+    changed, unchanged = _unanswerable(asked, gathered, settings)
+    asked += changed
+    failed += [*gathered.failed, *unchanged]
     keys = {row["item_id"]: row["answer"] for row in warehouse.read("choice/mmiu_keys").to_pylist()}
     calls = {sample_id(row["sample"]): row for row in written.rows}
     rows = [
@@ -240,7 +237,24 @@ def _by_model(
         wrong = read_distractors(sample, reply)
         return [{"sample": sample, "question": question_of(sample, wrong)}]
 
-    return ask_and_read(context, llm, TABLE, prompt(PROMPT), asks, read, lambda _: SCHEMA)
+    return ask_and_read(
+        context, llm, TABLE, prompt("mmiu/write_distractors"), asks, read, lambda _: SCHEMA
+    )
+
+
+def _unanswerable(
+    asked: Sequence[Asked], gathered: Gathered, settings: MmiuSettings
+) -> tuple[list[Asked], list[Row]]:
+    """The unanswerable questions, and losses: those that no strategy fits."""
+    changed, lost = [], []
+    most = settings.unanswerable_per_task
+    for each in made_unanswerable(asked, gathered.elsewhere, most, settings.seed):
+        if isinstance(each, Asked):
+            changed.append(each)
+        else:
+            of, loss = each
+            lost.append(_lost(gathered.samples[of.sample], loss))
+    return changed, lost
 
 
 def _row(item: MadeItem, origin: Origin, written: Row) -> Row:
@@ -290,6 +304,7 @@ def _write(
     )
     tasks = Counter(row["task"] for row in rows)
     counts = {
+        **({} if rows else {"warning": NOTHING}),
         "unanswerable": sum(row["strategy"] is not None for row in rows),
         "wrong choices by a model": sum(row["call_key"] is not None for row in rows),
         "left out over max_per_task": n_left_out,

@@ -7,7 +7,7 @@ What belongs here: the copy of `ledger.sqlite`. The ledger itself is
 import dagster as dg
 import pyarrow as pa
 
-from assets.choice import items
+from assets.choice import items, mmiu_items
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate import judgments
@@ -19,7 +19,7 @@ from resources.warehouse import Warehouse, arrow_schema
 N_SHOWN = 20
 
 
-@table_asset("ledger.calls", kinds={"sqlite"}, deps=[rewrites, items, judgments])
+@table_asset("ledger.calls", kinds={"sqlite"}, deps=[rewrites, items, mmiu_items, judgments])
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
 ) -> dg.MaterializeResult:

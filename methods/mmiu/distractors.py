@@ -13,7 +13,6 @@ from methods.mmiu.converting import n_choices
 from methods.mmiu.metadata import Sample
 from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
 
-PROMPT = "mmiu/write_distractors"
 SCHEMA: JsonSchema = object_schema({"distractors": {"type": "array", "items": {"type": "string"}}})
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 

@@ -106,9 +106,10 @@ def _candidates(
     stem: str, named: Mapping[str, int], pixels: Mapping[int, Pixels]
 ) -> tuple[Scores, float] | None:
     words = stem.lower()
-    if "sharpest" in words or "least noise" in words:
-        sign = 1 if "sharpest" in words else -1
-        return {key: sign * _detail(pixels[number]) for key, number in named.items()}, -np.inf
+    if "sharpest" in words:
+        return {key: _detail(pixels[number]) for key, number in named.items()}, -np.inf
+    if "least noise" in words:
+        return {key: -_noise(pixels[number]) for key, number in named.items()}, -np.inf
     asked = [number for number in pixels if number not in named.values()]
     place = next((place for place in _PLACES if place in words), None)
     if place and len(asked) == 2:
@@ -130,6 +131,11 @@ def _candidates(
 
 def _detail(pixels: Pixels) -> float:
     return float((np.diff(pixels, axis=0) ** 2).mean() + (np.diff(pixels, axis=1) ** 2).mean())
+
+
+def _noise(pixels: Pixels) -> float:
+    """What most neighbouring pixels differ by; edges are few."""
+    return float(np.median(np.abs(np.diff(pixels, axis=0))))
 
 
 def _halves_agree(joined: Pixels, pair: list[Pixels], *, across: bool) -> float:

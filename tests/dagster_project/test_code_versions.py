@@ -109,6 +109,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmdu/answers", {"dialogue/answers"}),
         ("rewriting/rewrite", {"rewrite/rewrites"}),
         ("mmbench/write_item", {"choice/items"}),
+        ("mmiu/write_distractors", {"choice/mmiu_items"}),
         ("mmdu/judge", {"evaluate/judgments"}),
     ],
 )
@@ -216,7 +217,7 @@ READ_AND_JUDGED = {"evaluate/answers", "evaluate/judgments"}
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
-    *("rewrite/rewrites", "choice/items"),
+    *("rewrite/rewrites", "choice/items", "choice/mmiu_items"),
 }
 
 

@@ -113,6 +113,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
     assert upstream[dg.AssetKey(["ledger", "calls"])] == {
         dg.AssetKey(["rewrite", "rewrites"]),
         dg.AssetKey(["choice", "items"]),
+        dg.AssetKey(["choice", "mmiu_items"]),
         dg.AssetKey(["evaluate", "judgments"]),
     }
     assert dg.AssetKey(["ingest", "wit_rows"]) in reached

@@ -199,6 +199,22 @@ def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) 
         assert f"Leaderboard ({row['release_id']}, Circular/" in main_job.output
 
 
+def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -> None:
+    (card,) = rows(main_job, "FROM release.releases WHERE name = 'mmiu'")
+    assert 12 <= card["n_items"] <= 24 and card["provider"] == "offline"
+    found = {
+        row["model"]: row["value"]
+        for row in rows(
+            main_job,
+            "SELECT model, value FROM evaluate.leaderboard WHERE release = $release "
+            "AND metric = 'Accuracy/macro by task'",
+            release=card["release_id"],
+        )
+    }
+    assert found["offline-careful"] > 60 > found["offline-careless"]
+    assert f"Leaderboard ({card['release_id']}, Accuracy/" in main_job.output
+
+
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:
     per_dialogue = rows(
         main_job,

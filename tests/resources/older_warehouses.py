@@ -57,7 +57,14 @@ def today(before: Rows) -> Rows:
     for row in after["ledger.calls"]:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
-    made_later = ("evaluate.missing", "release.choices", "choice.items", "choice.failed")
+    made_later = (
+        "evaluate.missing",
+        "release.choices",
+        "choice.items",
+        "choice.failed",
+        "choice.mmiu_items",
+        "choice.mmiu_images",
+    )
     return {**after, **{table: [] for table in made_later}}
 
 

@@ -21,6 +21,7 @@ ASKING = {
     "dialogue/answers",
     "rewrite/rewrites",
     "choice/items",
+    "choice/mmiu_items",
     "evaluate/answers",
     "evaluate/judgments",
 }

@@ -205,6 +205,13 @@ def data_of(name: str, outside: str) -> dict:
             "caption": outside,
             "summary": outside,
         },
+        "mmiu/write_distractors": {
+            "n_distractors": 3,
+            "context": outside,
+            "question": outside,
+            "answer": outside,
+            "also_right": outside,
+        },
     }[name]
 
 
@@ -216,6 +223,7 @@ IMAGES_OF = {
     "rewriting/rewrite": [],
     "choice/extract": [],
     "mmbench/write_item": ["x"],
+    "mmiu/write_distractors": ["x", "y"],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

@@ -34,7 +34,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     **dict.fromkeys(
         (
             *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
-            *("rewrite.rewrites", "choice.items", "choice.translations"),
+            *("rewrite.rewrites", "choice.items", "choice.translations", "choice.mmiu_items"),
         ),
         lambda benchmarks: _models("writer"),
     ),

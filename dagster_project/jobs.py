@@ -45,7 +45,7 @@ DESCRIPTIONS = {
     "cluster": "Entries of all shards to image sets.",
     "dialogue": "Image sets to dialogues.",
     "rewrite": "Questions of dialogues to rewrites.",
-    "choice": "Entries to multiple-choice items, and these to other languages.",
+    "choice": "Entries and metadata to multiple-choice items, and these to other languages.",
     "review": "Dialogues, rewrites and multiple-choice items through review; how far people agree.",
     "release": "What is approved to frozen releases and their exports.",
     "evaluate": "Models on the releases in force: answers, judgments, scores; leaderboard, reports.",

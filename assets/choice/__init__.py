@@ -1,9 +1,10 @@
-"""Multiple choice: items of MMBench's form, written from the project's own entries (MMBench, 3.2), and
-their translations."""
+"""Multiple choice: items written from the project's own entries (MMBench, 3.2), their translations, and
+questions on several images made of samples (MMIU, 3.2)."""
 
 from assets.choice.items import items
+from assets.choice.mmiu_items import mmiu_items
 from assets.choice.translations import translations
 
-ASSETS = [items, translations]
+ASSETS = [items, translations, mmiu_items]
 
-__all__ = ["ASSETS", "items", "translations"]
+__all__ = ["ASSETS", "items", "mmiu_items", "translations"]

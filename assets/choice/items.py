@@ -1,7 +1,8 @@
 """Multiple-choice items, written from entries (MMBench, 3.2).
 
 What belongs here: which entries are written about, and the rows that replies become. Who is asked for
-which ability, reading the replies and the order of choices are `methods/mmbench/writing.py`.
+which ability, and reading the replies are `methods/mmbench/writing.py`; the order of choices is
+`methods/choice/placing.py`.
 """
 
 from collections import Counter
@@ -17,8 +18,9 @@ from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read,
 from assets.common.losses import in_words
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
+from methods.choice.placing import placed
 from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
-from methods.mmbench.writing import SCHEMA, assigned, item_id, placed, read_item
+from methods.mmbench.writing import SCHEMA, assigned, item_id, read_item
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt

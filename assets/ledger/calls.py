@@ -7,7 +7,7 @@ What belongs here: the copy of `ledger.sqlite`. The ledger itself is
 import dagster as dg
 import pyarrow as pa
 
-from assets.choice import translations
+from assets.choice import mmiu_items, translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate import judgments, second_readings
@@ -20,7 +20,9 @@ N_SHOWN = 20
 
 
 @table_asset(
-    "ledger.calls", kinds={"sqlite"}, deps=[rewrites, translations, judgments, second_readings]
+    "ledger.calls",
+    kinds={"sqlite"},
+    deps=[rewrites, translations, mmiu_items, judgments, second_readings],
 )
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]

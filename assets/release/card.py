@@ -87,7 +87,7 @@ def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) 
 
     A text that a person wrote has neither.
     """
-    set_ids = [row["set_id"] for row in release.rows["items"]]
+    set_ids = [row["set_id"] for row in release.rows["items"] if row["set_id"] is not None]
     written: list[Mapping[str, Any]] = [
         *release.rows["turns"],
         *release.rows["references"],

@@ -11,6 +11,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.choice.items import ItemsSettings, items
+from assets.choice.mmiu_items import mmiu_items
 from assets.choice.translations import translations
 from assets.cluster import require_whole_sets
 from assets.common.automation import SHARDS, when_changed
@@ -23,6 +24,8 @@ from assets.release.built_choices import ALL_NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
 from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
 from assets.release.built_dialogues import built_dialogues
+from assets.release.built_questions import NAME as QUESTIONS_NAME
+from assets.release.built_questions import built_questions
 from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
 from assets.release.in_force import (
     ReleaseSettings,
@@ -41,7 +44,7 @@ from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 
-NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES})
+NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES, QUESTIONS_NAME})
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
@@ -63,7 +66,7 @@ class Frozen(NamedTuple):
     "release.releases",
     settings=ReleaseSettings,
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
-    deps=[approved, questions, answers, items, translations, entries],
+    deps=[approved, questions, answers, items, translations, mmiu_items, entries],
     automation_condition=WHEN_APPROVED,
 )
 def releases(
@@ -74,7 +77,8 @@ def releases(
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
-    items a dev and a test split, in English and in other languages.
+    items a dev and a test split, in English and in other languages, of questions on several images one
+    more benchmark.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -112,7 +116,11 @@ def _freeze(
     require_pinnable(warehouse, settings.pinned)
     reviewed = _reviewed(warehouse)
     seed = used(context.instance, "choice.items", ItemsSettings).seed
-    lines = (built_dialogues(warehouse, reviewed), built_choices(warehouse, reviewed, seed))
+    lines = (
+        built_dialogues(warehouse, reviewed),
+        built_choices(warehouse, reviewed, seed),
+        built_questions(warehouse, reviewed),
+    )
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     if not built:

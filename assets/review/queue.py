@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.choice import items, translations
+from assets.choice import items, mmiu_items, translations
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
@@ -29,7 +29,7 @@ KINDS_MADE = ("dialogue", "rewrite", "multiple_choice", "translation")
 @table_asset(
     "review.queue",
     kinds={"image"},
-    deps=[dialogues, rewrites, items, translations],
+    deps=[dialogues, rewrites, items, translations, mmiu_items],
     automation_condition=WHEN_READY,
 )
 def queue(

@@ -1,16 +1,16 @@
 """Writing multiple-choice items with a model (MMBench, 3.2).
 
-What belongs here: which ability is asked of which image, reading the model's reply, and the order of
-the choices, which no model decides. Reading is strict: an item that is not sound is refused by name.
+What belongs here: which ability is asked of which image, reading the model's reply, and the id of an
+item. Reading is strict: an item that is not sound is refused by name. No model decides the order of the
+choices (`methods/choice/placing.py`).
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from methods.choice.lettered import LETTERS
+from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
 from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
 from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
@@ -30,8 +30,6 @@ SCHEMA = object_schema(
 """JSON schema of a reply; `hint` is empty where there is none."""
 
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
-_BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
-_MARK = re.compile(r"(?:\(([A-Ha-h1-8])\)|([A-Ha-h1-8])[.):])\s+(?=\S)")
 _IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 _LETTER_NAMED = re.compile(
     r"\b(?:option|choice|answer|letter)s?\s+\(?[A-H]\b|\([A-H]\)|\b[A-H] (?:or|and) [A-H]\b"
@@ -59,13 +57,6 @@ class Written(NamedTuple):
     hint: str | None
     answer: str
     distractors: tuple[str, ...]
-
-
-class Placed(NamedTuple):
-    """The choices of an item in order of letter, and the letter of the right one."""
-
-    choices: tuple[str, ...]
-    key: str
 
 
 # --- What is asked of whom -----------------------------------------------------------------------
@@ -117,8 +108,8 @@ def read_item(reply: str) -> Written:
         raise ParseError("not_unicode", "A text has half a character (a lone surrogate).")
     if not question:
         raise ParseError("empty_question", "The question is empty.")
-    answer, *wrong = _without_marks([answer, *distractors])
-    _require_choices(answer, wrong)
+    answer, *wrong = without_marks([answer, *distractors])
+    require_wrong(answer, wrong, FEWEST - 1, MOST - 1, "one to three")
     _require_alone(question, hint, [answer, *wrong])
     _require_no_give_away(f"{question} {hint}", answer, wrong)
     return Written(question, hint or None, answer, tuple(wrong))
@@ -136,50 +127,8 @@ def _fields(given: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
             'The reply needs "question", "hint" and "answer" as texts and "distractors" as a list of '
             "texts.",
         )
-    question, hint, answer = (_one_line(str(text)) for text in texts)
-    return question, hint, answer, [_one_line(text) for text in distractors]
-
-
-def _one_line(text: str) -> str:
-    return _BLANK.sub(" ", text).strip()
-
-
-def _without_marks(choices: list[str]) -> list[str]:
-    """The choices without `A. ` or `(1) ` before each; as they are where not all have one."""
-    marks = [_MARK.match(choice) for choice in choices]
-    named = [mark[1] or mark[2] for mark in marks if mark]
-    if len(set(named)) == len(choices):
-        return [choice[mark.end() :] for choice, mark in zip(choices, marks, strict=True) if mark]
-    if any(name.isalpha() for name in named):
-        raise ParseError(
-            "lettered_choice",
-            "Choices begin with a letter such as 'A.': write them without letters.",
-        )
-    return choices
-
-
-def _require_choices(answer: str, wrong: Sequence[str]) -> None:
-    n_choices = 1 + len(wrong)
-    if n_choices < FEWEST:
-        raise ParseError("too_few_choices", "There is no distractor: write one to three.")
-    if n_choices > MOST:
-        raise ParseError(
-            "too_many_choices", f"There are {len(wrong)} distractors: write one to three."
-        )
-    if not all((answer, *wrong)):
-        raise ParseError("empty_choice", "The answer or a distractor is empty.")
-    said = [_said(choice) for choice in wrong]
-    if _said(answer) in said:
-        raise ParseError("answer_among_distractors", "The right answer is among the distractors.")
-    if len(set(said)) < len(said):
-        twice, _ = Counter(said).most_common(1)[0]
-        raise ParseError("repeated_choice", f"A distractor is there twice: {twice[:80]!r}.")
-
-
-def _said(choice: str) -> str:
-    """A choice without what makes no other choice of it: case, articles, closing punctuation."""
-    plain = choice.casefold().strip(" .,;:!?'\"")
-    return re.sub(r"^(?:a|an|the) ", "", plain)
+    question, hint, answer = (one_line(str(text)) for text in texts)
+    return question, hint, answer, [one_line(text) for text in distractors]
 
 
 def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
@@ -214,33 +163,11 @@ def _require_no_give_away(asked: str, answer: str, wrong: Sequence[str]) -> None
 
 
 def _names(asked: str, choice: str) -> bool:
-    said = re.escape(_said(choice))
-    return bool(said) and re.search(rf"(?<!\w){said}(?!\w)", asked.casefold()) is not None
+    plain = re.escape(said(choice))
+    return bool(plain) and re.search(rf"(?<!\w){plain}(?!\w)", asked.casefold()) is not None
 
 
-# --- The order of the choices --------------------------------------------------------------------
-
-
-def placed(items: Sequence[Written], seed: int) -> list[Placed]:
-    """The choices of each item in an order of their own.
-
-    Of items with equally many choices, each letter is the right one equally often, up to one, among the
-    first n for every n. Which one is drawn by seed from what the model wrote, the right choice among
-    it: nobody who knows the seed and the finished items alone can draw it again.
-    """
-    used: dict[int, Counter[str]] = {}
-    found = []
-    for item in items:
-        n_choices = 1 + len(item.distractors)
-        counts = used.setdefault(n_choices, Counter(dict.fromkeys(LETTERS[:n_choices], 0)))
-        fewest = min(counts.values())
-        rarest = [letter for letter in counts if counts[letter] == fewest]
-        key = min(rarest, key=partial(content_id, seed, item))
-        counts[key] += 1
-        choices = sorted(item.distractors, key=partial(content_id, seed, item))
-        choices.insert(LETTERS.index(key), item.answer)
-        found.append(Placed(tuple(choices), key))
-    return found
+# --- Ids -------------------------------------------------------------------------------------------
 
 
 def item_id(

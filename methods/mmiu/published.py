@@ -47,7 +47,7 @@ PUBLISHED_FILES = {
 SUBSET, LEVEL = "subset", "images"
 DERIVED = (TASK, RELATION, SUBSET, LEVEL)
 """Labels that follow from the record's task and its images."""
-_CONTEXT = "Context"
+CONTEXT = "Context"
 _FORM = (
     *("id", "index", "item_id", "question", "context", "options", "output", "answer"),
     *("image", "image_path", "input_image_path", TASK, *LETTERS),
@@ -76,7 +76,7 @@ def write_published(
 def mmiu_record(item: PublishedItem, ids: "_Ids") -> dict[str, Any]:
     """One question as a record of the JSON, with an `id` if its own is not the one by its place."""
     task, others = _released_labels(item)
-    question, context = question_and_hint(item.turns[0].question, _CONTEXT, len(item.images))
+    question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
     options = options_text(item.choices)
     return {
         **({} if ids.next(task) == item.item_id else {"id": item.item_id}),
@@ -103,7 +103,7 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
     )
     numbered = are_indexes(item.item_id for item in items)
     for place, (item, (task, others)) in enumerate(zip(items, released, strict=True), start=1):
-        question, context = question_and_hint(item.turns[0].question, _CONTEXT, len(item.images))
+        question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
         yield tsv_line(
             [
                 *(item.item_id if numbered else str(place), item.item_id, task),
@@ -202,7 +202,7 @@ def _item(
             images,
             {**_derived(cells.get(TASK, ""), len(images)), **labels},
             _without_choices(cells.get("context", ""), options or options_text(choices)),
-            _CONTEXT,
+            CONTEXT,
         ),
     )
 

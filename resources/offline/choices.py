@@ -13,9 +13,11 @@ from resources.offline.comparisons import brightest_first
 from resources.offline.image_facts import Facts
 from resources.offline.prompt_parsing import asked_about, tokens
 from resources.offline.seeded_choice import SeededChoice
+from resources.offline.several_images import best_of_several
 from resources.offline.stated_facts import StatedFact, correctness
 
 _OPTION = re.compile(r"(?:^|\s)(?:\(([A-H])\)|([A-H])[.):])\s+(?=\S)")
+_IMAGE = re.compile(r"image (\d+)\.?", re.IGNORECASE)
 _PHRASES = ("{}", "on the {}", "{} forms", "{} format")
 
 
@@ -35,6 +37,8 @@ def options(question: str) -> tuple[str, dict[str, str]]:
 
 def best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
     """Return the letter of the option that agrees best with the pictures."""
+    if len(pictures) > 1 and (letter := best_of_several(stem, offered, pictures)):
+        return letter
     seeded = SeededChoice("choice", stem, sorted(offered.items()), sorted(pictures.items()))
     scores = {letter: _agreement(stem, text, pictures) for letter, text in offered.items()}
     top = max(scores.values())
@@ -42,7 +46,9 @@ def best(stem: str, offered: dict[str, str], pictures: dict[int, Facts]) -> str:
 
 
 def _agreement(stem: str, option: str, pictures: dict[int, Facts]) -> float:
-    named = [number for number in tokens(option) if number in pictures]
+    alone = _IMAGE.fullmatch(option.strip())
+    named = [int(alone[1])] if alone else tokens(option)
+    named = [number for number in named if number in pictures]
     if len(named) == 1:
         return _fits_stem(stem, named[0], pictures)
     asked = asked_about(stem, pictures)

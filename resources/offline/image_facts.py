@@ -7,7 +7,7 @@ model is called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from scipy import ndimage
 from resources.offline import colours
 
 SIDE = 96
+THUMB = 48
+"""Pixels of the sides of the small square copy that pictures are compared by."""
 _EIGHT_WAYS = np.ones((3, 3), dtype=int)
 
 
@@ -35,6 +37,10 @@ class Facts:
     shape: str
     place: str
     count: str
+    # Neither shown nor compared: choices are drawn by what is shown of a picture.
+    thumbnail: NDArray[np.uint8] = field(
+        default_factory=lambda: np.zeros((THUMB, THUMB, 3), np.uint8), repr=False, compare=False
+    )
 
     @property
     def colour_names(self) -> tuple[str, ...]:
@@ -76,6 +82,7 @@ def analyse(image: Image.Image) -> Facts:
         shape=shape,
         place=place,
         count=_count(sizes),
+        thumbnail=np.asarray(Image.fromarray(pixels).resize((THUMB, THUMB), Image.Resampling.BOX)),
     )
 
 

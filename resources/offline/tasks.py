@@ -16,6 +16,7 @@ from resources.offline.candidates import candidate
 from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import ChatRequest
 from resources.offline.chinese import translate
+from resources.offline.distractors import write_distractors
 from resources.offline.errors import BadRequest
 from resources.offline.extraction import extract
 from resources.offline.items import write_item
@@ -28,6 +29,7 @@ from resources.offline.summaries import write_summary
 _REPAIR = re.compile(r"Again: your last reply could not be used\b")
 _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
+    "distractors": write_distractors,
     "extract": extract,
     "item": write_item,
     "judge": judge,

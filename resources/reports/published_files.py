@@ -63,7 +63,7 @@ def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[st
                 image_ids.append(take_in(image, None, store).image_id)
                 continue
             if image not in known:
-                known[image] = take_in(_picture(folder, image), None, store).image_id
+                known[image] = take_in(picture_in(folder, image), None, store).image_id
             image_ids.append(known[image])
         except ImageRejected as rejected:
             if item.images_may_be_absent and rejected.reason == "missing":
@@ -83,7 +83,7 @@ def _without_images(item: PublishedItem) -> Item:
     return Item(item.item_id, turns, (), item.choices, item.group_id, item.labels)
 
 
-def _picture(folder: Path, name: str) -> bytes:
+def picture_in(folder: Path, name: str) -> bytes:
     """The bytes of a picture in `folder` under an untrusted name. Raises ImageRejected."""
     parts = [part for part in PurePosixPath(name).parts if part != "/"]
     if ".." in parts or "\0" in name or "\\" in name:

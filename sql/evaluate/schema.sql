@@ -277,13 +277,6 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_agreement (
     CHECK (value IS NULL OR (low <= value AND value <= high))
 );
 
--- Task map from scores: tasks are near each other where the same models do well on both. A task is a value
--- of `label`; `mean_score` is the mean of the models' scores on it, `place` 1 that of the lowest. Tasks
--- without a place on the map have the reason. `linkage` is that of the hierarchical clustering.
-CREATE TABLE IF NOT EXISTS evaluate.task_map (
--- Two models on the items of one ability, by the first metric that is split, failures at the floor: as
--- evaluate.comparisons. p after Holm is over all pairs and all values of the label.
-CREATE TABLE IF NOT EXISTS evaluate.ability_comparisons (
 -- Item analysis of releases whose observations are right or wrong: filters, statistics, subsets, and the
 -- review of what they flag.
 
@@ -294,56 +287,6 @@ CREATE TABLE IF NOT EXISTS evaluate.filters (
     release_id VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
-    metric VARCHAR NOT NULL,
-    label VARCHAR NOT NULL,
-    task VARCHAR NOT NULL,
-    place INTEGER NOT NULL CHECK (place > 0),
-    mean_score DOUBLE NOT NULL,
-    n_units INTEGER NOT NULL CHECK (n_units > 0),
-    n_models INTEGER NOT NULL CHECK (n_models > 0),
-    cluster INTEGER CHECK (cluster > 0),
-    x DOUBLE,
-    y DOUBLE,
-    linkage VARCHAR NOT NULL,
-    reason VARCHAR,
-    PRIMARY KEY (release_id, judge, judge_version, task),
-    CHECK ((cluster IS NULL) = (reason IS NOT NULL)),
-    CHECK ((x IS NULL) = (cluster IS NULL) AND (y IS NULL) = (cluster IS NULL))
-);
-
--- The distances that a task map is made of: every two tasks on it, `first` before `second` by name.
-CREATE TABLE IF NOT EXISTS evaluate.task_distances (
-    release_id VARCHAR NOT NULL,
-    judge VARCHAR NOT NULL,
-    judge_version VARCHAR NOT NULL,
-    first VARCHAR NOT NULL,
-    second VARCHAR NOT NULL,
-    distance DOUBLE NOT NULL CHECK (distance BETWEEN 0 AND 2),
-    PRIMARY KEY (release_id, judge, judge_version, first, second),
-    CHECK (first < second)
--- What the extractor reads in answers that a rule has read: a sample, by which the two are compared. It
--- counts in no score. Without a value there is the reason why.
-CREATE TABLE IF NOT EXISTS evaluate.second_readings (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    model VARCHAR NOT NULL,
-    item_id VARCHAR NOT NULL,
-    trial VARCHAR NOT NULL,
-    turn INTEGER NOT NULL,
-    extractor VARCHAR NOT NULL,
-    value VARCHAR,
-    reason VARCHAR,
-    answer_call_key VARCHAR,
-    call_key VARCHAR NOT NULL,
-    prompt_version VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, model, item_id, trial, turn),
-    CHECK ((value IS NULL) = (reason IS NOT NULL))
-);
-
--- Answers whose letter people read: as `review.queue`, without the model and without anybody's reading.
-CREATE TABLE IF NOT EXISTS evaluate.extraction_queue (
-    item_id VARCHAR PRIMARY KEY,
-    kind VARCHAR NOT NULL CHECK (kind = 'extraction'),
     filter VARCHAR NOT NULL CHECK (filter IN ('text_only', 'wrong_item')),
     models VARCHAR[] NOT NULL,
     min_models INTEGER NOT NULL CHECK (min_models > 0),
@@ -431,6 +374,76 @@ CREATE TABLE IF NOT EXISTS evaluate.item_queue (
     image_ids VARCHAR[] NOT NULL
 );
 
+-- What people decided on flagged items, one row for each release that has the item.
+CREATE TABLE IF NOT EXISTS evaluate.item_decisions (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    review_item_id VARCHAR NOT NULL,
+    flags VARCHAR[] NOT NULL,
+    decision VARCHAR NOT NULL CHECK (decision IN ('pending', 'keep', 'edit', 'reject')),
+    reason VARCHAR,
+    reviewers VARCHAR[] NOT NULL,
+    content JSON NOT NULL,
+    PRIMARY KEY (release_id, item_id)
+);
+
+-- Predictions that a model made elsewhere and a person imported: one answer a pass of an item. `prediction` is
+-- empty where the file has nothing for a pass that it names.
+CREATE TABLE IF NOT EXISTS evaluate.predictions (
+    release_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL CHECK (starts_with(model, 'file:')),
+    item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    turn INTEGER NOT NULL,
+    prediction VARCHAR NOT NULL,
+    PRIMARY KEY (release_id, model, item_id, trial, turn)
+);
+
+-- The files that they are from: one a model and release, by the hash of the predictions that it has. `counts`
+-- are its records by what became of those that are no prediction of their own.
+CREATE TABLE IF NOT EXISTS evaluate.prediction_files (
+    release_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL CHECK (starts_with(model, 'file:')),
+    content_hash VARCHAR NOT NULL,
+    file VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL,
+    n_rows INTEGER NOT NULL CHECK (n_rows > 0),
+    n_items INTEGER NOT NULL CHECK (n_items > 0),
+    counts MAP(VARCHAR, INTEGER) NOT NULL,
+    PRIMARY KEY (release_id, model)
+);
+
+-- What the extractor reads in answers that a rule has read: a sample, by which the two are compared. It
+-- counts in no score. Without a value there is the reason why.
+CREATE TABLE IF NOT EXISTS evaluate.second_readings (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    turn INTEGER NOT NULL,
+    extractor VARCHAR NOT NULL,
+    value VARCHAR,
+    reason VARCHAR,
+    answer_call_key VARCHAR,
+    call_key VARCHAR NOT NULL,
+    prompt_version VARCHAR NOT NULL,
+    PRIMARY KEY (release_id, model, item_id, trial, turn),
+    CHECK ((value IS NULL) = (reason IS NOT NULL))
+);
+
+-- Answers whose letter people read: as `review.queue`, without the model and without anybody's reading.
+CREATE TABLE IF NOT EXISTS evaluate.extraction_queue (
+    item_id VARCHAR PRIMARY KEY,
+    kind VARCHAR NOT NULL CHECK (kind = 'extraction'),
+    set_id VARCHAR NOT NULL,
+    content JSON NOT NULL,
+    content_hash VARCHAR NOT NULL,
+    context JSON,
+    image_ids VARCHAR[] NOT NULL
+);
+
 -- How far the reading of letters can be trusted, one figure a row. `reader` and `other` are who reads:
 -- 'rule', 'extractor', 'strict' (by rule, else by the extractor), 'compat_rule', 'compat', 'people';
 -- `subset` a stratum or a reason, empty for all; `model` empty for all models.
@@ -455,11 +468,8 @@ CREATE TABLE IF NOT EXISTS evaluate.extraction_quality (
     CHECK ((value IS NULL) = (reason IS NOT NULL)),
     CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
     CHECK (ci_low IS NULL OR (ci_low <= value AND value <= ci_high))
-    aggregation VARCHAR NOT NULL,
-    subset_label VARCHAR NOT NULL,
-    subset_value VARCHAR NOT NULL,
-    first VARCHAR NOT NULL,
-    second VARCHAR NOT NULL,
+);
+
 -- Two releases in force that are one in two languages: what each model scores more on the first, on the items
 -- that both have, by drawing these items in pairs. `n_pairs` of them are in the subset; items that only one
 -- release has, and items of one id that are not alike but for the language, are counted and left out.
@@ -491,22 +501,6 @@ CREATE TABLE IF NOT EXISTS evaluate.language_gaps (
     ci_high DOUBLE,
     p DOUBLE CHECK (p BETWEEN 0 AND 1),
     p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
-    n_units INTEGER NOT NULL,
-    n_clusters INTEGER NOT NULL,
-    PRIMARY KEY (release_id, judge, judge_version, subset_label, subset_value, first, second),
-    CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
--- What people decided on flagged items, one row for each release that has the item.
-CREATE TABLE IF NOT EXISTS evaluate.item_decisions (
-    benchmark VARCHAR NOT NULL,
-    release_id VARCHAR NOT NULL,
-    item_id VARCHAR NOT NULL,
-    review_item_id VARCHAR NOT NULL,
-    flags VARCHAR[] NOT NULL,
-    decision VARCHAR NOT NULL CHECK (decision IN ('pending', 'keep', 'edit', 'reject')),
-    reason VARCHAR,
-    reviewers VARCHAR[] NOT NULL,
-    content JSON NOT NULL,
-    PRIMARY KEY (release_id, item_id)
     reason VARCHAR,
     PRIMARY KEY (
         first_release, second_release, judge, judge_version, model, metric, aggregation, subset_label,
@@ -514,28 +508,65 @@ CREATE TABLE IF NOT EXISTS evaluate.item_decisions (
     ),
     CHECK (difference IS NOT NULL OR reason IS NOT NULL),
     CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
--- Predictions that a model made elsewhere and a person imported: one answer a pass of an item. `prediction` is
--- empty where the file has nothing for a pass that it names.
-CREATE TABLE IF NOT EXISTS evaluate.predictions (
-    release_id VARCHAR NOT NULL,
-    model VARCHAR NOT NULL CHECK (starts_with(model, 'file:')),
-    item_id VARCHAR NOT NULL,
-    trial VARCHAR NOT NULL,
-    turn INTEGER NOT NULL,
-    prediction VARCHAR NOT NULL,
-    PRIMARY KEY (release_id, model, item_id, trial, turn)
 );
 
--- The files that they are from: one a model and release, by the hash of the predictions that it has. `counts`
--- are its records by what became of those that are no prediction of their own.
-CREATE TABLE IF NOT EXISTS evaluate.prediction_files (
+-- Two models on the items of one ability, by the first metric that is split, failures at the floor: as
+-- evaluate.comparisons. p after Holm is over all pairs and all values of the label.
+CREATE TABLE IF NOT EXISTS evaluate.ability_comparisons (
+    benchmark VARCHAR NOT NULL,
     release_id VARCHAR NOT NULL,
-    model VARCHAR NOT NULL CHECK (starts_with(model, 'file:')),
-    content_hash VARCHAR NOT NULL,
-    file VARCHAR NOT NULL,
-    sha256 VARCHAR NOT NULL,
-    n_rows INTEGER NOT NULL CHECK (n_rows > 0),
-    n_items INTEGER NOT NULL CHECK (n_items > 0),
-    counts MAP(VARCHAR, INTEGER) NOT NULL,
-    PRIMARY KEY (release_id, model)
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    aggregation VARCHAR NOT NULL,
+    subset_label VARCHAR NOT NULL,
+    subset_value VARCHAR NOT NULL,
+    first VARCHAR NOT NULL,
+    second VARCHAR NOT NULL,
+    difference DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    p DOUBLE CHECK (p BETWEEN 0 AND 1),
+    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
+    n_units INTEGER NOT NULL,
+    n_clusters INTEGER NOT NULL,
+    PRIMARY KEY (release_id, judge, judge_version, subset_label, subset_value, first, second),
+    CHECK (difference IS NULL OR (ci_low <= difference AND difference <= ci_high))
+);
+
+-- Task map from scores: tasks are near each other where the same models do well on both. A task is a value
+-- of `label`; `mean_score` is the mean of the models' scores on it, `place` 1 that of the lowest. Tasks
+-- without a place on the map have the reason. `linkage` is that of the hierarchical clustering.
+CREATE TABLE IF NOT EXISTS evaluate.task_map (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    label VARCHAR NOT NULL,
+    task VARCHAR NOT NULL,
+    place INTEGER NOT NULL CHECK (place > 0),
+    mean_score DOUBLE NOT NULL,
+    n_units INTEGER NOT NULL CHECK (n_units > 0),
+    n_models INTEGER NOT NULL CHECK (n_models > 0),
+    cluster INTEGER CHECK (cluster > 0),
+    x DOUBLE,
+    y DOUBLE,
+    linkage VARCHAR NOT NULL,
+    reason VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, task),
+    CHECK ((cluster IS NULL) = (reason IS NOT NULL)),
+    CHECK ((x IS NULL) = (cluster IS NULL) AND (y IS NULL) = (cluster IS NULL))
+);
+
+-- The distances that a task map is made of: every two tasks on it, `first` before `second` by name.
+CREATE TABLE IF NOT EXISTS evaluate.task_distances (
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    first VARCHAR NOT NULL,
+    second VARCHAR NOT NULL,
+    distance DOUBLE NOT NULL CHECK (distance BETWEEN 0 AND 2),
+    PRIMARY KEY (release_id, judge, judge_version, first, second),
+    CHECK (first < second)
 );

@@ -27,6 +27,9 @@ FROM (
     SELECT 'choice.translations', 'item ' || item_id || ' in ' || language
     FROM choice.translations WHERE call_key = $key
     UNION ALL
+    SELECT 'choice.mmiu_items', 'item ' || item_id || ', ' || task
+    FROM choice.mmiu_items WHERE call_key = $key
+    UNION ALL
     SELECT 'choice.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
     FROM choice.failed WHERE call_key = $key
     UNION ALL

@@ -12,6 +12,8 @@ WITH named AS (
     UNION ALL
     SELECT 'choice.translations', call_key FROM choice.translations
     UNION ALL
+    SELECT 'choice.mmiu_items', call_key FROM choice.mmiu_items
+    UNION ALL
     SELECT 'release.turns', call_key FROM release.turns
     UNION ALL
     SELECT 'release.references', call_key FROM release.references

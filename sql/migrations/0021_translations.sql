@@ -18,7 +18,7 @@ CREATE TABLE choice.translations (
 
 -- A CHECK cannot be altered: the table is made anew.
 CREATE TABLE choice.new_failed (
-    stage VARCHAR NOT NULL CHECK (stage IN ('items', 'translations')),
+    stage VARCHAR NOT NULL CHECK (stage IN ('items', 'mmiu_items', 'translations')),
     set_id VARCHAR NOT NULL,
     subject VARCHAR NOT NULL,
     reason VARCHAR NOT NULL,

@@ -27,6 +27,26 @@ made AS (
     SELECT p.rewrite_id, 'rewrite', p.set_id, d.image_ids, NULL, p.original, p.rewrite
     FROM rewrite.rewrites AS p
     JOIN dialogue.dialogues AS d USING (dialogue_id)
+),
+mmiu AS (
+    -- Of a picture that was changed, what was done to it, and the page of the first that it is made of.
+    SELECT i.*, c.page_urls, c.captions
+    FROM choice.mmiu_items AS i
+    JOIN (
+        SELECT
+            s.item_id,
+            list(coalesce(e.page_url, '') ORDER BY s.position) AS page_urls,
+            list(coalesce(m.change, m.source, e.caption, '') ORDER BY s.position) AS captions
+        FROM (
+            SELECT item_id, unnest(image_ids) AS image_id, generate_subscripts(image_ids, 1) AS position
+            FROM choice.mmiu_items
+        ) AS s
+        LEFT JOIN choice.mmiu_images AS m USING (image_id)
+        LEFT JOIN (
+            FROM entries QUALIFY row_number() OVER (PARTITION BY image_id ORDER BY entry_id) = 1
+        ) AS e ON e.image_id = coalesce(m.made_from[1], s.image_id)
+        GROUP BY s.item_id
+    ) AS c USING (item_id)
 )
 SELECT m.*, s.page_urls, s.captions
 FROM made AS m
@@ -62,4 +82,18 @@ SELECT
 FROM choice.translations AS t
 JOIN choice.items AS i USING (item_id)
 JOIN entries AS e USING (entry_id)
+UNION ALL BY NAME
+SELECT
+    i.item_id,
+    'multiple_choice' AS kind,
+    i.set_id,
+    i.image_ids,
+    i.question,
+    nullif(i.context, '') AS hint,
+    i.choices,
+    i.answer,
+    i.task AS category,
+    i.page_urls,
+    i.captions
+FROM mmiu AS i
 ORDER BY kind, item_id;

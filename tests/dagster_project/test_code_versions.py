@@ -110,6 +110,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("rewriting/rewrite", {"rewrite/rewrites"}),
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
+        ("mmiu/write_distractors", {"choice/mmiu_items"}),
         ("mmdu/judge", {"evaluate/judgments"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
@@ -218,7 +219,7 @@ READ_AND_JUDGED = {"evaluate/answers", "evaluate/second_readings", "evaluate/jud
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
-    *("rewrite/rewrites", "choice/items", "choice/translations"),
+    *("rewrite/rewrites", "choice/items", "choice/translations", "choice/mmiu_items"),
 }
 
 

@@ -117,6 +117,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
     assert upstream[dg.AssetKey(["ledger", "calls"])] == {
         dg.AssetKey(["rewrite", "rewrites"]),
         dg.AssetKey(["choice", "translations"]),
+        dg.AssetKey(["choice", "mmiu_items"]),
         dg.AssetKey(["evaluate", "judgments"]),
         dg.AssetKey(["evaluate", "second_readings"]),
     }

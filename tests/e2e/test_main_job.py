@@ -166,7 +166,7 @@ def test_sets_have_the_sizes_of_the_paper_and_no_page_twice(main_job: Run) -> No
 
 
 def test_releases_are_mmdu_json_whose_images_enter_once_and_are_there(main_job: Run) -> None:
-    released = rows(main_job, "SELECT * FROM release.releases WHERE split IS NULL")
+    released = rows(main_job, "SELECT * FROM release.releases WHERE name LIKE 'mmdu%'")
     assert {row["kind"] for row in released} == {"benchmark", "instruction"}
     for release in released:
         folder = main_job.home / "releases" / release["release_id"]
@@ -216,6 +216,22 @@ def test_what_models_score_more_in_english_is_on_the_reports_of_both_languages(
         for release in (row["first_release"], row["second_release"]):
             page = (main_job.home / "reports" / f"{release}.html").read_text()
             assert 'id="languages"' in page
+
+
+def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -> None:
+    (card,) = rows(main_job, "FROM release.releases WHERE name = 'mmiu'")
+    assert 12 <= card["n_items"] <= 24 and card["provider"] == "offline"
+    found = {
+        row["model"]: row["value"]
+        for row in rows(
+            main_job,
+            "SELECT model, value FROM evaluate.leaderboard WHERE release = $release "
+            "AND metric = 'Accuracy/macro by task'",
+            release=card["release_id"],
+        )
+    }
+    assert found["offline-careful"] > 60 > found["offline-careless"]
+    assert f"Leaderboard ({card['release_id']}, Accuracy/" in main_job.output
 
 
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:

@@ -73,6 +73,12 @@ def today(before: Rows) -> Rows:
         *ITEM_ANALYSIS,
         *("choice.translations", "evaluate.language_gaps"),
         *("evaluate.predictions", "evaluate.prediction_files"),
+        "evaluate.missing",
+        "release.choices",
+        "choice.items",
+        "choice.failed",
+        "choice.mmiu_items",
+        "choice.mmiu_images",
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,6 +19,7 @@ from resources.reports.parquet_table import tsv_lines_of
 from resources.reports.release_import import ReleaseFolderError, import_release
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
+    ANY_ASSETS,
     Result,
     Row,
     World,
@@ -31,6 +33,7 @@ from tests.assets.world import (
 from tests.doubles.garbling_proxy import Asked
 
 N_ITEMS = 10
+ITEMS = dg.AssetSelection.assets(["choice", "items"])
 FEW = {"choice__items": {"config": {"n_items": N_ITEMS}}}
 
 
@@ -58,7 +61,7 @@ def written(
     copy_of(released.root, root)
     world = make_world(root, released.corpus)
     world.write_settings({"choice": {"items": {"n_items": N_ITEMS}}})
-    run = world.run("choice")
+    run = world.run(ANY_ASSETS, assets=ITEMS)
     assert run.success
     asked = world.proxy.asked("item")
     release = world.release()
@@ -125,12 +128,14 @@ def test_an_item_names_its_call(written: Written) -> None:
 
 
 def test_written_again_nothing_is_asked_and_nothing_changes(world: World, written: Written) -> None:
-    assert world.run("choice").success
+    assert world.run(ANY_ASSETS, assets=ITEMS).success
     assert items_of(world) == written.items
     assert world.proxy.requests == []
     # More of them are asked for beside those that there are, which stay as they were placed.
-    more = world.run("choice", {"choice__items": {"config": {"n_items": N_ITEMS + 2}}})
-    assert more.success and len(world.proxy.asked("item")) == 2
+    more = world.run(
+        ANY_ASSETS, {"choice__items": {"config": {"n_items": N_ITEMS + 2}}}, assets=ITEMS
+    )
+    assert more.success and len(world.proxy.requests) == 2
     now = {row["item_id"]: row for row in items_of(world)}
     assert len(now) == N_ITEMS + 2
     assert [now[row["item_id"]] for row in written.items] == written.items
@@ -144,7 +149,7 @@ def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(
     shown = data_url_hash(world, lost["image_id"])
     world.proxy.rewrite(lambda asked: asked.images == [shown], reply)
 
-    run = world.run("choice", {"choice__items": {"config": {"n_items": N_ITEMS}}})
+    run = world.run(ANY_ASSETS, {"choice__items": {"config": {"n_items": N_ITEMS}}}, assets=ITEMS)
 
     assert run.success
     (row,) = world.rows("SELECT * FROM choice.failed")
@@ -162,7 +167,7 @@ def test_where_no_reply_is_an_item_the_earlier_ones_stay(world: World, written: 
     world.proxy.rewrite(lambda asked: asked.task == "item", "I would rather not.")
 
     for limit in ({}, any_loss("choice__items")):
-        assert sentence(world.run("choice", limit)) == (
+        assert sentence(world.run(ANY_ASSETS, limit, assets=ITEMS)) == (
             "choice.items keeps its earlier rows: no item could be written (10 not_json)."
         )
     assert items_of(world) == written.items
@@ -171,14 +176,14 @@ def test_where_no_reply_is_an_item_the_earlier_ones_stay(world: World, written: 
 def test_without_image_sets_there_is_nothing_to_write_about(
     make_world: MakeWorld, released: World, tmp_path: Path
 ) -> None:
-    run = make_world(tmp_path, released.corpus).run("choice")
+    run = make_world(tmp_path, released.corpus).run(ANY_ASSETS, assets=ITEMS)
     assert sentence(run) == "There are no image sets: run the job cluster first."
 
 
 @pytest.mark.parametrize("abilities", [[], ["seeing"], ["ocr", "ocr"]])
 def test_an_ability_that_there_is_not_is_refused(world: World, abilities: list[str]) -> None:
     world.write_settings({"choice": {"items": {"abilities": abilities}}})
-    run = world.run("choice")
+    run = world.run(ANY_ASSETS, assets=ITEMS)
     assert not run.success and "abilities" in sentence(run)
 
 
@@ -356,13 +361,13 @@ def test_a_folder_without_answers_is_not_taken_for_the_release(world: World) -> 
 def test_items_stay_on_their_side_when_others_come_and_go(world: World) -> None:
     before = released_items(world)
     world.write_settings({"choice": {"items": {"n_items": N_ITEMS + 5, "seed": 0}}})
-    assert world.run("choice").success and world.release().success
+    assert world.run(ANY_ASSETS, assets=ITEMS).success and world.release().success
     more = released_items(world)
     assert {side: len(items) for side, items in more.items()} == {"dev": 6, "test": 9}
     assert all(before[side] <= more[side] for side in before)
     # Another home draws sides by what it has at once, and this one by what it had: they may differ.
     world.write_settings({"choice": {"items": {"n_items": N_ITEMS, "seed": 0}}})
-    assert world.run("choice").success and world.release().success
+    assert world.run(ANY_ASSETS, assets=ITEMS).success and world.release().success
     assert released_items(world) == before
 
 

@@ -22,6 +22,7 @@ ASKING = {
     "rewrite/rewrites",
     "choice/items",
     "choice/translations",
+    "choice/mmiu_items",
     "evaluate/answers",
     "evaluate/judgments",
     "evaluate/second_readings",

@@ -217,6 +217,13 @@ def data_of(name: str, outside: str) -> dict:
             "caption": outside,
             "summary": outside,
         },
+        "mmiu/write_distractors": {
+            "n_distractors": 3,
+            "context": outside,
+            "question": outside,
+            "answer": outside,
+            "also_right": outside,
+        },
     }[name]
 
 
@@ -231,6 +238,7 @@ IMAGES_OF = {
     "alignmmbench/judge_zh": [],
     "mmbench/write_item": ["x"],
     "mmbench/translate": [],
+    "mmiu/write_distractors": ["x", "y"],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

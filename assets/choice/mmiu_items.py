@@ -1,0 +1,315 @@
+"""Questions on several images, made of samples (MMIU, 3.2 and A.4).
+
+What belongs here: where samples come from, and the rows that questions become. Making questions of
+samples is `methods/mmiu/`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from assets.cluster import image_sets, require_whole_sets
+from assets.common.automation import WHEN_READY
+from assets.common.generation import (
+    Ask,
+    Generated,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    failure,
+)
+from assets.common.losses import in_words, reasons, require_few_lost
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.ingest import entries
+from methods.mmiu.converting import (
+    Form,
+    NoQuestion,
+    chosen,
+    form_of,
+    question_of,
+    sample_id,
+    wrong_choices,
+)
+from methods.mmiu.derived import DERIVED, derived
+from methods.mmiu.derived.subjects import Subject
+from methods.mmiu.distractors import SCHEMA, distractors_data, read_distractors
+from methods.mmiu.making import Asked, MadeItem, finished, made_unanswerable
+from methods.mmiu.metadata import Sample
+from resources.images.derived import DerivedPictures
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.usage import Usage
+from resources.metadata_files import brought_samples
+from resources.prompts import prompt
+from resources.warehouse import Warehouse, Write
+
+NOTHING = "No question is asked for: no metadata is given, and n_derived or tasks says none."
+TABLE, PICTURES, LOSSES = "choice.mmiu_items", "choice.mmiu_images", "choice.failed"
+
+
+class MmiuSettings(GenerationSettings):
+    """How many questions on several images are made, of which tasks, and of which metadata."""
+
+    n_derived: int = Field(
+        12, ge=0, description="Samples that are made of entries; tasks take turns."
+    )
+    tasks: list[str] = Field(
+        list(DERIVED), description="Tasks that samples are made of entries for."
+    )
+    metadata: str = Field(
+        "",
+        description="File (.json, .jsonl) or folder of MMIU's metadata to make questions of, too.",
+    )
+    max_per_task: int = Field(
+        200, gt=0, description="Answerable questions of a task; others are left out by seed."
+    )
+    unanswerable_per_task: int = Field(
+        40, ge=0, description="Unanswerable questions of each task that has a strategy for them."
+    )
+    seed: int = Field(0, description="Seed of every choice, and of the order of choices.")
+
+    @field_validator("tasks")
+    @classmethod
+    def _are_derived(cls, tasks: list[str]) -> list[str]:
+        for task in tasks:
+            if task not in DERIVED:
+                raise ValueError(f"{task!r} is none of {', '.join(DERIVED)}")
+        if len(set(tasks)) < len(tasks):
+            raise ValueError("a task is there twice")
+        return tasks
+
+
+class Origin(NamedTuple):
+    """Where a sample is from: an image set or a metadata file, and its name in a list of losses."""
+
+    set_id: str
+    name: str
+
+
+class Gathered(NamedTuple):
+    """Samples, what making them lost, pictures that no page has, and pictures for other questions."""
+
+    samples: dict[Sample, Origin]
+    failed: list[Row]
+    pictures: list[Row]
+    elsewhere: list[str]
+
+
+@table_asset(
+    TABLE,
+    settings=MmiuSettings,
+    side_tables=[PICTURES, LOSSES],
+    kinds={"openai", "image"},
+    deps=[image_sets, entries],
+    automation_condition=WHEN_READY,
+)
+def mmiu_items(
+    context: dg.AssetExecutionContext,
+    settings: MmiuSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Questions on several images, of samples made of entries or brought as metadata: wrong choices by
+    rule, or by a model where no rule makes any; and unanswerable ones beside them."""
+    gathered = _gathered(settings, warehouse, image_store)
+    samples = chosen(gathered.samples, settings.max_per_task, settings.seed)
+    asked, by_model, lost = _by_rule(samples, gathered, settings.seed)
+    written = _by_model(context, llm, by_model, gathered)
+    asked += [Asked(row["sample"], "text", row["question"]) for row in written.rows]
+    failed = [*lost, *written.failed]
+    if not samples and not gathered.failed:
+        context.log.warning(NOTHING)
+    elif not asked:
+        why = in_words(Counter(row["reason"] for row in [*gathered.failed, *failed])) or "no sample"
+        raise dg.Failure(
+            f"{TABLE} keeps its earlier rows: no question could be made ({why}).",
+            allow_retries=False,
+        )
+    require_few_lost(
+        TABLE,
+        "samples",
+        Counter(row["reason"] for row in failed),
+        len(samples),
+        settings.max_failed_share,
+    )
+    changed, unchanged = _unanswerable(asked, gathered, settings)
+    asked += changed
+    failed += [*gathered.failed, *unchanged]
+    keys = {row["item_id"]: row["answer"] for row in warehouse.read("choice/mmiu_keys").to_pylist()}
+    calls = {sample_id(row["sample"]): row for row in written.rows}
+    rows = [
+        _row(item, gathered.samples[item.of.sample], calls.get(sample_id(item.of.sample), {}))
+        for item in finished(asked, keys, settings.seed)
+    ]
+    n_left_out = len(gathered.samples) - len(samples)
+    return _write(
+        warehouse, rows, gathered.pictures, failed, written.usage, image_store, n_left_out
+    )
+
+
+def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageStore) -> Gathered:
+    """Samples of metadata files and of entries. Raises MetadataFileError, and dg.Failure for none."""
+    found = Gathered({}, [], [], [])
+    if settings.metadata:
+        for each in brought_samples(Path(settings.metadata).expanduser(), image_store):
+            origin = Origin(each.name, f"{each.name}, sample {each.number}")
+            found.samples.setdefault(each.sample, origin)
+            images = _images_of(each.sample)
+            found.elsewhere.extend(images)
+            found.pictures.extend(
+                {"image_id": image, "made_from": [], "change": None, "source": each.sample.source}
+                for image in images
+            )
+    if settings.n_derived:
+        require_whole_sets(warehouse)
+        subjects = _subjects(warehouse)
+        pictures = DerivedPictures(image_store)
+        for made in derived(subjects, settings.tasks, settings.n_derived, pictures, settings.seed):
+            origin = Origin(made.subject.set_id, f"entry {made.subject.entry_id}, {made.task}")
+            if made.sample:
+                found.samples.setdefault(made.sample, origin)
+            elif made.loss:
+                found.failed.append(_lost(origin, made.loss))
+        found.elsewhere.extend(subject.image_id for subject in subjects)
+        found.pictures.extend({**each._asdict(), "source": None} for each in pictures.made.values())
+    return found
+
+
+def _subjects(warehouse: Warehouse) -> list[Subject]:
+    rows = warehouse.read("choice/mmiu_subjects").to_pylist()
+    if not rows:
+        raise dg.Failure("There are no image sets: run the job cluster first.", allow_retries=False)
+    return [Subject(**{**row, "categories": tuple(row["categories"])}) for row in rows]
+
+
+def _images_of(sample: Sample) -> list[str]:
+    candidates = (sample.output, *sample.wrong, *sample.also_right) if sample.of_images else ()
+    return list(dict.fromkeys((*sample.images, *candidates)))
+
+
+def _by_rule(
+    samples: Sequence[Sample], gathered: Gathered, seed: int
+) -> tuple[list[Asked], list[Sample], list[Row]]:
+    """Questions whose wrong choices follow by rule, samples for a model, and what was lost."""
+    pools: dict[str, list[str]] = {}
+    for sample in gathered.samples:
+        pools.setdefault(sample.task.name, []).append(sample.output)
+    asked, by_model, lost = [], [], []
+    for sample in samples:
+        pool = sorted(set(pools[sample.task.name]))
+        form: Form = form_of(sample, pool)
+        if form == "text" and not sample.wrong:
+            by_model.append(sample)
+            continue
+        try:
+            wrong = wrong_choices(sample, form, pool, seed)
+        except NoQuestion as loss:
+            lost.append(_lost(gathered.samples[sample], loss))
+            continue
+        asked.append(Asked(sample, form, question_of(sample, wrong)))
+    return asked, by_model, lost
+
+
+def _by_model(
+    context: dg.AssetExecutionContext,
+    llm: Gateway,
+    samples: Sequence[Sample],
+    gathered: Gathered,
+) -> Generated:
+    """Questions whose wrong choices the profile's writer wrote."""
+    asks = [
+        Ask(
+            subject=sample,
+            set_id=gathered.samples[sample].set_id,
+            name=gathered.samples[sample].name,
+            images=sample.images,
+            data=distractors_data(sample),
+        )
+        for sample in samples
+    ]
+
+    def read(sample: Sample, reply: str) -> list[Row]:
+        wrong = read_distractors(sample, reply)
+        return [{"sample": sample, "question": question_of(sample, wrong)}]
+
+    return ask_and_read(
+        context, llm, TABLE, prompt("mmiu/write_distractors"), asks, read, lambda _: SCHEMA
+    )
+
+
+def _unanswerable(
+    asked: Sequence[Asked], gathered: Gathered, settings: MmiuSettings
+) -> tuple[list[Asked], list[Row]]:
+    """The unanswerable questions, and losses: those that no strategy fits."""
+    changed, lost = [], []
+    most = settings.unanswerable_per_task
+    for each in made_unanswerable(asked, gathered.elsewhere, most, settings.seed):
+        if isinstance(each, Asked):
+            changed.append(each)
+        else:
+            of, loss = each
+            lost.append(_lost(gathered.samples[of.sample], loss))
+    return changed, lost
+
+
+def _row(item: MadeItem, origin: Origin, written: Row) -> Row:
+    """The row of an item; `written` is the call that wrote its wrong choices, empty if a rule did."""
+    asked = item.of
+    return {
+        "set_id": origin.set_id,
+        "item_id": item.item_id,
+        "group_id": item.group_id,
+        "task": asked.question.task,
+        "source": asked.sample.source,
+        "image_ids": list(item.image_ids),
+        "context": asked.question.context,
+        "question": asked.question.question,
+        "choices": list(item.choices),
+        "answer": item.answer,
+        "form": asked.form,
+        "strategy": asked.strategy,
+        **{key: written.get(key) for key in ("call_key", "prompt_version", "provider")},
+    }
+
+
+def _lost(origin: Origin, loss: NoQuestion) -> Row:
+    where = {"set_id": origin.set_id, "call_key": None}
+    return failure(TABLE, where, origin.name, loss.reason, loss.detail)
+
+
+def _write(
+    warehouse: Warehouse,
+    rows: Sequence[Row],
+    pictures: Sequence[Row],
+    failed: Sequence[Row],
+    usage: Usage,
+    image_store: ImageStore,
+    n_left_out: int,
+) -> dg.MaterializeResult:
+    """Replace items, their pictures and their losses at once, and report."""
+    shown = {image_id for row in rows for image_id in row["image_ids"]}
+    noted = {row["image_id"]: row for row in pictures if row["image_id"] in shown}
+    items = rows_to_arrow(TABLE, rows)
+    warehouse.replace_all(
+        [
+            Write(TABLE, items, {}),
+            Write(PICTURES, rows_to_arrow(PICTURES, list(noted.values())), {}),
+            Write(LOSSES, rows_to_arrow(LOSSES, failed), {"stage": TABLE.split(".")[-1]}),
+        ]
+    )
+    tasks = Counter(row["task"] for row in rows)
+    counts = {
+        **({} if rows else {"warning": NOTHING}),
+        "unanswerable": sum(row["strategy"] is not None for row in rows),
+        "wrong choices by a model": sum(row["call_key"] is not None for row in rows),
+        "left out over max_per_task": n_left_out,
+        "failed": len(failed),
+        **reasons(Counter(row["reason"] for row in failed)),
+        **{f"items of {task}": tasks[task] for task in sorted(tasks)},
+    }
+    return report(items, counts, usage=usage, images=image_store)

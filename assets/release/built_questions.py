@@ -1,0 +1,50 @@
+"""The release of approved questions on several images (MMIU).
+
+What belongs here: which items are in it. Their rows are made by `methods/mmiu/building.py`.
+"""
+
+import json
+
+from assets.release.built import Built, BuiltReleases, Row
+from methods.mmiu.building import ApprovedQuestion, build_questions
+from methods.release import Edition, Origin, ReviewPolicy
+from resources.warehouse import Warehouse
+
+NAME = "mmiu"
+RULE = "rule"
+"""Who wrote the texts of a release that no model wrote any of."""
+
+
+def built_questions(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+    """One release of all approved questions, answerable or not."""
+    rows = warehouse.read("release/reviewed_mmiu").to_pylist()
+    items = [_approved(row) for row in rows if row["status"] == "approved"]
+    if not items:
+        return BuiltReleases([], {NAME: "No question of MMIU is approved"} if rows else {})
+    sources = {
+        row.pop("image_id"): row for row in warehouse.read("release/mmiu_sources").to_pylist()
+    }
+    edition = Edition(NAME)
+    release = build_questions(NAME, edition, items, reviewed, sources)
+    providers = sorted({row["provider"] for row in rows if row["provider"]}) or [RULE]
+    return BuiltReleases([Built(NAME, edition, release, providers)], {})
+
+
+def _approved(row: Row) -> ApprovedQuestion:
+    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    unedited = content["choices"] == generated["choices"]
+    return ApprovedQuestion(
+        item_id=row["item_id"],
+        group_id=row["group_id"],
+        revision=row["revision"],
+        reviewers=tuple(row["reviewers"]),
+        image_ids=tuple(content["image_ids"]),
+        context=content["hint"] or "",
+        question=content["question"],
+        choices=tuple(content["choices"][letter] for letter in sorted(content["choices"])),
+        key=content["answer"],
+        task=content["category"],
+        strategy=row["strategy"],
+        # The call wrote wrong choices; the question is the sample's.
+        answered_by=Origin(row["call_key"], row["prompt_version"]) if unedited else Origin(),
+    )

@@ -1,0 +1,262 @@
+"""Samples to questions: the wrong choices, by rule where the output has a form (MMIU, 3.2).
+
+What belongs here: which form an output has, and the wrong choices that follow: near numbers of the same
+form and precision, other orders, the other of yes and no, other outputs of the same task. What no rule
+makes wrong choices of, a model does (`distractors.py`).
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import partial
+from itertools import permutations
+from typing import Literal, NamedTuple
+
+from methods.choice.lettered import FEWEST, MOST
+from methods.choice.wrong_choices import said
+from methods.ids import content_id
+from methods.mmiu.metadata import FORMATS, Sample
+from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
+
+Form = Literal["image", "number", "order", "name", "yes/no", "text"]
+
+N_CHOICES = {
+    "visually-grounded-reasoning": 2,
+    "spot-the-similarity": 2,
+    "multiview-reasoning": 2,
+    "visual-quality-assessment": 3,
+    "ravens-progressive-matrices": 8,
+    "image-text-retrieval-with-spatial-context": 7,
+}
+"""Choices of a question by task, nearest to what a random answer gets in Table 3; 4 of all others.
+
+Where unanswerable questions are made of a task, each of its questions has one more."""
+MOST_WORDS = 5
+"""Words that a name has at most."""
+_NUMBER = re.compile(r"([-+]?)(\d+)(?:([.,])(\d+))?(\s*[^\d\s.,+-][^\d]{0,19})?")
+_TOKEN = re.compile(r"\d+|\b[A-H]\b")
+_ORDER = re.compile(r"[\[({]?\s*(?:\d+|[A-H])(?:\s*(?:,|;|-|>|->|→|\s)\s*(?:\d+|[A-H]))+\s*[\])}]?")
+_YES_NO = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
+
+
+class NoQuestion(ValueError):
+    """A sample that no question can be made of; `reason` is a short code for counts."""
+
+    def __init__(self, reason: str, detail: str):
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class Question(NamedTuple):
+    """A question before its choices are in order: `distractors` are the wrong ones.
+
+    With `of_images`, choices are images that are shown after `images`, but for the text `CANNOT`.
+    """
+
+    task: str
+    context: str
+    question: str
+    images: tuple[str, ...]
+    answer: str
+    distractors: tuple[str, ...]
+    of_images: bool
+
+
+def n_choices(task: str) -> int:
+    """Choices of a question of this task, without the one that it cannot be answered."""
+    return N_CHOICES.get(task, 4)
+
+
+def form_of(sample: Sample, pool: Iterable[str]) -> Form:
+    """The form of a sample's output; `pool` has the outputs of all samples of the task."""
+    said_by_task = sample.task.output_format
+    if sample.of_images:
+        return "image"
+    if said_by_task in FORMATS and said_by_task != "text":
+        return next(form for form in _FORMS if form == said_by_task)
+    output = sample.output
+    if output.casefold().strip(" .") in _YES_NO:
+        return "yes/no"
+    if _NUMBER.fullmatch(output):
+        return "number"
+    if places_of(output):
+        return "order"
+    # One or two other names are too few to choose from.
+    others = {each for each in pool if each != output and len(each.split()) <= MOST_WORDS}
+    named = len(output.split()) <= MOST_WORDS and said_by_task != "text"
+    return "name" if named and len(others) >= n_choices(sample.task.name) - 1 else "text"
+
+
+_FORMS: tuple[Form, ...] = ("image", "number", "order", "name", "yes/no", "text")
+
+
+def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) -> tuple[str, ...]:
+    """The wrong choices that follow by rule from a sample whose output is of `form`, not `text`.
+
+    The sample's own come first, then those of the rule: `pool` has the outputs of all samples of the
+    task. Raises NoQuestion where there is none.
+    """
+    wanted = min(n_choices(sample.task.name), MOST) - 1
+    right = {said(text) for text in (sample.output, *sample.also_right)}
+    found: dict[str, str] = {}
+    drawn = sorted(dict.fromkeys(sample.wrong), key=partial(content_id, seed, sample.question))
+    for text in (*drawn, *_by_rule(sample, form, pool, wanted, seed)):
+        if len(found) == wanted:
+            break
+        if said(text) not in right:
+            found.setdefault(said(text), text)
+    if len(found) < FEWEST - 1:
+        raise NoQuestion(
+            "too_few_choices", f"Its output {sample.output[:60]!r} has no wrong choice beside it."
+        )
+    return tuple(found.values())
+
+
+def question_of(sample: Sample, distractors: Sequence[str]) -> Question:
+    """The question, with the choice that it cannot be answered where its task has unanswerable ones."""
+    wrong = tuple(distractors)[: MOST - 1]
+    if sample.task.name in STRATEGIES_OF:
+        wrong = (*wrong[: MOST - 2], CANNOT)
+    return Question(
+        sample.task.name,
+        sample.context,
+        sample.question,
+        sample.images,
+        sample.output,
+        wrong,
+        sample.of_images,
+    )
+
+
+def chosen(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
+    """At most `most` samples of each task, in an order by seed: another one replaces at most one."""
+    by_task: dict[str, list[Sample]] = {}
+    for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
+        by_task.setdefault(sample.task.name, []).append(sample)
+    return [sample for task in sorted(by_task) for sample in by_task[task][:most]]
+
+
+def sample_id(sample: Sample, seed: int = 0) -> str:
+    """A hash of what the sample asks and shows."""
+    asked = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
+    return content_id("sample", seed, *asked, sample.output)
+
+
+# --- By rule -------------------------------------------------------------------------------------
+
+
+def _by_rule(
+    sample: Sample, form: Form, pool: Sequence[str], wanted: int, seed: int
+) -> Iterable[str]:
+    if form == "number":
+        return near_numbers(sample.output, wanted, seed)
+    if form == "order":
+        return other_orders(sample.output, wanted, seed)
+    if form == "yes/no":
+        return (other_of_two(sample.output),)
+    shown = set(sample.images) if form == "image" else set()
+    others = sorted(set(pool) - shown - {sample.output})
+    return sorted(others, key=partial(content_id, seed, sample_id(sample)))
+
+
+def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
+    """Numbers near that of `output`, written alike: sign, decimals, zeros in front and unit.
+
+    They are whole steps away, a step being a one in the second place, or in the last that is not 0, so
+    that 90 has 80 and 100 and 3.57 has 3.47. How many of them are smaller is drawn by seed. A
+    number that is not negative has no negative ones, a share in % none over 100; where that leaves
+    too few, steps are smaller.
+    """
+    match = _NUMBER.fullmatch(output.strip())
+    if match is None:
+        raise NoQuestion("not_a_number", f"Its output {output[:60]!r} is no number.")
+    sign, whole, mark, decimals, unit = (group or "" for group in match.groups())
+    value = int(f"{sign}{whole}{decimals}")
+    digits = str(abs(value))
+    trailing = len(digits) - len(digits.rstrip("0"))
+    power = min(trailing, len(digits) - 1) or max(len(digits) - 2, 0)
+    lowest = 0 if value >= 0 and sign != "-" else -math.inf
+    highest = math.inf
+    if unit.strip().startswith("%") and value <= 100 * 10 ** len(decimals):
+        highest = 100 * 10 ** len(decimals)
+    n_below = int(content_id("below", seed, output), 16) % (wanted + 1)
+    below, above = _around(value, 10**power, wanted, lowest, highest)
+    while power and len(below) + len(above) < wanted:
+        power -= 1
+        below, above = _around(value, 10**power, wanted, lowest, highest)
+    kept = below[:n_below] + above[: wanted - min(n_below, len(below))]
+    kept += [each for each in (*above, *below) if each not in kept]
+    return tuple(
+        f"{_written(number, sign, whole, mark, len(decimals))}{unit}" for number in kept[:wanted]
+    )
+
+
+def _around(
+    value: int, step: int, wanted: int, lowest: float, highest: float
+) -> tuple[list[int], list[int]]:
+    """Numbers up to `wanted` steps below and above, nearest first, within the limits."""
+    steps = range(1, wanted + 1)
+    return (
+        [value - step * k for k in steps if value - step * k >= lowest],
+        [value + step * k for k in steps if value + step * k <= highest],
+    )
+
+
+def _written(value: int, sign: str, like: str, mark: str, n_decimals: int) -> str:
+    shown_sign = "-" if value < 0 else "+" if sign == "+" else ""
+    digits = f"{abs(Decimal(value).scaleb(-n_decimals)):.{n_decimals}f}"
+    whole, _, decimals = digits.partition(".")
+    padded = whole.zfill(len(like)) if like.startswith("0") else whole
+    return f"{shown_sign}{padded}{mark}{decimals}"
+
+
+def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
+    """Other orders of the places that `output` has in order, written alike."""
+    tokens = _TOKEN.findall(output)
+    if not places_of(output):
+        raise NoQuestion("not_an_order", f"Its output {output[:60]!r} is no order of places.")
+    found: dict[tuple[str, ...], None] = {}
+    if len(tokens) <= 5:
+        orders = [order for order in permutations(sorted(tokens)) if order != tuple(tokens)]
+        found = dict.fromkeys(sorted(orders, key=partial(content_id, seed, output)))
+    draw = 0
+    while len(found) < wanted and len(tokens) > 5:
+        order = tuple(sorted(tokens, key=partial(content_id, seed, output, draw)))
+        draw += 1
+        if order != tuple(tokens):
+            found[order] = None
+    return tuple(in_form(output, order) for order in list(found)[:wanted])
+
+
+def in_form(output: str, order: Sequence[str]) -> str:
+    """The places of `order`, written as `output` is."""
+    left = iter(order)
+    return _TOKEN.sub(lambda _: next(left), output)
+
+
+def places_of(output: str) -> list[str]:
+    """The places that a text has in order: 1 to n, 0 to n - 1 or letters, each once; else none."""
+    if not _ORDER.fullmatch(output.strip()):
+        return []
+    tokens = _TOKEN.findall(output)
+    due = (
+        [str(place) for place in range(1, len(tokens) + 1)],
+        [str(place) for place in range(len(tokens))],
+        list("ABCDEFGH"[: len(tokens)]),
+    )
+    return tokens if sorted(tokens) in [sorted(each) for each in due] else []
+
+
+def other_of_two(output: str) -> str:
+    """No for yes and false for true, and the other way round, written alike."""
+    plain = output.strip(" .")
+    other = _YES_NO.get(plain.casefold())
+    if other is None:
+        raise NoQuestion("not_yes_or_no", f"Its output {output[:60]!r} is neither yes nor no.")
+    if plain.isupper():
+        other = other.upper()
+    elif plain[0].isupper():
+        other = other.capitalize()
+    return output.replace(plain, other)

@@ -1,0 +1,72 @@
+"""Samples of MMIU's tasks that the project makes of its own entries, whose outputs need no model.
+
+What belongs here: which of the 52 tasks these are, and which entry each sample is made of. What a task
+asks is a module beside this one. Temporal and three-dimensional tasks are not among them: of an
+encyclopaedia's pictures neither an order in time nor depth is known.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from methods.ids import content_id
+from methods.mmiu.converting import NoQuestion
+from methods.mmiu.derived.comparing import quality, similarity, spot_the_difference
+from methods.mmiu.derived.retrieval import image_to_image, shared_title, text_to_image
+from methods.mmiu.derived.spatial import homography, jigsaw, spatial_text, transformation
+from methods.mmiu.derived.subjects import Pictures, Subject
+from methods.mmiu.metadata import Sample
+
+Derive = Callable[[Subject, Sequence[Subject], Pictures, int], Sample]
+
+DERIVED: Mapping[str, Derive] = {
+    "jigsaw-puzzle-solving": jigsaw,
+    "text2image-retrieval": text_to_image,
+    "visual-quality-assessment": quality,
+    "image-spatial-transformation-estimation": transformation,
+    "spot-the-diff": spot_the_difference,
+    "multiple-image-captioning": shared_title,
+    "image2image-retrieval": image_to_image,
+    "image-text-retrieval-with-spatial-context": spatial_text,
+    "spot-the-similarity": similarity,
+    "homography-estimation": homography,
+}
+"""The tasks in the order in which they take turns."""
+
+
+class Derived(NamedTuple):
+    """A sample, or the reason why none could be made of an entry for a task."""
+
+    subject: Subject
+    task: str
+    sample: Sample | None
+    loss: NoQuestion | None = None
+
+
+def derived(
+    subjects: Sequence[Subject], tasks: Sequence[str], n_samples: int, pictures: Pictures, seed: int
+) -> Iterator[Derived]:
+    """`n_samples` samples, tasks taking turns, and before each the entries that gave none.
+
+    Each task goes through the entries in an order of its own by seed, so an entry that comes or goes
+    changes few samples, and more of them keep those that there are. Fewer where entries run out.
+    """
+    left = {task: _ordered(subjects, task, seed) for task in tasks}
+    made = 0
+    while made < n_samples and any(left.values()):
+        for task in tasks:
+            while left[task] and made < n_samples:
+                subject = left[task].pop(0)
+                try:
+                    sample = DERIVED[task](subject, subjects, pictures, seed)
+                except NoQuestion as loss:
+                    yield Derived(subject, task, None, loss)
+                    continue
+                made += 1
+                yield Derived(subject, task, sample)
+                break
+
+
+def _ordered(subjects: Sequence[Subject], task: str, seed: int) -> list[Subject]:
+    draw = partial(content_id, "derived", seed, task)
+    return sorted(subjects, key=lambda subject: draw(subject.entry_id))

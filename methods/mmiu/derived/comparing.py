@@ -1,0 +1,133 @@
+"""Tasks that compare versions of a picture: what was changed is known (MMIU, A.2).
+
+What belongs here: visual quality, differences that are counted, and copies of a picture.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from methods.ids import content_id
+from methods.mmiu.converting import NoQuestion
+from methods.mmiu.derived import drawing
+from methods.mmiu.derived.subjects import Pictures, Subject, drawn, others
+from methods.mmiu.metadata import Sample, TaskInfo
+
+LESS_DETAIL = 0.5
+"""A blurred version keeps at most this share of the detail of the one before, or it cannot be told."""
+MOST_DIFFERENCES = 6
+COPY_ALIKE = 25.0
+"""Mean difference, 0 to 255, below which two pictures could pass for versions of one."""
+
+QUALITY = TaskInfo(
+    "visual-quality-assessment",
+    "Versions of one picture differ in their quality. Compare them.",
+    "images",
+    "image",
+)
+SPOT = TaskInfo(
+    "spot-the-diff", "Two images differ in some places. Count them.", "images", "number"
+)
+SIMILARITY = TaskInfo(
+    "spot-the-similarity",
+    "Two images are given. Find out whether they are versions of one picture, such as a part of it, "
+    "a brighter or a mirrored one.",
+    "images",
+    "yes/no",
+)
+
+
+def quality(subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int) -> Sample:
+    """The picture as it is, and two versions with more and more blur or noise."""
+    before = drawing.fitted(pictures.open(subject.image_id))
+    sharp = drawn(seed, subject, QUALITY.name, 2) == 0
+    if sharp:
+        worse = [drawing.blurred(before, radius) for radius in (3, 8)]
+        details = [drawing.detail(each) for each in (before, *worse)]
+        if details[1] > LESS_DETAIL * details[0] or details[2] > LESS_DETAIL * details[1]:
+            raise NoQuestion("too_plain", "The picture is too plain to tell how sharp it is.")
+        changes = ["blurred over 3 pixels", "blurred over 8 pixels"]
+    else:
+        worse = [drawing.noisy(before, level, seed) for level in (30, 70)]
+        changes = ["with noise of 30 levels", "with noise of 70 levels"]
+    best = pictures.keep(before, [subject.image_id], "made smaller")
+    others_ids = [
+        pictures.keep(each, [subject.image_id], f"made smaller, {change}")
+        for each, change in zip(worse, changes, strict=True)
+    ]
+    asked = "is the sharpest" if sharp else "has the least noise"
+    return Sample(
+        QUALITY,
+        subject.page_url,
+        (),
+        QUALITY.description,
+        f"Which image {asked}?",
+        "natural image",
+        best,
+        tuple(others_ids),
+    )
+
+
+def spot_the_difference(
+    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+) -> Sample:
+    """The picture, and a version with one to six patches of other colours."""
+    before = drawing.fitted(pictures.open(subject.image_id))
+    n_differences = 1 + drawn(seed, subject, SPOT.name, MOST_DIFFERENCES)
+    cells = sorted(range(12), key=partial(content_id, "cells", seed, subject.entry_id))
+    after = drawing.altered(before, cells[:n_differences])
+    return Sample(
+        SPOT,
+        subject.page_url,
+        (
+            pictures.keep(before, [subject.image_id], "made smaller"),
+            pictures.keep(
+                after, [subject.image_id], f"made smaller, {n_differences} patches changed"
+            ),
+        ),
+        SPOT.description,
+        "How many differences are there between the two images?",
+        "natural image",
+        str(n_differences),
+    )
+
+
+def similarity(
+    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+) -> Sample:
+    """The picture, and a version of it or, as often, another picture that looks different."""
+    before = drawing.fitted(pictures.open(subject.image_id))
+    kinds = ("mirrored", "a part of it", "brighter")
+    way = drawn(seed, subject, SIMILARITY.name, 2 * len(kinds))
+    made_from = [subject.image_id]
+    if way < len(kinds):
+        change = kinds[way]
+        other = {
+            "mirrored": before.transpose(drawing.TURNS["mirrored left to right"]),
+            "a part of it": drawing.cropped(before, 0.85),
+            "brighter": drawing.brightened(before, 1.3),
+        }[change]
+    else:
+        (another,) = others(
+            subject,
+            subjects,
+            1,
+            lambda each: each.cluster_id != subject.cluster_id,
+            "similarity",
+            seed,
+        )
+        made_from, change = [another.image_id], "made smaller"
+        other = drawing.fitted(pictures.open(another.image_id))
+        if drawing.difference(before, other) < COPY_ALIKE:
+            raise NoQuestion("pictures_alike", "The two pictures look alike.")
+    return Sample(
+        SIMILARITY,
+        subject.page_url,
+        (
+            pictures.keep(before, [subject.image_id], "made smaller"),
+            pictures.keep(other, made_from, change),
+        ),
+        SIMILARITY.description,
+        "Are the two images versions of one picture?",
+        "natural image",
+        "Yes" if way < len(kinds) else "No",
+    )

@@ -1,0 +1,138 @@
+"""Changing pictures: cutting, turning, warping, degrading, joining.
+
+What belongs here: functions from pictures to pictures, of RGB, that know nothing of tasks. The same
+picture gives the same pixels each time.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageEnhance, ImageFilter
+
+SIDE = 360
+"""Pixels of the longer side of a picture that is made."""
+Matrix = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+
+_OP = Image.Transpose
+TURNS: Mapping[str, Image.Transpose] = {
+    "rotated by 90 degrees clockwise": _OP.ROTATE_270,
+    "rotated by 90 degrees counter-clockwise": _OP.ROTATE_90,
+    "rotated by 180 degrees": _OP.ROTATE_180,
+    "mirrored left to right": _OP.FLIP_LEFT_RIGHT,
+    "mirrored top to bottom": _OP.FLIP_TOP_BOTTOM,
+}
+"""What can be done to a picture, in words, and Pillow's name for it."""
+
+
+def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
+    """The picture with both sides even and the longer one at most `side`."""
+    copy = picture.copy()
+    copy.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return copy.crop((0, 0, max(2, copy.width // 2 * 2), max(2, copy.height // 2 * 2)))
+
+
+def square(picture: Image.Image, side: int) -> Image.Image:
+    """The middle of the picture, `side` pixels wide and high."""
+    return _middle(picture, 1.0).resize((side, side), Image.Resampling.LANCZOS)
+
+
+def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
+    """The middle of the picture in the format width x height."""
+    return _middle(picture, width / height).resize((width, height), Image.Resampling.LANCZOS)
+
+
+def _middle(picture: Image.Image, ratio: float) -> Image.Image:
+    width, height = picture.size
+    wide, high = min(width, height * ratio), min(height, width / ratio)
+    left, top = (width - wide) / 2, (height - high) / 2
+    return picture.crop((round(left), round(top), round(left + wide), round(top + high)))
+
+
+def quarters(picture: Image.Image) -> list[Image.Image]:
+    """The four quarters of a picture with even sides, from the top left, by rows."""
+    wide, high = picture.width // 2, picture.height // 2
+    return [picture.crop((x, y, x + wide, y + high)) for y in (0, high) for x in (0, wide)]
+
+
+def difference(one: Image.Image, other: Image.Image) -> float:
+    """Mean absolute difference of two pictures' pixels, 0 to 255, once they have one size."""
+    small = [
+        np.asarray(each.resize((48, 48), Image.Resampling.BOX), float) for each in (one, other)
+    ]
+    return float(np.abs(small[0] - small[1]).mean())
+
+
+def detail(picture: Image.Image) -> float:
+    """Mean square of the differences of neighbouring pixels in grey: what blurring takes away.
+
+    Their mean alone would stay, as a blurred edge is as high as before.
+    """
+    grey = np.asarray(picture.convert("L"), float)
+    return float((np.diff(grey, axis=0) ** 2).mean() + (np.diff(grey, axis=1) ** 2).mean())
+
+
+def blurred(picture: Image.Image, radius: float) -> Image.Image:
+    """The picture under a Gaussian blur; `radius` in pixels."""
+    return picture.filter(ImageFilter.GaussianBlur(radius))
+
+
+def noisy(picture: Image.Image, deviation: float, seed: int) -> Image.Image:
+    """The picture with Gaussian noise; `deviation` in levels of 255."""
+    noise = np.random.default_rng(seed).normal(0.0, deviation, (picture.height, picture.width, 3))
+    return _image(np.asarray(picture, float) + noise)
+
+
+def brightened(picture: Image.Image, factor: float) -> Image.Image:
+    """The picture with its brightness times `factor`."""
+    return ImageEnhance.Brightness(picture).enhance(factor)
+
+
+def cropped(picture: Image.Image, share: float) -> Image.Image:
+    """The middle of the picture, `share` of its width and height."""
+    left, top = picture.width * (1 - share) / 2, picture.height * (1 - share) / 2
+    return picture.crop(
+        (round(left), round(top), round(picture.width - left), round(picture.height - top))
+    )
+
+
+def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
+    """The picture with a patch of other colours in the middle of each of these cells, of 4 x 3."""
+    pixels = np.array(picture)
+    wide, high = picture.width / 4, picture.height / 3
+    for cell in cells:
+        x, y = (cell % 4 + 0.5) * wide, (cell // 4 + 0.5) * high
+        patch = pixels[
+            round(y - high / 5) : round(y + high / 5), round(x - wide / 5) : round(x + wide / 5)
+        ]
+        # Half the range away from what was there: no patch can stay unseen.
+        patch += 128
+    return Image.fromarray(pixels)
+
+
+def joined(one: Image.Image, other: Image.Image, *, side_by_side: bool) -> Image.Image:
+    """Two pictures of one size in one: beside each other, or the first above the second."""
+    wide, high = one.size
+    sheet = Image.new("RGB", (2 * wide, high) if side_by_side else (wide, 2 * high))
+    sheet.paste(one, (0, 0))
+    sheet.paste(other, (wide, 0) if side_by_side else (0, high))
+    return sheet
+
+
+def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
+    """The picture under the homography that maps its points, in pixels, to those of the new one.
+
+    What is outside is black. Pillow maps the other way round, so it is given the inverse.
+    """
+    inverse: NDArray[np.float64] = np.linalg.inv(np.array(matrix))
+    values = (inverse / inverse[2, 2]).ravel()[:8]
+    return picture.transform(
+        picture.size,
+        Image.Transform.PERSPECTIVE,
+        tuple(map(float, values)),
+        Image.Resampling.BILINEAR,
+    )
+
+
+def _image(pixels: NDArray[np.float64]) -> Image.Image:
+    return Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))

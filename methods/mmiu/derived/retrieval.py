@@ -1,0 +1,156 @@
+"""Tasks that follow from what pages say of their pictures: captions, clusters, categories (MMIU, A.2).
+
+What belongs here: a picture by its caption, a picture of the same subject as another one, and a title
+for several pictures.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+from methods.ids import content_id
+from methods.mmiu.converting import NoQuestion, n_choices
+from methods.mmiu.derived.subjects import Pictures, Subject, others
+from methods.mmiu.metadata import Sample, TaskInfo
+from methods.prompts.messages import IMAGE_HERE
+
+MOST_IMAGES = 4
+"""Images that a title is asked for."""
+
+BY_TEXT = TaskInfo(
+    "text2image-retrieval",
+    "A text describes one of the candidate images. Find it.",
+    "images and text",
+    "image",
+)
+BY_IMAGE = TaskInfo(
+    "image2image-retrieval",
+    "The first image is the query, the others are candidates. Find the one that shows a subject of the "
+    "same kind.",
+    "images",
+    "image",
+)
+TITLE = TaskInfo(
+    "multiple-image-captioning",
+    "Several images are given. Find the title that fits all of them.",
+    "images",
+    "text",
+)
+
+
+def text_to_image(
+    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+) -> Sample:
+    """The picture by its caption, among pictures of pages of other titles with other captions.
+
+    The caption of one more entry, of another cluster, is that which no candidate has.
+    """
+    _require_plain(subject.caption)
+    said = {subject.title, subject.caption}
+    n_wrong = n_choices(BY_TEXT.name) - 1
+
+    def another(each: Subject) -> bool:
+        return not said & {each.title, each.caption} and IMAGE_HERE not in each.caption
+
+    (absent,) = others(
+        subject,
+        subjects,
+        1,
+        lambda each: another(each) and each.cluster_id != subject.cluster_id,
+        "absent",
+        seed,
+    )
+    said |= {absent.title, absent.caption}
+    wrong = others(
+        subject,
+        subjects,
+        n_wrong,
+        lambda each: another(each) and each.image_id != absent.image_id,
+        "candidates",
+        seed,
+    )
+    return Sample(
+        BY_TEXT,
+        subject.page_url,
+        (),
+        BY_TEXT.description,
+        f'Which image does the text "{subject.caption}" describe?',
+        "natural image",
+        subject.image_id,
+        tuple(each.image_id for each in wrong),
+        tuple(
+            each.image_id
+            for each in subjects
+            if {each.title, each.caption} & {subject.title, subject.caption}
+            and each.image_id != subject.image_id
+        ),
+        key_word=subject.caption,
+        other_word=absent.caption,
+    )
+
+
+def image_to_image(
+    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+) -> Sample:
+    """A picture of the entry's cluster, among those of clusters whose pages share no category."""
+    (relative,) = others(
+        subject,
+        subjects,
+        1,
+        lambda each: each.cluster_id == subject.cluster_id,
+        "relative",
+        seed,
+    )
+    own = {*subject.categories, *relative.categories}
+    wrong = others(
+        subject,
+        subjects,
+        n_choices(BY_IMAGE.name) - 1,
+        lambda each: each.cluster_id != subject.cluster_id and not own & {*each.categories},
+        "strangers",
+        seed,
+    )
+    return Sample(
+        BY_IMAGE,
+        subject.page_url,
+        (subject.image_id,),
+        BY_IMAGE.description,
+        "Which image shows a subject of the same kind as Image 1?",
+        "natural image",
+        relative.image_id,
+        tuple(each.image_id for each in wrong),
+    )
+
+
+def shared_title(
+    subject: Subject, subjects: Sequence[Subject], pictures: Pictures, seed: int
+) -> Sample:
+    """The category that the pages of two to four pictures of a cluster share, the rarest one."""
+    draw = partial(content_id, "title", seed, subject.entry_id)
+    mates = [each for each in subjects if each.cluster_id == subject.cluster_id]
+    shown = [subject]
+    for each in sorted(mates, key=lambda each: draw(each.entry_id)):
+        known = {mate.image_id for mate in shown}
+        if len(shown) < MOST_IMAGES and each.image_id not in known:
+            shown.append(each)
+    shared = set.intersection(*({*each.categories} for each in shown))
+    if len(shown) < 2 or not shared:
+        raise NoQuestion("no_shared_category", "Its page shares no category with a picture's page.")
+    uses = Counter(name for each in subjects for name in each.categories)
+    title, *broader = sorted(shared, key=lambda name: (uses[name], name))
+    _require_plain(title)
+    return Sample(
+        TITLE,
+        subject.page_url,
+        tuple(each.image_id for each in shown),
+        TITLE.description,
+        "Which title fits all of these images?",
+        "natural image",
+        title,
+        also_right=tuple(broader),
+    )
+
+
+def _require_plain(text: str) -> None:
+    if IMAGE_HERE in text:
+        raise NoQuestion("image_token", f"Its text has {IMAGE_HERE}.")

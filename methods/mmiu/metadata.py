@@ -1,0 +1,194 @@
+"""MMIU's metadata: what a multiple-choice question is made of (MMIU, 3.2 and Table A.4).
+
+What belongs here: the form, and reading it from JSON and JSON Lines with every fault named. A file is
+one object or a list of objects with `Task Info` (`TaskName`, `TaskDescription`, `Input Format`, `Output
+Format`) and `Samples`, each with `Source`, `Input` (`Input Image`, `Input Context`, `Question`, `Visual
+Component`) and `Output`; a line of JSON Lines is one such object. A sample may say three things that
+Table A.4 has no place for: `Wrong Outputs`, `Also Right` (outputs that are no wrong choices), and `Key
+Word` with `Other Word`, which makes the question one that nothing answers.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from methods.evaluation.published_tables import is_unicode
+from methods.mmiu.taxonomy import task_of
+from methods.prompts.messages import IMAGE_HERE
+
+FORMATS = ("image", "number", "order", "name", "yes/no", "text")
+"""Output formats that say how a question is made of a sample; under others, the output tells."""
+MOST_SHOWN = 10
+"""Faults of a file that its sentence names; the others are counted."""
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """What the samples of a task have in common. `name` is one of the 52 of `taxonomy.py`."""
+
+    name: str
+    description: str
+    input_format: str
+    output_format: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample: `images` and, in a retrieval task, outputs are paths or ids of images.
+
+    Where `key_word` is given it stands in the question or its context, and with `other_word` in its
+    place nothing is right.
+    """
+
+    task: TaskInfo
+    source: str
+    images: tuple[str, ...]
+    context: str
+    question: str
+    visual_component: str
+    output: str
+    wrong: tuple[str, ...] = ()
+    also_right: tuple[str, ...] = ()
+    key_word: str = ""
+    other_word: str = ""
+
+    @property
+    def of_images(self) -> bool:
+        """Whether the output is an image."""
+        return self.task.output_format.startswith("image")
+
+
+class MetadataFault(ValueError):
+    """A metadata file that cannot be used; the message names its faults."""
+
+
+def read_metadata(name: str, text: str) -> list[Sample]:
+    """The samples of a `.json` or a `.jsonl`, in order. Raises MetadataFault with all that is wrong."""
+    faults: list[str] = []
+    samples = list(_samples(name, text, faults))
+    if not samples and not faults:
+        faults.append("it has no sample")
+    if faults:
+        more = len(faults) - MOST_SHOWN
+        shown = "; ".join(faults[:MOST_SHOWN])
+        raise MetadataFault(f"{shown}; and {more} more faults" if more > 0 else shown)
+    return samples
+
+
+def _samples(name: str, text: str, faults: list[str]) -> Iterator[Sample]:
+    for where, given in _objects(name, text, faults):
+        if not isinstance(given, dict):
+            faults.append(f"{where} is no mapping")
+            continue
+        task = _task(where, given.get("Task Info"), faults)
+        samples = given.get("Samples")
+        if not isinstance(samples, list) or not samples:
+            faults.append(f"{where} has no list of Samples")
+            continue
+        for number, sample in enumerate(samples, start=1):
+            read = _sample(f"{where}, sample {number}", sample, task, faults)
+            if read:
+                yield read
+
+
+def _objects(name: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
+    if name.lower().endswith(".jsonl"):
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip():
+                yield from _parsed(f"line {number}", line, faults)
+        return
+    for _, value in _parsed("it", text, faults):
+        given = value if isinstance(value, list) else [value]
+        yield from ((f"task {number}", each) for number, each in enumerate(given, start=1))
+
+
+def _parsed(where: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
+    try:
+        yield where, json.loads(text)
+    except (ValueError, RecursionError) as error:
+        faults.append(f"{where} is no JSON ({error})")
+
+
+def _task(where: str, given: object, faults: list[str]) -> TaskInfo | None:
+    if not isinstance(given, dict):
+        faults.append(f"{where} has no Task Info")
+        return None
+    named = ("TaskName", "TaskDescription", "Input Format", "Output Format")
+    texts = [_text(f"{where}, Task Info", given, key, faults, needed=True) for key in named]
+    task = task_of(texts[0])
+    if texts[0] and task is None:
+        faults.append(f"{where}: {texts[0][:60]!r} is none of MMIU's 52 tasks")
+    if task is None or not all(texts):
+        return None
+    return TaskInfo(task.name, texts[1], texts[2], texts[3].casefold())
+
+
+def _sample(where: str, given: object, task: TaskInfo | None, faults: list[str]) -> Sample | None:
+    if not isinstance(given, dict) or not isinstance(given.get("Input"), dict):
+        faults.append(f"{where} has no Input")
+        return None
+    n_before = len(faults)
+    asked = given["Input"]
+    read: dict[str, Any] = {
+        "source": _text(where, given, "Source", faults, needed=True),
+        "images": _texts(where, asked, "Input Image", faults),
+        "context": _text(where, asked, "Input Context", faults),
+        "question": _text(where, asked, "Question", faults, needed=True),
+        "visual_component": _text(where, asked, "Visual Component", faults),
+        "output": _text(where, given, "Output", faults, needed=True),
+        "wrong": _texts(where, given, "Wrong Outputs", faults),
+        "also_right": _texts(where, given, "Also Right", faults),
+        "key_word": _text(where, given, "Key Word", faults),
+        "other_word": _text(where, given, "Other Word", faults),
+    }
+    if len(faults) == n_before:
+        faults += [f"{where}: {fault}" for fault in _contradictions(read, task)]
+    if task is None or len(faults) > n_before:
+        return None
+    return Sample(task=task, **read)
+
+
+def _contradictions(read: Mapping[str, Any], task: TaskInfo | None) -> Iterator[str]:
+    if not read["images"] and not (task and task.output_format.startswith("image")):
+        yield "it has no Input Image"
+    if IMAGE_HERE in f"{read['context']}{read['question']}":
+        yield f"its texts have {IMAGE_HERE}; images are shown before the question"
+    if read["output"] and read["output"] in read["wrong"]:
+        yield "its Output is among its Wrong Outputs"
+    if bool(read["key_word"]) != bool(read["other_word"]):
+        yield "it has only one of Key Word and Other Word"
+    elif read["key_word"] not in f"{read['context']}\n{read['question']}":
+        yield f"its Key Word {read['key_word'][:60]!r} is not in its Question"
+
+
+def _text(
+    where: str, given: Mapping[str, Any], key: str, faults: list[str], *, needed: bool = False
+) -> str:
+    value = given.get(key, "")
+    # A number or yes/no is often written as what it is.
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if isinstance(value, int | float):
+        value = str(value)
+    if value is None:
+        value = ""
+    if not isinstance(value, str) or not is_unicode(value):
+        faults.append(f"{where}: its {key} is no text")
+    elif needed and not value.strip():
+        faults.append(f"{where} has no {key}")
+    else:
+        return value.strip()
+    return ""
+
+
+def _texts(where: str, given: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str, ...]:
+    value = given.get(key) or []
+    listed: Sequence[object] = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, str) and each.strip() and is_unicode(each) for each in listed):
+        faults.append(f"{where}: its {key} is no list of texts")
+        return ()
+    texts = tuple(str(each).strip() for each in listed)
+    if len(set(texts)) < len(texts) and key != "Input Image":
+        faults.append(f"{where}: its {key} has one twice")
+    return texts

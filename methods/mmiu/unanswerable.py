@@ -1,0 +1,165 @@
+"""The unanswerable set: five strategies that leave a question without a right choice (MMIU, A.4).
+
+What belongs here: what each strategy changes. Which task has which is `unanswerable_tasks.py`. A
+changed question has the same number of choices; what was right stays among them as a wrong one, unless
+its picture was taken away, and the choice `CANNOT` is right.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from methods.ids import content_id
+from methods.mmiu.converting import Form, NoQuestion, Question, in_form, places_of
+from methods.mmiu.metadata import Sample
+from methods.mmiu.unanswerable_tasks import (
+    ANSWER_IMAGE,
+    CANNOT,
+    IRRELEVANT,
+    KEY_WORD,
+    OTHER_IMAGES,
+    SHUFFLE,
+    STRATEGIES_OF,
+    Strategy,
+)
+
+MOST_SHUFFLES = 24
+
+
+class Elsewhere(NamedTuple):
+    """What else there is: pictures that have nothing to do with a sample, and questions of other tasks
+    whose outputs have another form, as (context, question)."""
+
+    images: tuple[str, ...]
+    questions: tuple[tuple[str, str], ...]
+
+
+class Changed(NamedTuple):
+    """An unanswerable question, and the strategy that made it."""
+
+    strategy: Strategy
+    question: Question
+
+
+def unanswerable(
+    sample: Sample, form: Form, question: Question, elsewhere: Elsewhere, seed: int
+) -> Changed:
+    """The question of `sample` without a right choice, by a strategy of its task drawn by seed.
+
+    Raises NoQuestion (`no_strategy`) where none of them can be applied.
+    """
+    drawn = partial(content_id, "unanswerable", seed, question)
+    for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=drawn):
+        found = changed(strategy, sample, form, question, elsewhere, seed)
+        if found is not None:
+            return Changed(strategy, found)
+    raise NoQuestion(
+        "no_strategy", f"No strategy of {question.task} makes this sample unanswerable."
+    )
+
+
+def changed(
+    strategy: Strategy,
+    sample: Sample,
+    form: Form,
+    question: Question,
+    elsewhere: Elsewhere,
+    seed: int,
+) -> Question | None:
+    """The question changed by one strategy; None where it cannot be applied."""
+    drawn = partial(content_id, strategy, seed, question)
+    pictures = sorted(elsewhere.images, key=drawn)
+    if strategy == KEY_WORD:
+        return _replace_key_word(sample, question)
+    if strategy == ANSWER_IMAGE:
+        return _replace_answer_image(question, pictures)
+    if strategy == OTHER_IMAGES:
+        return _replace_other_image(question, pictures, drawn)
+    if strategy == SHUFFLE:
+        return _shuffle(form, question, drawn)
+    assert strategy == IRRELEVANT
+    ways = [
+        _irrelevant_images(question, pictures),
+        _irrelevant_question(question, sorted(elsewhere.questions, key=drawn)),
+    ]
+    return next((ways[way] for way in sorted((0, 1), key=drawn) if ways[way]), None)
+
+
+def _wrong(question: Question) -> tuple[str, ...]:
+    return tuple(choice for choice in question.distractors if choice != CANNOT)
+
+
+def _none_right(question: Question) -> Question:
+    """The question with `CANNOT` for the right choice and all others wrong."""
+    return question._replace(answer=CANNOT, distractors=(question.answer, *_wrong(question)))
+
+
+def _replace_key_word(sample: Sample, question: Question) -> Question | None:
+    if not sample.key_word:
+        return None
+    asked = question._replace(
+        question=question.question.replace(sample.key_word, sample.other_word),
+        context=question.context.replace(sample.key_word, sample.other_word),
+    )
+    return _none_right(asked)
+
+
+def _replace_answer_image(question: Question, pictures: Sequence[str]) -> Question | None:
+    if not question.of_images or not pictures:
+        return None
+    return question._replace(answer=CANNOT, distractors=(pictures[0], *_wrong(question)))
+
+
+def _replace_other_image(
+    question: Question, pictures: Sequence[str], drawn: Callable[[object], str]
+) -> Question | None:
+    """One of the images that the question is about; candidates are not: the right one would stay."""
+    if not question.images or not pictures:
+        return None
+    place = min(range(len(question.images)), key=drawn)
+    images = (*question.images[:place], pictures[0], *question.images[place + 1 :])
+    return _none_right(question)._replace(images=images)
+
+
+def _shuffle(form: Form, question: Question, drawn: Callable[[object], str]) -> Question | None:
+    """The images in another order, in which none of the choices is right."""
+    offered = {question.answer, *question.distractors}
+    n_images = len(question.images)
+    for draw in range(MOST_SHUFFLES):
+        draws = [drawn((draw, place)) for place in range(n_images)]
+        order = sorted(range(n_images), key=draws.__getitem__)
+        images = tuple(question.images[place] for place in order)
+        if images == question.images:
+            continue
+        if form == "order" and _order_after(question.answer, order) in offered:
+            continue
+        return _none_right(question)._replace(images=images)
+    return None
+
+
+def _order_after(answer: str, order: Sequence[int]) -> str:
+    """The right order of places once the images are in `order`, written as `answer` is."""
+    places = places_of(answer)
+    named = sorted(places)
+    now = [named[order.index(named.index(place))] for place in places]
+    return in_form(answer, now)
+
+
+def _irrelevant_images(question: Question, pictures: Sequence[str]) -> Question | None:
+    n_images = len(question.images)
+    n_choices = len(_wrong(question)) + 1 if question.of_images else 0
+    if len(pictures) < n_images + n_choices or not n_images + n_choices:
+        return None
+    found = _none_right(question)._replace(images=tuple(pictures[:n_images]))
+    if question.of_images:
+        found = found._replace(distractors=tuple(pictures[n_images : n_images + n_choices]))
+    return found
+
+
+def _irrelevant_question(
+    question: Question, questions: Sequence[tuple[str, str]]
+) -> Question | None:
+    if not questions:
+        return None
+    context, asked = questions[0]
+    return _none_right(question)._replace(context=context, question=asked)

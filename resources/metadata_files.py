@@ -1,0 +1,104 @@
+"""MMIU's metadata files that a user brings, with their pictures in the image store.
+
+What belongs here: finding the files, opening them and the pictures that they name, and the sentence for
+what is wrong. What a file says is read by `methods/mmiu/metadata.py`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from methods.errors import UserError
+from methods.ingest.image_check import ImageRejected
+from methods.mmiu.metadata import MetadataFault, Sample, read_metadata
+from resources.images.intake import take_in
+from resources.images.store import ImageStore
+from resources.reports.published_files import picture_in
+
+ENDINGS = (".json", ".jsonl")
+
+
+class MetadataFileError(UserError):
+    """Metadata that cannot be used; the message names the file and all that is wrong in it."""
+
+
+class BroughtSample(NamedTuple):
+    """A sample of the file `name`, whose images are ids of the store."""
+
+    name: str
+    number: int
+    sample: Sample
+
+
+def brought_samples(place: Path, store: ImageStore) -> list[BroughtSample]:
+    """The samples of a file, or of every JSON and JSON Lines file of a folder, in order of name.
+
+    Pictures are looked up in the file's folder, and never outside it. Raises MetadataFileError.
+    """
+    return [sample for file in _files(place) for sample in _brought(file, store)]
+
+
+def _files(place: Path) -> list[Path]:
+    if place.is_dir():
+        files = sorted(path for path in place.iterdir() if path.suffix.lower() in ENDINGS)
+    else:
+        files = [place] if place.is_file() and place.suffix.lower() in ENDINGS else []
+    if not files:
+        raise MetadataFileError(
+            f"{place} is neither a .json or .jsonl file nor a folder with one: set metadata of "
+            "choice.mmiu_items to one, or leave it empty."
+        )
+    return files
+
+
+def _brought(file: Path, store: ImageStore) -> Iterator[BroughtSample]:
+    try:
+        samples = read_metadata(file.name, file.read_text(encoding="utf-8-sig"))
+    except (MetadataFault, UnicodeDecodeError, OSError) as error:
+        raise MetadataFileError(f"The metadata file {file} cannot be used: {error}.") from None
+    known: dict[str, str] = {}
+    faults: list[str] = []
+    found = [
+        BroughtSample(file.name, number, _stored(sample, number, file, store, known, faults))
+        for number, sample in enumerate(samples, start=1)
+    ]
+    if faults:
+        raise MetadataFileError(
+            f"The metadata file {file} cannot be used: {'; '.join(dict.fromkeys(faults))}."
+        )
+    yield from found
+
+
+def _stored(
+    sample: Sample,
+    number: int,
+    file: Path,
+    store: ImageStore,
+    known: dict[str, str],
+    faults: list[str],
+) -> Sample:
+    """The sample with ids in place of paths; what cannot be used is added to `faults`."""
+
+    def stored(name: str) -> str:
+        if name not in known:
+            known[name] = ""
+            try:
+                known[name] = take_in(picture_in(file.parent.resolve(), name), None, store).image_id
+            except ImageRejected as rejected:
+                faults.append(
+                    f"its image {ascii(name[:200])} (sample {number}) cannot be used: "
+                    f"{rejected.detail.rstrip('.')}"
+                )
+        return known[name]
+
+    images = tuple(map(stored, sample.images))
+    if not sample.of_images:
+        return replace(sample, images=images)
+    return replace(
+        sample,
+        images=images,
+        output=stored(sample.output),
+        wrong=tuple(map(stored, sample.wrong)),
+        also_right=tuple(map(stored, sample.also_right)),
+    )

@@ -1,0 +1,291 @@
+"""Questions on several images from entries and metadata to a release that is evaluated."""
+
+import io
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from PIL import Image
+
+from methods.choice.lettered import LETTERS, MOST
+from methods.mmiu.derived import DERIVED
+from methods.mmiu.published import read_published
+from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+
+SETTINGS = {"n_derived": 11}
+QUESTIONS = dg.AssetSelection.assets(["choice", "mmiu_items"])
+TITLE = "multiple-image-captioning"
+
+
+@dataclass
+class Made:
+    """A home whose questions were made, reviewed by nobody and released."""
+
+    world: World
+    run: Result
+    items: list[Row]
+
+
+def items_of(world: World) -> list[Row]:
+    return world.rows("SELECT * FROM choice.mmiu_items ORDER BY item_id")
+
+
+def make(world: World, **settings: object) -> Result:
+    world.write_settings({"choice": {"mmiu_items": {**SETTINGS, **settings}}})
+    return world.run(ANY_ASSETS, assets=QUESTIONS)
+
+
+@pytest.fixture(scope="module")
+def base(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Not to be changed: tests go on from copies."""
+    root = tmp_path_factory.mktemp("questions")
+    copy_of(released.root, root)
+    world = make_world(root, released.corpus)
+    run = make(world)
+    assert run.success, sentence(run)
+    release = world.release()
+    assert release.success, sentence(release)
+    return Made(world, run, items_of(world))
+
+
+@pytest.fixture
+def world(base: Made, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(base.world.root, tmp_path)
+    return make_world(tmp_path, base.world.corpus)
+
+
+def brought(folder: Path, *outputs: object, form: str = "number") -> Path:
+    """A metadata file with a picture of its own."""
+    folder.mkdir(exist_ok=True)
+    data = io.BytesIO()
+    Image.new("RGB", (64, 48), "teal").save(data, "PNG")
+    (folder / "teal.png").write_bytes(data.getvalue())
+    info = {
+        "TaskName": "point-tracking",
+        "TaskDescription": "Follow a point.",
+        "Input Format": "images",
+        "Output Format": form,
+    }
+    samples = [
+        {
+            "Source": "TAP-Vid",
+            "Input": {"Input Image": ["teal.png"], "Question": f"Where is point {number}?"},
+            "Output": output,
+        }
+        for number, output in enumerate(outputs)
+    ]
+    file = folder / "tracking.json"
+    file.write_text(json.dumps({"Task Info": info, "Samples": samples}))
+    return file
+
+
+# --- Making --------------------------------------------------------------------------------------
+
+
+def test_items_are_of_derived_tasks_with_right_keys_and_pictures_that_there_are(base: Made) -> None:
+    answerable = [row for row in base.items if row["strategy"] is None]
+    assert len(answerable) == SETTINGS["n_derived"]
+    assert len({row["task"] for row in answerable}) >= 8
+    for row in base.items:
+        assert row["task"] in DERIVED and 2 <= len(row["choices"]) <= MOST
+        assert len(set(row["choices"])) == len(row["choices"])
+        assert (row["choices"][LETTERS.index(row["answer"])] == CANNOT) == bool(row["strategy"])
+        assert all(base.world.images.has(image_id) for image_id in row["image_ids"])
+    told = metadata(base.run, "choice/mmiu_items")
+    assert told["unanswerable"] == len(base.items) - len(answerable)
+
+
+def test_an_unanswerable_question_is_in_the_group_of_its_sibling_with_the_same_choice(
+    base: Made,
+) -> None:
+    by_id = {row["item_id"]: row for row in base.items}
+    changed = [row for row in base.items if row["strategy"]]
+    assert {row["task"] for row in changed} <= set(STRATEGIES_OF)
+    assert len(changed) >= 4
+    for row in base.items:
+        sibling = by_id[row["group_id"]]
+        assert (sibling["strategy"], sibling["task"]) == (None, row["task"])
+        assert (CANNOT in row["choices"]) == (row["task"] in STRATEGIES_OF)
+        assert len(sibling["choices"]) == len(row["choices"])
+
+
+def test_every_picture_that_no_page_has_says_what_it_was_made_of(base: Made) -> None:
+    of_entries = {row["image_id"] for row in base.world.rows("SELECT image_id FROM ingest.entries")}
+    noted = {row["image_id"]: row for row in base.world.rows("SELECT * FROM choice.mmiu_images")}
+    shown = {image_id for row in base.items for image_id in row["image_ids"]}
+    assert shown - of_entries == set(noted)
+    for row in noted.values():
+        assert set(row["made_from"]) <= of_entries and row["change"]
+
+
+def test_wrong_choices_are_a_models_where_no_rule_makes_any(base: Made) -> None:
+    by_model = [row for row in base.items if row["call_key"]]
+    assert {row["task"] for row in by_model} == {TITLE}
+    calls = base.world.ledger.find([row["call_key"] for row in by_model])
+    for row in by_model:
+        said = json.loads(calls[row["call_key"]].text)["distractors"]
+        right = row["choices"][LETTERS.index(row["answer"])]
+        assert sorted(row["choices"]) == sorted([right, *said])
+        assert row["prompt_version"].startswith("mmiu/write_distractors@")
+    asked = [asked for asked in base.world.proxy.requests if asked.task == "distractors"]
+    assert len(asked) == len(by_model) and all(len(each.images) >= 2 for each in asked)
+
+
+def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world: World, base: Made) -> None:
+    assert make(world).success
+    assert items_of(world) == base.items
+    assert not [asked for asked in world.proxy.requests if asked.task == "distractors"]
+    assert make(world, n_derived=18).success
+    now = {row["item_id"]: row for row in items_of(world)}
+    answerable = [row for row in base.items if row["strategy"] is None]
+    assert len(now) > len(base.items)
+    assert [now[row["item_id"]] for row in answerable] == answerable
+
+
+def test_tasks_the_cap_and_the_unanswerable_set_are_settings(world: World) -> None:
+    tasks = ["spot-the-diff", "jigsaw-puzzle-solving"]
+    assert make(world, tasks=tasks, n_derived=8, max_per_task=3, unanswerable_per_task=1).success
+    counts = Counter((row["task"], row["strategy"] is None) for row in items_of(world))
+    assert counts == {
+        ("spot-the-diff", True): 3,
+        ("jigsaw-puzzle-solving", True): 3,
+        ("jigsaw-puzzle-solving", False): 1,
+    }
+
+
+# --- Metadata ------------------------------------------------------------------------------------
+
+
+def test_metadata_is_taken_with_its_pictures_and_its_source(world: World, tmp_path: Path) -> None:
+    file = brought(tmp_path / "metadata", "12 px", "30 px")
+    assert make(world, n_derived=0, metadata=str(file)).success
+    rows = items_of(world)
+    assert {(row["task"], row["set_id"], row["source"], row["form"]) for row in rows} == {
+        ("point-tracking", "tracking.json", "TAP-Vid", "number")
+    }
+    assert len(rows) == 2 and all(len(row["choices"]) == 4 for row in rows)
+    (noted,) = world.rows("SELECT * FROM choice.mmiu_images")
+    assert (noted["made_from"], noted["source"]) == ([], "TAP-Vid")
+
+
+def test_a_sample_that_gives_no_question_is_lost_by_name(world: World, tmp_path: Path) -> None:
+    file = brought(tmp_path / "metadata", "maybe", *["yes"] * 9, form="yes/no")
+    assert make(world, n_derived=0, metadata=str(file)).success
+    (row,) = world.rows("SELECT * FROM choice.failed WHERE stage = 'mmiu_items'")
+    assert (row["set_id"], row["subject"]) == ("tracking.json", "tracking.json, sample 1")
+    assert (row["reason"], row["call_key"]) == ("not_yes_or_no", None)
+    assert len(items_of(world)) == 9
+
+
+@pytest.mark.parametrize(
+    ("outputs", "told"),
+    [
+        (["maybe"] * 2, "no question could be made (2 not_yes_or_no)."),
+        (["maybe", "yes"], "1 of 2 samples were lost (1 not_yes_or_no), and at most 20% may be."),
+    ],
+)
+def test_where_too_many_are_lost_the_earlier_ones_stay(
+    world: World, base: Made, tmp_path: Path, outputs: list[str], told: str
+) -> None:
+    file = brought(tmp_path / "metadata", *outputs, form="yes/no")
+    run = make(world, n_derived=0, metadata=str(file))
+    assert sentence(run) == f"choice.mmiu_items keeps its earlier rows: {told}"
+    assert items_of(world) == base.items
+
+
+def test_garbage_for_metadata_is_one_sentence_and_changes_nothing(
+    world: World, base: Made, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('{"Task Info": {}, "Samples": [{}]}')
+    told = sentence(make(world, metadata=str(file)))
+    assert told.startswith(
+        f"The metadata file {file} cannot be used: task 1, Task Info has no TaskName"
+    )
+    assert items_of(world) == base.items
+
+
+def test_who_asks_for_none_has_none_and_is_told(world: World) -> None:
+    run = make(world, n_derived=0)
+    assert run.success and items_of(world) == []
+    assert metadata(run, "choice/mmiu_items")["warning"] == (
+        "No question is asked for: no metadata is given, and n_derived or tasks says none."
+    )
+
+
+@pytest.mark.parametrize("tasks", [["seeing"], ["spot-the-diff"] * 2])
+def test_a_task_that_is_not_derived_is_refused(world: World, tasks: list[str]) -> None:
+    run = make(world, tasks=tasks)
+    assert not run.success and "tasks" in sentence(run)
+
+
+# --- Review, release, evaluation -----------------------------------------------------------------
+
+
+def test_items_are_queued_with_all_their_images_and_what_is_known_of_each(base: Made) -> None:
+    queued = {
+        row["item_id"]: row
+        for row in base.world.rows("FROM review.queue WHERE kind = 'multiple_choice'")
+    }
+    for item in base.items:
+        row = queued[item["item_id"]]
+        content, context = json.loads(row["content"]), json.loads(row["context"])
+        assert row["image_ids"] == content["image_ids"] == item["image_ids"]
+        assert content["choices"] == dict(zip(LETTERS, item["choices"], strict=False))
+        assert (content["hint"], content["category"]) == (item["context"], item["task"])
+        assert len(context["captions"]) == len(context["page_urls"]) == len(item["image_ids"])
+        assert all(context["captions"]) and all(context["page_urls"])
+
+
+def test_approved_items_are_the_release_mmiu_with_labels_and_attributions(base: Made) -> None:
+    world, by_id = base.world, {row["item_id"]: row for row in base.items}
+    (card,) = world.rows("FROM release.releases WHERE name = 'mmiu'")
+    assert (card["benchmark"], card["origin"], card["n_items"]) == ("mmiu", "built", len(by_id))
+    assert [version.partition("@")[0] for version in card["prompt_versions"]] == [
+        "mmiu/write_distractors"
+    ]
+    for row in world.rows("FROM release.items WHERE release_id LIKE 'mmiu-%'"):
+        labels, item = dict(row["labels"]), by_id[row["item_id"]]
+        assert labels["task"] == item["task"] and labels["relation"] and labels["images"]
+        assert labels["answerable"] == ("no" if item["strategy"] else "yes")
+        assert labels.get("strategy") == item["strategy"] and row["group_id"] == item["group_id"]
+    pictures = world.rows(
+        "SELECT m.*, d.change FROM release.images AS m LEFT JOIN choice.mmiu_images AS d "
+        "USING (image_id) WHERE release_id LIKE 'mmiu-%'"
+    )
+    for picture in pictures:
+        assert picture["page_url"] and picture["title"]
+        assert (f"(changed: {picture['change']})" in picture["attribution"]) == bool(
+            picture["change"]
+        )
+
+
+def test_the_release_is_exported_in_the_published_form_and_read_again(base: Made) -> None:
+    (folder,) = (base.world.home / "releases").glob("mmiu-*")
+    with (folder / "mmiu.json").open(newline="") as lines:
+        items = {item.item_id: item for item in read_published("mmiu.json", lines)}
+    assert set(items) == {row["item_id"] for row in base.items}
+    for row in base.items:
+        assert items[row["item_id"]].choices == tuple(row["choices"])
+        assert items[row["item_id"]].turns[0].references == {"key": row["answer"]}
+
+
+def test_the_careful_model_is_above_the_careless_one_and_answerable_is_a_split(
+    world: World,
+) -> None:
+    assert world.evaluate().success and world.score().success
+    scores = world.rows(
+        "SELECT model, subset_label, subset_value, value FROM evaluate.scores WHERE benchmark = 'mmiu' "
+        "AND metric = 'Accuracy' AND aggregation = 'micro' AND form = 'floor'"
+    )
+    overall = {row["model"]: row["value"] for row in scores if not row["subset_label"]}
+    assert overall["careful"] > 20 + overall["careless"]
+    labels = {row["subset_label"] for row in scores}
+    assert {"task", "relation", "images", "answerable", "strategy"} <= labels
+    values = {row["subset_value"] for row in scores if row["subset_label"] == "answerable"}
+    assert values == {"yes", "no"}

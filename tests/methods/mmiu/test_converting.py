@@ -1,0 +1,256 @@
+"""Wrong choices by rule, worked by hand, and what holds for all of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.lettered import MOST
+from methods.mmiu.converting import (
+    NoQuestion,
+    chosen,
+    form_of,
+    n_choices,
+    near_numbers,
+    other_of_two,
+    other_orders,
+    question_of,
+    sample_id,
+    wrong_choices,
+)
+from methods.mmiu.metadata import Sample, TaskInfo
+from methods.mmiu.taxonomy import TASKS
+from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
+
+TRACKING = TaskInfo("point-tracking", "Follow.", "images", "label")
+JIGSAW = TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order")
+
+
+def sample(output: str, task: TaskInfo = TRACKING, name: str = "s", **more: object) -> Sample:
+    made = Sample(task, name, ("x", "y"), "", "Which?", "natural image", output)
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+# --- Forms ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "form"),
+    [
+        ("Yes", "yes/no"),
+        ("no.", "yes/no"),
+        ("False", "yes/no"),
+        ("12", "number"),
+        ("-3.50 m", "number"),
+        ("90 degrees", "number"),
+        ("95%", "number"),
+        ("1 2", "order"),
+        ("2, 1, 3", "order"),
+        ("[2,0,1]", "order"),
+        ("B-A-C", "order"),
+        ("2, 2, 3", "text"),
+        ("1.2.3", "text"),
+        ("The cat jumps over the fence because it is chased.", "text"),
+    ],
+)
+def test_the_form_is_seen_in_the_output(output: str, form: str) -> None:
+    assert form_of(sample(output), [output]) == form
+
+
+def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() -> None:
+    pool = ["kite", "red kite", "owl", "crow"]
+    assert form_of(sample("kite"), pool) == "name"
+    assert form_of(sample("kite"), pool[:3]) == "text"
+    assert form_of(sample("kite"), [*pool[:3], "a bird that nobody has ever seen"]) == "text"
+    # Who says that it is a text has the wrong choices written.
+    free = replace(TRACKING, output_format="text")
+    assert form_of(sample("kite", free), pool) == "text"
+    assert form_of(sample("12", free), pool) == "number"
+
+
+def test_what_the_task_says_of_its_output_comes_first() -> None:
+    for form in ("image", "number", "order", "name", "yes/no"):
+        assert form_of(sample("12", replace(TRACKING, output_format=form)), []) == form
+
+
+# --- Numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "near"),
+    [
+        ("90 deg", {"60 deg", "70 deg", "80 deg", "100 deg", "110 deg", "120 deg"}),
+        ("3.57", {"3.27", "3.37", "3.47", "3.67", "3.77", "3.87"}),
+        ("3,57", {"3,27", "3,37", "3,47", "3,67", "3,77", "3,87"}),
+        ("2", {"0", "1", "3", "4", "5"}),
+        ("0", {"1", "2", "3"}),
+        ("-4", {"-7", "-6", "-5", "-3", "-2", "-1"}),
+        ("+8", {"+5", "+6", "+7", "+9", "+10", "+11"}),
+        ("007", {"004", "005", "006", "008", "009", "010"}),
+        ("4821 m", {"4521 m", "4621 m", "4721 m", "4921 m", "5021 m", "5121 m"}),
+        ("99%", {"96%", "97%", "98%", "100%"}),
+        ("100%", {"70%", "80%", "90%"}),
+        ("104", {"74", "84", "94", "114", "124", "134"}),
+        ("0.5", {"0.2", "0.3", "0.4", "0.6", "0.7", "0.8"}),
+    ],
+)
+def test_numbers_near_another_are_written_alike(output: str, near: set[str]) -> None:
+    drawn = [near_numbers(output, 3, seed) for seed in range(30)]
+    assert set().union(*drawn) == near
+    assert all(len(set(each)) == 3 and output not in each for each in drawn)
+
+
+def test_how_many_are_smaller_is_drawn_so_that_the_right_one_is_not_always_in_the_middle() -> None:
+    places = {sorted([50, *map(int, near_numbers("50", 3, seed))]).index(50) for seed in range(40)}
+    assert places == {0, 1, 2, 3}
+
+
+@given(
+    st.decimals(-9999, 9999, places=2).map(str) | st.integers(-99999, 99999).map(str),
+    st.sampled_from(["", " m", "%", " degrees"]),
+    st.integers(1, 7),
+    st.integers(0, 3),
+)
+def test_near_numbers_are_others_of_the_same_precision(
+    number: str, unit: str, wanted: int, seed: int
+) -> None:
+    found = near_numbers(number + unit, wanted, seed)
+    assert len({Decimal(each.removesuffix(unit)) for each in found} - {Decimal(number)}) == wanted
+    for each in found:
+        assert each.endswith(unit)
+        plain = each.removesuffix(unit)
+        assert len(plain.partition(".")[2]) == len(number.partition(".")[2])
+        if not number.startswith("-"):
+            assert not plain.startswith("-")
+
+
+def test_what_is_no_number_is_refused_by_name() -> None:
+    with pytest.raises(NoQuestion) as caught:
+        near_numbers("many", 3, 0)
+    assert caught.value.reason == "not_a_number"
+
+
+# --- Orders, yes and no, names -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "others"),
+    [
+        ("1, 2", {"2, 1"}),
+        ("[2-0-1]", {"[0-1-2]", "[0-2-1]", "[1-0-2]", "[1-2-0]", "[2-1-0]"}),
+        ("B A C", {"A B C", "A C B", "B C A", "C A B", "C B A"}),
+    ],
+)
+def test_other_orders_are_written_alike(output: str, others: set[str]) -> None:
+    assert set(other_orders(output, 7, 0)) == others
+
+
+@given(st.permutations(range(1, 9)), st.integers(1, 7))
+def test_other_orders_of_eight_are_different_orders(order: Sequence[int], wanted: int) -> None:
+    output = ", ".join(map(str, order))
+    found = other_orders(output, wanted, 0)
+    assert len(set(found)) == wanted and output not in found
+    assert all(sorted(each.split(", ")) == sorted(output.split(", ")) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("output", "other"),
+    [("Yes", "No"), ("no", "yes"), ("NO.", "YES."), ("True", "False"), ("false", "true")],
+)
+def test_the_other_of_two_is_written_alike(output: str, other: str) -> None:
+    assert other_of_two(output) == other
+    assert wrong_choices(sample(output), "yes/no", [], 0) == (other,)
+
+
+@pytest.mark.parametrize(
+    ("output", "form", "reason"),
+    [
+        ("maybe", "yes/no", "not_yes_or_no"),
+        ("first", "order", "not_an_order"),
+        ("kite", "name", "too_few_choices"),
+    ],
+)
+def test_an_output_that_is_not_of_its_form_is_refused_by_name(
+    output: str, form: str, reason: str
+) -> None:
+    with pytest.raises(NoQuestion) as caught:
+        wrong_choices(sample(output), form, [output], 0)  # type: ignore[arg-type]
+    assert caught.value.reason == reason
+
+
+def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
+    pool = ["kite", "Kite.", "milan", "owl", "crow", "jay", "rook"]
+    right_too = sample("kite", also_right=("Milan",))
+    for seed in range(20):
+        wrong = wrong_choices(right_too, "name", pool, seed)
+        assert len(wrong) == 3 and set(wrong) <= {"owl", "crow", "jay", "rook"}
+
+
+def test_a_samples_own_wrong_outputs_come_first() -> None:
+    own = sample("kite", wrong=("eagle", "hawk"))
+    assert set(wrong_choices(own, "name", ["kite", "owl"], 0)) == {"eagle", "hawk", "owl"}
+    assert len(wrong_choices(replace(own, wrong=tuple("abcde")), "name", [], 0)) == 3
+
+
+def test_candidates_are_other_images_than_those_of_the_question() -> None:
+    query = sample("right", replace(TRACKING, output_format="image"))
+    wrong = wrong_choices(query, "image", ["x", "y", "right", "p", "q"], 0)
+    assert set(wrong) == {"p", "q"}
+
+
+# --- Questions -----------------------------------------------------------------------------------
+
+
+def test_a_question_of_a_task_with_unanswerable_ones_has_their_choice_and_is_answerable() -> None:
+    answerable = question_of(sample("2, 1, 3", JIGSAW), ["1, 2, 3", "3, 1, 2", "3, 2, 1"])
+    assert answerable.distractors == ("1, 2, 3", "3, 1, 2", "3, 2, 1", CANNOT)
+    assert answerable.answer == "2, 1, 3"
+    plain = question_of(sample("kite"), ["owl"])
+    assert plain.distractors == ("owl",)
+
+
+@given(st.sampled_from(TASKS), st.integers(1, 20))
+def test_no_question_has_more_than_eight_choices(task, n_wrong: int) -> None:
+    info = replace(TRACKING, name=task.name)
+    question = question_of(sample("right", info), [f"wrong {n}" for n in range(n_wrong)])
+    assert 1 + len(question.distractors) <= MOST
+    assert (CANNOT in question.distractors) == (task.name in STRATEGIES_OF)
+    assert n_choices(task.name) + (task.name in STRATEGIES_OF) <= MOST
+
+
+# --- The cap -------------------------------------------------------------------------------------
+
+SAMPLES = st.lists(st.integers(0, 200), unique=True, max_size=40).map(
+    lambda names: [sample("7", (TRACKING, JIGSAW)[name % 2], str(name)) for name in names]
+)
+
+
+@given(SAMPLES, SAMPLES, st.integers(1, 5), st.integers(0, 2))
+def test_the_cap_holds_and_what_comes_only_takes_places(
+    before: list[Sample], more: list[Sample], most: int, seed: int
+) -> None:
+    first, now = chosen(before, most, seed), chosen([*before, *more], most, seed)
+    for task in (TRACKING, JIGSAW):
+        of_task = [each for each in now if each.task == task]
+        assert len(of_task) == min(most, len({s for s in (*before, *more) if s.task == task}))
+    # What was chosen before and is not now made room for what came.
+    assert len(set(first) - set(now)) <= len(set(now) - set(before))
+    assert set(now) - set(first) <= set(more)
+    assert chosen(list(reversed(before)), most, seed) == first
+
+
+def test_samples_are_told_apart_by_all_that_they_ask_and_show() -> None:
+    one = sample("7")
+    others = [
+        sample("8"),
+        sample("7", JIGSAW),
+        sample("7", name="t"),
+        sample("7", images=("y", "x")),
+        sample("7", question="Who?"),
+        sample("7", context="Look."),
+    ]
+    assert len({sample_id(each) for each in (one, *others)}) == 7
+    assert sample_id(one, 1) != sample_id(one, 2)

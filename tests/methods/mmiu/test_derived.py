@@ -1,0 +1,325 @@
+"""Samples made of entries: what is right follows from how they were made, and growth changes little."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from methods.mmiu.converting import NoQuestion, form_of, n_choices, question_of, wrong_choices
+from methods.mmiu.derived import DERIVED, derived
+from methods.mmiu.derived import drawing as draw
+from methods.mmiu.derived.subjects import Subject, others
+from methods.mmiu.metadata import Sample
+from methods.mmiu.taxonomy import TASKS
+from methods.mmiu.unanswerable_tasks import STRATEGIES_OF
+
+
+class Shelf:
+    """Pictures in memory; the ones of entries have coloured noise of their own."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, tuple[Image.Image, tuple[str, ...], str]] = {}
+        self._plain: set[str] = set()
+
+    def plain(self, image_id: str) -> None:
+        """Let this picture have one colour."""
+        self._plain.add(image_id)
+
+    def open(self, image_id: str) -> Image.Image:
+        if image_id in self.kept:
+            return self.kept[image_id][0]
+        if image_id in self._plain:
+            return Image.new("RGB", (200, 160), "navy")
+        noise = np.random.default_rng(int(image_id[1:])).integers(0, 256, (8, 10, 3), np.uint8)
+        return Image.fromarray(noise).resize((200, 160), Image.Resampling.NEAREST)
+
+    def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
+        image_id = hashlib.sha256(picture.tobytes() + repr(picture.size).encode()).hexdigest()
+        self.kept.setdefault(image_id, (picture, tuple(made_from), change))
+        return image_id
+
+
+def subject(number: int) -> Subject:
+    """Three entries a cluster."""
+    cluster = number // 3
+    return Subject(
+        f"e{number}",
+        f"set {cluster}",
+        f"c{cluster}",
+        f"i{number}",
+        f"Title {number}",
+        f"A picture of thing {number}",
+        f"https://example.org/{number}",
+        (f"Wide {number // 6}", f"Kind {cluster}", f"Only {number}"),
+    )
+
+
+SUBJECTS = [subject(number) for number in range(12)]
+
+
+def made(task: str, number: int = 0, seed: int = 0) -> tuple[Sample, Shelf]:
+    shelf = Shelf()
+    return DERIVED[task](SUBJECTS[number], SUBJECTS, shelf, seed), shelf
+
+
+def test_ten_tasks_in_four_relations_are_made_five_of_them_of_table_7() -> None:
+    relations = {task.name: task.relation for task in TASKS}
+    assert len(DERIVED) == 10 and len({relations[task] for task in DERIVED}) == 4
+    assert len(set(DERIVED) & set(STRATEGIES_OF)) == 5
+
+
+@pytest.mark.parametrize("task", DERIVED)
+def test_a_sample_has_its_task_its_page_and_enough_wrong_choices(task: str) -> None:
+    for number in range(6):
+        sample, shelf = made(task, number)
+        assert sample.task.name == task and sample.task.description == sample.context
+        assert sample.source == SUBJECTS[number].page_url
+        assert sample.output not in sample.wrong and sample.key_word in sample.question
+        form = form_of(sample, [sample.output])
+        if form != "text":
+            wrong = wrong_choices(sample, form, [sample.output], 0)
+            assert len(wrong) == n_choices(task) - 1
+            assert question_of(sample, wrong).of_images == (form == "image")
+        images = {*sample.images, *(sample.wrong if form == "image" else ())}
+        assert all(image in shelf.kept or image.startswith("i") for image in images)
+        assert made(task, number)[0] == sample
+
+
+# --- Spatial -------------------------------------------------------------------------------------
+
+
+def test_the_order_of_a_jigsaw_restores_its_picture() -> None:
+    for number in range(6):
+        sample, shelf = made("jigsaw-puzzle-solving", number)
+        tiles = [shelf.open(sample.images[int(place) - 1]) for place in sample.output.split(", ")]
+        rows = [
+            draw.joined(tiles[at], tiles[at + 1], side_by_side=True).convert("RGB") for at in (0, 2)
+        ]
+        whole = draw.joined(*rows, side_by_side=False)
+        assert np.array_equal(whole, draw.fitted(shelf.open(f"i{number}")))
+        assert sample.output != "1, 2, 3, 4"
+
+
+def test_the_transformation_makes_the_second_image_of_the_first() -> None:
+    seen = set()
+    for number in range(12):
+        sample, shelf = made("image-spatial-transformation-estimation", number)
+        before, after = map(shelf.open, sample.images)
+        assert np.array_equal(before.transpose(draw.TURNS[sample.output]), after)
+        for other in sample.wrong:
+            assert not np.array_equal(before.transpose(draw.TURNS[other]), after)
+        seen.add(sample.output)
+    assert len(seen) >= 4
+
+
+def test_words_for_transformations_are_what_they_say() -> None:
+    picture = Image.fromarray(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))
+    (a, b), (c, d) = np.asarray(picture)
+
+    def turned(name: str) -> list[list[list[int]]]:
+        return np.asarray(picture.transpose(draw.TURNS[name])).tolist()
+
+    def grid(*rows: object) -> list[list[list[int]]]:
+        return np.array(rows).tolist()
+
+    assert turned("rotated by 90 degrees clockwise") == grid([c, a], [d, b])
+    assert turned("rotated by 90 degrees counter-clockwise") == grid([b, d], [a, c])
+    assert turned("rotated by 180 degrees") == grid([d, c], [b, a])
+    assert turned("mirrored left to right") == grid([b, a], [d, c])
+    assert turned("mirrored top to bottom") == grid([c, d], [a, b])
+
+
+def test_the_homography_makes_the_second_image_and_no_wrong_one_does_or_is_its_inverse() -> None:
+    for number in range(6):
+        sample, shelf = made("homography-estimation", number)
+        before, after = map(shelf.open, sample.images)
+        matrices = [json.loads(text) for text in (sample.output, *sample.wrong)]
+        assert np.array_equal(draw.warped(before, matrices[0]), after)
+        for wrong in matrices[1:]:
+            assert draw.difference(draw.warped(before, wrong), after) > 10
+            product = np.array(wrong) @ np.array(matrices[0])
+            assert not np.allclose(product / product[2, 2], np.eye(3), atol=0.05)
+
+
+def test_a_homography_maps_points_as_it_says() -> None:
+    dot = Image.new("RGB", (60, 40))
+    dot.putpixel((20, 10), (255, 255, 255))
+    moved = np.asarray(draw.warped(dot, ((1, 0, 5), (0, 1, 7), (0, 0, 1))))
+    assert np.unravel_index(moved[..., 0].argmax(), (40, 60)) == (17, 25)
+
+
+def test_the_spatial_text_is_true_of_the_right_image_alone_and_its_other_word_of_none() -> None:
+    for number in range(8):
+        sample, shelf = made("image-text-retrieval-with-spatial-context", number)
+        one, other = map(shelf.open, sample.images)
+
+        def is_true(image: str, word: str, one=one, other=other, shelf=shelf) -> bool:
+            pair = (other, one) if word in ("to the right of", "below") else (one, other)
+            due = draw.joined(*pair, side_by_side=word.startswith("to the"))
+            shown = shelf.open(image)
+            return shown.size == due.size and np.array_equal(shown, due)
+
+        assert is_true(sample.output, sample.key_word)
+        for image in sample.wrong:
+            assert not is_true(image, sample.key_word)
+        assert not any(
+            is_true(image, sample.other_word) for image in (sample.output, *sample.wrong)
+        )
+
+
+# --- Comparing -----------------------------------------------------------------------------------
+
+
+def test_the_best_version_is_the_picture_itself_and_the_others_are_ever_worse() -> None:
+    asked = set()
+    for number in range(10):
+        sample, shelf = made("visual-quality-assessment", number)
+        best, worse, worst = map(shelf.open, (sample.output, *sample.wrong))
+        assert np.array_equal(best, draw.fitted(shelf.open(f"i{number}")))
+        if "sharpest" in sample.question:
+            assert draw.detail(best) > draw.detail(worse) > draw.detail(worst)
+        else:
+            assert draw.detail(best) < draw.detail(worse) < draw.detail(worst)
+        asked.add(sample.question)
+    assert len(asked) == 2
+
+
+def test_as_many_places_differ_as_the_output_says() -> None:
+    for number in range(10):
+        sample, shelf = made("spot-the-diff", number)
+        before, after = (np.asarray(shelf.open(image), int) for image in sample.images)
+        differs = np.abs(before - after).max(axis=-1) > 0
+        cells = [
+            part.any() for row in np.array_split(differs, 3) for part in np.array_split(row, 4, 1)
+        ]
+        assert sum(cells) == int(sample.output)
+        assert np.abs(before - after)[differs].min() == 128
+
+
+def test_versions_of_a_picture_are_made_of_it_and_others_are_not() -> None:
+    outputs = Counter()
+    for number in range(12):
+        sample, shelf = made("spot-the-similarity", number)
+        (_, own, _), (_, other, _) = (shelf.kept[image] for image in sample.images)
+        assert (own == other) == (sample.output == "Yes")
+        outputs[sample.output] += 1
+    assert min(outputs.values()) >= 3
+
+
+# --- Pages ---------------------------------------------------------------------------------------
+
+
+def test_a_caption_is_that_of_the_right_image_and_its_other_one_that_of_no_candidate() -> None:
+    for number in range(6):
+        sample, _ = made("text2image-retrieval", number)
+        assert sample.output == f"i{number}" and f'"{SUBJECTS[number].caption}"' in sample.question
+        captions = {each.image_id: each.caption for each in SUBJECTS}
+        offered = [captions[image] for image in (sample.output, *sample.wrong)]
+        assert offered.count(sample.key_word) == 1 and sample.other_word not in offered
+
+
+def test_a_picture_with_the_same_caption_is_neither_a_candidate_nor_a_replacement() -> None:
+    twin = replace(SUBJECTS[5], caption=SUBJECTS[0].caption)
+    known = [*SUBJECTS[:5], twin, *SUBJECTS[6:]]
+    for seed in range(10):
+        sample = DERIVED["text2image-retrieval"](known[0], known, Shelf(), seed)
+        assert "i5" not in sample.wrong and sample.also_right == ("i5",)
+
+
+def test_a_relative_is_of_the_cluster_and_wrong_ones_share_no_category() -> None:
+    sample, _ = made("image2image-retrieval")
+    assert sample.output in ("i1", "i2")
+    assert set(sample.wrong) <= {f"i{number}" for number in range(6, 12)}
+    # With a category that all pages share, no picture is surely of another kind.
+    with pytest.raises(NoQuestion) as caught:
+        known = [replace(each, categories=("All",)) for each in SUBJECTS]
+        DERIVED["image2image-retrieval"](known[0], known, Shelf(), 0)
+    assert caught.value.reason == "too_few_entries"
+
+
+def test_a_title_is_the_rarest_category_of_all_its_pages() -> None:
+    sample, _ = made("multiple-image-captioning", 4)
+    assert sample.output == "Kind 1" and sample.also_right == ("Wide 0",)
+    assert set(sample.images) == {"i3", "i4", "i5"} and sample.images[0] == "i4"
+
+
+# --- What cannot be made -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        ("jigsaw-puzzle-solving", "tiles_alike"),
+        ("image-spatial-transformation-estimation", "symmetric"),
+        ("homography-estimation", "too_plain"),
+    ],
+)
+def test_a_picture_that_gives_no_question_is_refused_by_name(task: str, reason: str) -> None:
+    shelf = Shelf()
+    shelf.plain("i0")
+    with pytest.raises(NoQuestion) as caught:
+        DERIVED[task](SUBJECTS[0], SUBJECTS, shelf, 0)
+    assert caught.value.reason == reason and caught.value.detail.endswith(".")
+
+
+def test_pages_that_give_no_question_are_refused_by_name() -> None:
+    for changed, task, reason in (
+        ({"caption": "See <ImageHere>"}, "text2image-retrieval", "image_token"),
+        ({"categories": ()}, "multiple-image-captioning", "no_shared_category"),
+        ({"cluster_id": "alone"}, "image2image-retrieval", "too_few_entries"),
+    ):
+        odd = replace(SUBJECTS[0], **changed)  # type: ignore[arg-type]
+        with pytest.raises(NoQuestion) as caught:
+            DERIVED[task](odd, [odd, *SUBJECTS[1:]], Shelf(), 0)
+        assert caught.value.reason == reason
+
+
+# --- Which entries -------------------------------------------------------------------------------
+
+
+def all_of(subjects: Sequence[Subject], n_samples: int, tasks: Sequence[str]) -> list[Sample]:
+    found = derived(subjects, tasks, n_samples, Shelf(), 0)
+    return [each.sample for each in found if each.sample]
+
+
+TASKS_OF_PAGES = ("spot-the-diff", "multiple-image-captioning", "jigsaw-puzzle-solving")
+
+
+def test_tasks_take_turns_and_more_samples_keep_those_that_there_are() -> None:
+    ten = all_of(SUBJECTS, 10, TASKS_OF_PAGES)
+    assert Counter(each.task.name for each in ten) == dict(
+        zip(TASKS_OF_PAGES, (4, 3, 3), strict=True)
+    )
+    assert all_of(SUBJECTS, 7, TASKS_OF_PAGES) == ten[:7]
+    assert len(all_of(SUBJECTS, 99, TASKS_OF_PAGES)) == 36
+
+
+def test_one_more_entry_takes_at_most_one_place_of_a_task() -> None:
+    new = replace(subject(40), categories=("Else",))
+    for place in range(0, 12, 3):
+        before = all_of(
+            [each for each in SUBJECTS if each != SUBJECTS[place]], 6, TASKS_OF_PAGES[:1]
+        )
+        now = all_of(SUBJECTS, 6, TASKS_OF_PAGES[:1])
+        assert len(set(before) - set(now)) <= 1
+    assert len(set(all_of([*SUBJECTS, new], 6, TASKS_OF_PAGES[:1]))) == 6
+
+
+def test_an_entry_without_a_question_is_told_and_another_one_takes_its_place() -> None:
+    shelf = Shelf()
+    for number in range(12):
+        shelf.plain(f"i{number}")
+    found = list(derived(SUBJECTS, ["jigsaw-puzzle-solving"], 3, shelf, 0))
+    assert len(found) == 12 and all(each.sample is None for each in found)
+    assert {each.loss.reason for each in found if each.loss} == {"tiles_alike"}
+
+
+def test_others_have_other_pictures_and_are_too_few_by_name() -> None:
+    twin = replace(SUBJECTS[1], image_id="i0")
+    with pytest.raises(NoQuestion, match="There are 1 other entries instead of 2"):
+        others(SUBJECTS[0], [SUBJECTS[0], twin, SUBJECTS[2]], 2, lambda each: True, "seed")

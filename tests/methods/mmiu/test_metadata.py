@@ -1,0 +1,149 @@
+"""Metadata as Table A.4 has it: what is read, and what every wrong file is told."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.mmiu.metadata import MetadataFault, Sample, TaskInfo, read_metadata
+
+INFO = {
+    "TaskName": "point-tracking",
+    "TaskDescription": "Follow a point.",
+    "Input Format": "images",
+    "Output Format": "Number",
+}
+SAMPLE = {
+    "Source": "TAP-Vid",
+    "Input": {
+        "Input Image": ["a.jpg", "b.jpg"],
+        "Input Context": "",
+        "Question": "How far did it move?",
+        "Visual Component": "natural image",
+    },
+    "Output": "12 px",
+}
+
+
+def told(*samples: object, name: str = "x.json", **info: object) -> str:
+    with pytest.raises(MetadataFault) as caught:
+        read_metadata(name, json.dumps({"Task Info": {**INFO, **info}, "Samples": list(samples)}))
+    return str(caught.value)
+
+
+def changed(**changes: object) -> dict[str, Any]:
+    asked = {key: changes.pop(key) for key in list(changes) if key in SAMPLE["Input"]}
+    return {**SAMPLE, **changes, "Input": {**SAMPLE["Input"], **asked}}
+
+
+def test_a_task_with_its_samples_is_read_from_json_and_json_lines() -> None:
+    one = {"Task Info": INFO, "Samples": [SAMPLE]}
+    read = Sample(
+        TaskInfo("point-tracking", "Follow a point.", "images", "number"),
+        "TAP-Vid",
+        ("a.jpg", "b.jpg"),
+        "",
+        "How far did it move?",
+        "natural image",
+        "12 px",
+    )
+    assert read_metadata("x.json", json.dumps(one)) == [read]
+    assert read_metadata("x.json", json.dumps([one, one])) == [read, read]
+    lines = f"{json.dumps(one)}\n\n{json.dumps(one)}\n"
+    assert read_metadata("x.JSONL", lines) == [read, read]
+
+
+def test_names_of_tasks_are_read_as_released_records_spell_them() -> None:
+    info = {**INFO, "TaskName": "Meme Vedio Understanding"}
+    (sample,) = read_metadata("x.json", json.dumps({"Task Info": info, "Samples": [SAMPLE]}))
+    assert sample.task.name == "meme-video-understanding"
+
+
+def test_numbers_and_truth_are_taken_as_texts_and_one_image_as_a_list() -> None:
+    for output, text in ((3, "3"), (0.5, "0.5"), (True, "yes"), (False, "no")):
+        given = changed(Output=output, **{"Input Image": "a.jpg"})
+        (sample,) = read_metadata("x.json", json.dumps({"Task Info": INFO, "Samples": [given]}))
+        assert (sample.output, sample.images) == (text, ("a.jpg",))
+
+
+@pytest.mark.parametrize(
+    ("sample", "fault"),
+    [
+        ({}, "task 1, sample 1 has no Input"),
+        (7, "task 1, sample 1 has no Input"),
+        (changed(Source=" "), "task 1, sample 1 has no Source"),
+        (changed(Question=None), "task 1, sample 1 has no Question"),
+        (changed(Output=["x"]), "task 1, sample 1: its Output is no text"),
+        (changed(Output="\ud800"), "task 1, sample 1: its Output is no text"),
+        (changed(**{"Input Image": [1]}), "task 1, sample 1: its Input Image is no list of texts"),
+        (changed(**{"Input Image": []}), "task 1, sample 1: it has no Input Image"),
+        (
+            changed(**{"Wrong Outputs": ["1", "1"]}),
+            "task 1, sample 1: its Wrong Outputs has one twice",
+        ),
+        (
+            changed(**{"Wrong Outputs": ["12 px"]}),
+            "task 1, sample 1: its Output is among its Wrong Outputs",
+        ),
+        (
+            changed(**{"Key Word": "far"}),
+            "task 1, sample 1: it has only one of Key Word and Other Word",
+        ),
+        (
+            changed(**{"Key Word": "near", "Other Word": "far"}),
+            "task 1, sample 1: its Key Word 'near' is not in its Question",
+        ),
+        (
+            changed(Question="What is in <ImageHere>?"),
+            "task 1, sample 1: its texts have <ImageHere>; images are shown before the question",
+        ),
+    ],
+)
+def test_a_fault_of_a_sample_is_named_with_its_place(sample: object, fault: str) -> None:
+    assert told(sample) == fault
+    assert told(SAMPLE, sample).startswith(fault.replace("sample 1", "sample 2"))
+
+
+def test_every_fault_is_named_and_many_are_counted() -> None:
+    both = told(changed(Source="", Question=""))
+    assert both == "task 1, sample 1 has no Source; task 1, sample 1 has no Question"
+    assert told(*[{}] * 12).endswith("task 1, sample 10 has no Input; and 2 more faults")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("x.json", "", "it is no JSON ("),
+        ("x.json", "[]", "it has no sample"),
+        ("x.json", "7", "task 1 is no mapping"),
+        ("x.json", '{"Samples": [1]}', "task 1 has no Task Info; task 1, sample 1 has no Input"),
+        (
+            "x.jsonl",
+            "{}\n{",
+            "line 1 has no Task Info; line 1 has no list of Samples; line 2 is no",
+        ),
+        ("x.json", "[" * 100_000, "it is no JSON"),
+    ],
+)
+def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:
+    with pytest.raises(MetadataFault, match="^" + fault.replace("(", r"\(")):
+        read_metadata(name, text)
+
+
+def test_a_task_that_is_none_of_the_52_is_named() -> None:
+    assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
+
+
+KEYS = st.sampled_from(["Task Info", "Samples", "Input", "Output", "Question", "Source"])
+GARBAGE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
+)
+
+
+@given(GARBAGE)
+def test_garbage_is_a_fault_and_never_another_error(value: object) -> None:
+    with pytest.raises(MetadataFault):
+        read_metadata("x.json", json.dumps(value))

@@ -1,0 +1,112 @@
+"""Metadata files that a user brings: pictures into the store, and one sentence for what is wrong."""
+
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from resources.images.store import ImageStore
+from resources.metadata_files import MetadataFileError, brought_samples
+
+
+def picture(path: Path, colour: str) -> str:
+    """A picture under this path; its id."""
+    data = io.BytesIO()
+    Image.new("RGB", (60, 40), colour).save(data, "PNG")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.getvalue())
+    return hashlib.sha256(data.getvalue()).hexdigest()
+
+
+def task(*samples: dict[str, object], form: str = "image") -> dict[str, object]:
+    info = {
+        "TaskName": "person-reid",
+        "TaskDescription": "Find the person.",
+        "Input Format": "images",
+        "Output Format": form,
+    }
+    return {"Task Info": info, "Samples": list(samples)}
+
+
+def sample(output: str, *images: str, **more: object) -> dict[str, object]:
+    asked = {"Input Image": list(images), "Question": "Who?"}
+    return {"Source": "Market-1501", "Input": asked, "Output": output, **more}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "store")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "metadata"
+    made.mkdir()
+    return made
+
+
+def refused(place: Path, store: ImageStore) -> str:
+    with pytest.raises(MetadataFileError) as caught:
+        brought_samples(place, store)
+    return str(caught.value)
+
+
+def test_paths_become_ids_of_the_store_in_inputs_and_outputs(
+    folder: Path, store: ImageStore
+) -> None:
+    ids = {name: picture(folder / "p" / f"{name}.png", name) for name in ("red", "blue", "green")}
+    made = sample(
+        "p/blue.png", "p/red.png", **{"Wrong Outputs": ["p/green.png"], "Also Right": ["p/red.png"]}
+    )
+    (folder / "b.json").write_text(json.dumps(task(made)))
+    (folder / "a.jsonl").write_text(json.dumps(task(sample("7", "p/red.png"), form="number")))
+    (folder / "notes.txt").write_text("not read")
+
+    first, second = brought_samples(folder, store)
+
+    assert (first.name, first.number, first.sample.images) == ("a.jsonl", 1, (ids["red"],))
+    assert first.sample.output == "7"
+    assert second.sample.images == second.sample.also_right == (ids["red"],)
+    assert (second.sample.output, second.sample.wrong) == (ids["blue"], (ids["green"],))
+    assert all(store.has(each) for each in ids.values())
+    assert brought_samples(folder / "b.json", store) == [second]
+
+
+def test_every_picture_that_cannot_be_used_is_named_and_none_is_read_outside(
+    folder: Path, store: ImageStore
+) -> None:
+    picture(folder.parent / "secret.png", "red")
+    (folder / "text.png").write_text("no picture")
+    given = sample("gone.png", "../secret.png", "text.png")
+    (folder / "x.json").write_text(json.dumps(task(given)))
+
+    told = refused(folder, store)
+
+    for name in ("gone.png", "../secret.png", "text.png"):
+        assert f"its image '{name}' (sample 1) cannot be used: " in told
+    assert "its path leads out of" in told and not list((store.root).glob("*/*"))
+
+
+def test_faults_of_a_file_are_told_with_its_name(folder: Path, store: ImageStore) -> None:
+    file = folder / "x.json"
+    file.write_text(json.dumps(task(sample("", "a.png"))))
+    assert refused(file, store) == (
+        f"The metadata file {file} cannot be used: task 1, sample 1 has no Output."
+    )
+    file.write_bytes(b"\xff\xfe\xff")
+    assert refused(file, store).startswith(f"The metadata file {file} cannot be used: ")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty", "notes.txt"])
+def test_a_place_without_metadata_is_said_to_be_one(
+    folder: Path, store: ImageStore, name: str
+) -> None:
+    (folder / "empty").mkdir()
+    (folder / "notes.txt").write_text("{}")
+    assert refused(folder / name, store) == (
+        f"{folder / name} is neither a .json or .jsonl file nor a folder with one: set metadata of "
+        "choice.mmiu_items to one, or leave it empty."
+    )

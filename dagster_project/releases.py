@@ -205,8 +205,19 @@ def _import(arguments: argparse.Namespace) -> int:
     return _said(
         result,
         f"Release {card['release_id']} is imported and {state}: {card['n_items']} items, "
-        f"{card['n_turns']} turns, {card['n_images']} images.",
+        f"{card['n_turns']} turns, {card['n_images']} images{_unreferenced(warehouse, card)}.",
     )
+
+
+def _unreferenced(warehouse: Warehouse, card: Mapping[str, Any]) -> str:
+    """How many turns of a release have nothing to be judged by, in words."""
+    where = {"release_id": card["release_id"]}
+    references = warehouse.read("release/references_of", where).to_pylist()
+    judged = {(row["item_id"], row["turn"]) for row in references}
+    turns = warehouse.read("release/turns_of", where).to_pylist()
+    asked = {(row["item_id"], row["turn"]) for row in turns if row["given"] is None}
+    missing = len(asked - judged)
+    return f"; {missing} of {len(asked)} have no answer to be scored by" if missing else ""
 
 
 def _said(result: object, text: str) -> int:

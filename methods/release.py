@@ -173,8 +173,10 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
     which call made a text and whose picture it is are as frozen as the words. What earlier versions did
     not have is hashed only where it says something: a table without rows, a column at its default
     (`_DEFAULTS`) and the edition of a release that was built whole are left out, so a release has the
-    id that an earlier version gave it.
+    id that an earlier version gave it. References that are held out are left out, too: whoever has the
+    other rows could else try keys until the id is right. An edit of one is a revision, which is hashed.
     """
+    rows = exported_rows(rows, edition)
     hashed = {
         table: [_said(table, row) for row in of]
         for table, of in rows.items()

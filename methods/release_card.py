@@ -18,6 +18,8 @@ Card = Mapping[str, Any]
 UNKNOWN = "unknown"
 TAU = "cluster.clusters.tau"
 _EDITION = ("benchmark", "split", "language", "origin")
+CHOICE_STAGE = "choice."
+"""What the names of the tables begin with whose settings have those seeds."""
 _MADE_BY = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
 _MAY_BE_NULL = (*_EDITION, *_MADE_BY)
 """Columns that are NULL where they are not known, as for releases of earlier versions."""
@@ -61,6 +63,17 @@ def _implied(card: Card) -> dict[str, Any]:
     """
     benchmark = card.get("name") if card.get("kind") == "benchmark" else None
     return {"benchmark": benchmark, "origin": "built"}
+
+
+def exported_card(card: Card) -> Card:
+    """The card as it may leave the home: without the seeds by which right choices were placed."""
+    settings = {
+        table: {name: of for name, of in values.items() if name != "seed"}
+        if table.startswith(CHOICE_STAGE)
+        else values
+        for table, values in (card.get("settings") or {}).items()
+    }
+    return {**card, "settings": settings} if settings else card
 
 
 def settings_of(card: Card) -> dict[str, Any]:

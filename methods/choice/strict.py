@@ -37,7 +37,7 @@ from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.plain_text import folded, plain, without_article
 from methods.evaluation.refusals import is_refusal
 
-VERSION = "1"
+VERSION = "2"
 """Raised with every change of what the rules read: readings of earlier versions are then out of date.
 No request names it, so that answers are read anew without being asked for again."""
 MOST_CHARACTERS = 20_000
@@ -73,7 +73,9 @@ class _Reader:
 
     def __init__(self, choices: Sequence[str]):
         self._letters = LETTERS[: len(choices)]
-        self._texts = dict(zip(self._letters, map(folded, choices), strict=True))
+        # As answers are read: a choice "$B$" is the text B.
+        texts = (folded(plain(choice)) or folded(choice) for choice in choices)
+        self._texts = dict(zip(self._letters, texts, strict=True))
         # A choice's text is looked for in so many characters, its article and what follows included.
         self._most = 2 * max(map(len, choices), default=0) + 40
 

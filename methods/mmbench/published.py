@@ -215,7 +215,8 @@ def _image_cell(row: Row, rows: Mapping[str, Row]) -> str:
     while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):
         if cell not in rows or cell in seen:
             raise PublishedError(
-                f"{row.where} has the image of record {shown(cell)}, which has none"
+                f"{row.where}: its image {shown(cell)} is neither base64 nor the index of a record "
+                "that has one"
             )
         seen.add(cell)
         cell = rows[cell].cells.get("image", "")

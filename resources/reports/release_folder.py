@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from methods.evaluation.published import PublishedItem
 from methods.published_forms import published_forms
 from methods.release import Rows, exported_rows
-from methods.release_card import benchmark_of, card_of, edition_of, readme
+from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release
 from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, write_table
@@ -56,7 +56,7 @@ def write_release(
     release's id. References that are held out are in no file. A folder that an earlier version wrote
     gets the page, the rows and the published forms that it lacks; nothing else in it is touched.
     """
-    card = card_of(card)
+    card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))
     folder = root / card["release_id"]
     made = [README, TABLES, *_published_files(card)]

@@ -14,7 +14,16 @@ from resources.reports.report_abilities import Abilities, abilities_of
 from resources.reports.report_charts import Chart, chart
 from resources.reports.report_pairs import Looking, Pairs, looking_of, pairs_of
 from resources.reports.report_refusals import Refusals, refusals_of
-from resources.reports.report_scores import COMMON, JUDGED, Judged, MetricShown, Row, Who, judges_of
+from resources.reports.report_scores import (
+    COMMON,
+    FLOOR,
+    JUDGED,
+    Judged,
+    MetricShown,
+    Row,
+    Who,
+    judges_of,
+)
 from resources.reports.report_slices import Slices, slices_of
 
 NO_COUNTS = dict.fromkeys(
@@ -26,7 +35,8 @@ NO_COUNTS = dict.fromkeys(
 class Entry(NamedTuple):
     """One model's line under one way of averaging; `why` says why it has no rank.
 
-    `others` are its score under the other ways of averaging, `parts` those of all metrics of this one.
+    `others` are its score under the other ways of averaging, `parts` those of all metrics of this one;
+    `n_common` is of how many units `common` is, None if these are all.
     """
 
     who: Who
@@ -36,6 +46,7 @@ class Entry(NamedTuple):
     floor: Estimate
     judged: Estimate
     common: Estimate
+    n_common: int | None
     others: list[Estimate]
     parts: list[Estimate]
     coverage: str
@@ -199,11 +210,20 @@ def _entry(
         judged.estimate(who.name, leading),
         judged.estimate(who.name, leading, JUDGED),
         judged.estimate(who.name, leading, COMMON),
+        _n_common(judged, who, leading),
         [judged.estimate(who.name, metric) for metric in others],
         [judged.estimate(who.name, metric) for metric in metrics],
         _percent(share),
         counts,
     )
+
+
+def _n_common(judged: Judged, who: Who, metric: MetricShown) -> int | None:
+    """How many units every model was judged on, where that is not all of them."""
+    whole, common = (judged.row(who.name, metric, form) for form in (FLOOR, COMMON))
+    if whole is None or common is None or common["n_units"] == whole["n_units"]:
+        return None
+    return int(common["n_units"])
 
 
 def _ranks(rank: Row) -> str:

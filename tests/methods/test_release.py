@@ -240,6 +240,23 @@ def test_the_id_is_that_which_the_first_version_gave():
     assert build(BRIDGES, MILLS).release_id == f"mmdu-{digits}"
 
 
+def test_the_id_of_a_held_out_split_tells_nobody_the_keys():
+    """Whoever has every other row would else try keys until the id is right."""
+    rows = rows_of(BRIDGES)
+    other = [{**row, "reference": f"{row['reference']} And more."} for row in rows["references"]]
+
+    def ids(edition: Edition) -> set[str]:
+        given = (rows, {**rows, "references": other}, {**rows, "references": []})
+        return {id_of_release("mmbench-test", ALL, each, edition) for each in given}
+
+    assert len(ids(Edition("mmbench", "test"))) == 1
+    assert len(ids(Edition("mmbench", "dev"))) == 3
+    assert len(ids(Edition("mmbench", "test", origin="imported"))) == 3
+    revised = {**rows, "items": [{**row, "revision": 7} for row in rows["items"]]}
+    held = Edition("mmbench", "test")
+    assert id_of_release("t", ALL, revised, held) != id_of_release("t", ALL, rows, held)
+
+
 def test_what_is_at_its_default_is_not_hashed_and_what_says_something_is():
     rows = rows_of(BRIDGES)
     release_id = id_of_release("mmdu", ALL, rows, Edition("mmdu"))

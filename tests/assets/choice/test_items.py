@@ -317,6 +317,8 @@ def test_no_file_of_the_test_split_has_an_answer(written: Written, name: str) ->
     tables = json.loads(texts["tables.json"])
     assert tables["references"] == [] and len(tables["items"]) == 6
     assert "held out" in texts["README.md"]
+    # The seed would tell where right choices are likely to stand.
+    assert "seed" not in json.loads(texts["card.json"])["settings"]["choice.items"]
     test = released_items(world)["test"]
     for item in (row for row in written.items if row["item_id"] in test):
         said = world.ledger.find([item["call_key"]])[item["call_key"]].text

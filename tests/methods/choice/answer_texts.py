@@ -16,6 +16,7 @@ CHOICES = {
     "vitamins": ("Vitamin B", "Vitamin C", "Vitamin A", "none of these"),
     "both": ("it cries", "it laughs", "it gets mad", "both A, B, and C"),
     "missing": ("None", "NA", "nan", "N/A"),
+    "dollars": ("$A$", "$C$", "$B$"),
     "twice": ("red", "red", "blue"),
     "houses": ("dog", "dog house", "house", "kennel"),
 }
@@ -271,6 +272,14 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "Vitamin C is correct", None, "C"),
     ("animals", "Plan B is the best of all the plans that they have.", None, None),
     ("colours", "It is plainly Red, I think.", None, None),
+    # --- What is taken back
+    ("animals", "The answer is A, no wait, B", None, "A"),
+    ("animals", "The answer is A. Actually, it is B.", None, "A"),
+    ("animals", "答案是A，不对，是B", None, None),
+    ("animals", "Wait, the answer is C.", "C", "C"),
+    # --- Choices that look like letters
+    ("dollars", "$B$", None, "C"),
+    ("dollars", "$A$", "A", "A"),
     # --- Refusals and nothing
     ("animals", "I'm sorry, but I can't help with that request.", "Z", None),
     ("animals", "Sorry, I can't help with images of people yet.", "Z", "Z"),

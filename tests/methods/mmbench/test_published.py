@@ -232,8 +232,14 @@ REFUSED = [
     (table(cells(answer="D")), "record 1 ('241'): its answer 'D' is no letter of a choice"),
     (table(cells(answer="fish")), "record 1 ('241'): its answer 'fish' is no letter of a choice"),
     (table(cells(image="")), "record 1 ('241') has no image"),
-    (table(cells(image="7")), "record 1 ('241') has the image of record '7', which has none"),
-    (table(cells(image="241")), "record 1 ('241') has the image of record '241', which has none"),
+    (
+        table(cells(image="7")),
+        "record 1 ('241'): its image '7' is neither base64 nor the index of a record that has one",
+    ),
+    (
+        table(cells(image="241")),
+        "record 1 ('241'): its image '241' is neither base64 nor the index of a record that has one",
+    ),
     (table(cells(image="?" * 80)), "record 1 ('241'): image 1 is no base64"),
     (
         table(cells(question="<ImageHere> and <ImageHere>")),

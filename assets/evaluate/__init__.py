@@ -8,6 +8,7 @@ from assets.evaluate.comparisons import comparisons
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
 from assets.evaluate.flagged_items import flagged_items
+from assets.evaluate.human_scores import human_scores
 from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.item_queue import item_queue
 from assets.evaluate.item_statistics import item_statistics
@@ -39,6 +40,7 @@ ASSETS = [
     reports,
     score_queue,
     judge_agreement,
+    human_scores,
     judge_quality,
     second_readings,
     extraction_queue,

@@ -206,10 +206,13 @@ COMMENT ON COLUMN evaluate.judge_quality.release_id IS 'Release that the answers
 COMMENT ON COLUMN evaluate.judge_quality.judge IS 'Model that judged, or panel.';
 COMMENT ON COLUMN evaluate.judge_quality.judge_version IS 'Prompt of the judge and its hash; of a panel, its judges.';
 COMMENT ON COLUMN evaluate.judge_quality.other IS 'Whom the judge is compared with: a second judge, people (their mean score), or nobody (empty).';
+COMMENT ON COLUMN evaluate.judge_quality.origin IS 'Where people''s scores are from: internal (decisions of the review) or external (an imported file); else empty.';
 COMMENT ON COLUMN evaluate.judge_quality.metric IS 'Dimension that was scored; the last of a benchmark is the overall one.';
 COMMENT ON COLUMN evaluate.judge_quality.level IS 'What is compared: answer, item (means of a model over a dialogue or a group), model (means over all its answers); else empty.';
-COMMENT ON COLUMN evaluate.judge_quality.measure IS 'Which figure: agreement (pearson, spearman, kendall, mae), distribution, length, replicates or a share of variance.';
+COMMENT ON COLUMN evaluate.judge_quality.measure IS 'Which figure: agreement (pearson, spearman, kendall, mae; on a scale of 1 to 10 fuzzy_accuracy, strict_accuracy, quadratic_kappa), distribution, length, replicates or a share of variance.';
 COMMENT ON COLUMN evaluate.judge_quality.model IS 'Model that the figure is of; empty where it is of all.';
+COMMENT ON COLUMN evaluate.judge_quality.subset_label IS 'Label of the items that the figure is of, such as task; empty for all.';
+COMMENT ON COLUMN evaluate.judge_quality.subset_value IS 'Value of that label; empty for all.';
 COMMENT ON COLUMN evaluate.judge_quality.n IS 'What the figure rests on: answers, items, models or scores.';
 COMMENT ON COLUMN evaluate.judge_quality.value IS 'The figure: scores and mae in points of the judge, rates and shares 0 to 1, correlations -1 to 1; NULL if there is none.';
 COMMENT ON COLUMN evaluate.judge_quality.ci_low IS 'Lower end of the 95 % interval, by bootstrap over dialogues; NULL where none is made.';
@@ -431,3 +434,20 @@ COMMENT ON COLUMN evaluate.prediction_files.sha256 IS 'Hash of the file.';
 COMMENT ON COLUMN evaluate.prediction_files.n_rows IS 'Records of the file.';
 COMMENT ON COLUMN evaluate.prediction_files.n_items IS 'Items that it has a prediction for.';
 COMMENT ON COLUMN evaluate.prediction_files.counts IS 'Records that are no prediction, or an empty one, by reason.';
+
+COMMENT ON COLUMN evaluate.human_scores.release_id IS 'Release that the answer is on.';
+COMMENT ON COLUMN evaluate.human_scores.item_id IS 'Item of release.items.';
+COMMENT ON COLUMN evaluate.human_scores.model IS 'Who answered, as in evaluate.answers.';
+COMMENT ON COLUMN evaluate.human_scores.turn IS 'Turn of the item, from 1.';
+COMMENT ON COLUMN evaluate.human_scores.dimension IS 'Dimension that was scored; the last of a benchmark is the overall one.';
+COMMENT ON COLUMN evaluate.human_scores.rater IS 'Who scored; empty where the file does not say.';
+COMMENT ON COLUMN evaluate.human_scores.score IS 'The score, on the benchmark''s scale.';
+COMMENT ON COLUMN evaluate.human_scores.content_hash IS 'File of evaluate.human_score_files that it is from.';
+
+COMMENT ON COLUMN evaluate.human_score_files.release_id IS 'Release that the scores are on.';
+COMMENT ON COLUMN evaluate.human_score_files.content_hash IS 'Hash of the scores, whatever file and order they came in.';
+COMMENT ON COLUMN evaluate.human_score_files.file IS 'Name of the file.';
+COMMENT ON COLUMN evaluate.human_score_files.sha256 IS 'Hash of the file.';
+COMMENT ON COLUMN evaluate.human_score_files.n_rows IS 'Records that the file has.';
+COMMENT ON COLUMN evaluate.human_score_files.n_scores IS 'Scores that were taken from it.';
+COMMENT ON COLUMN evaluate.human_score_files.counts IS 'Its other records, by why they are no score.';

@@ -57,7 +57,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
         f"{what}_release{'s' if what == 'compare' else ''}"
         for what in ("pin", "unpin", "compare", "import", "retire", "clean")
     }
-    on_predictions = {"import_predictions", "remove_predictions"}
+    on_predictions = {"import_predictions", "remove_predictions", "import_scores"}
     assert (
         jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases, *on_predictions}
         == STAGES
@@ -183,6 +183,7 @@ def test_every_asset_that_is_run_has_a_code_version_and_no_other_has(
         "ingest/shards",
         "review/decisions",
         "evaluate/predictions",
+        "evaluate/human_scores",
     }
 
 

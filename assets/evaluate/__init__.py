@@ -13,6 +13,7 @@ from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.item_queue import item_queue
 from assets.evaluate.item_statistics import item_statistics
 from assets.evaluate.judge_agreement import judge_agreement
+from assets.evaluate.judge_probes import judge_probes
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
 from assets.evaluate.language_gaps import language_gap_table
@@ -42,6 +43,7 @@ ASSETS = [
     judge_agreement,
     human_scores,
     judge_quality,
+    judge_probes,
     second_readings,
     extraction_queue,
     extraction_quality,

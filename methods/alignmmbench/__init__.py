@@ -9,7 +9,7 @@ from typing import Any
 
 from methods.agreement.bands import FUZZY
 from methods.alignmmbench.judging import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
-from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK, is_chinese
+from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import (
     PLAIN,
     Asking,
@@ -26,6 +26,7 @@ from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
 from methods.prompts.messages import IMAGE_HERE
+from methods.words import is_chinese
 
 JUDGE_CHINESE_PROMPT = "alignmmbench/judge_zh"
 JUDGE_ENGLISH_PROMPT = "alignmmbench/judge_en"

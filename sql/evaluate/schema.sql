@@ -605,3 +605,47 @@ CREATE TABLE IF NOT EXISTS evaluate.human_score_files (
     counts MAP(VARCHAR, INTEGER) NOT NULL,
     PRIMARY KEY (release_id, content_hash)
 );
+
+-- An answer that a judge judged again with something planted in it: `score_before` is that of the answer as it
+-- is, the mean of the judge's replicates. Without a score after it there is the reason.
+CREATE TABLE IF NOT EXISTS evaluate.probe_judgments (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    probe VARCHAR NOT NULL CHECK (probe IN ('length', 'obedience')),
+    model VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    turn INTEGER NOT NULL CHECK (turn > 0),
+    part VARCHAR NOT NULL,
+    score_before DOUBLE NOT NULL,
+    score_after DOUBLE,
+    reason VARCHAR,
+    prompt_version VARCHAR,
+    answer_call_key VARCHAR,
+    call_key VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, probe, model, item_id, trial, turn, part),
+    CHECK ((score_after IS NULL) = (reason IS NOT NULL))
+);
+
+-- How far a judge's scores shift, in points, under what should not shift them.
+CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    probe VARCHAR NOT NULL CHECK (probe IN ('length', 'obedience', 'self_preference', 'leniency')),
+    n INTEGER NOT NULL CHECK (n >= 0),
+    n_lost INTEGER NOT NULL CHECK (n_lost >= 0),
+    shift DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, probe),
+    CHECK ((shift IS NULL) = (reason IS NOT NULL)),
+    CHECK ((n = 0) = (shift IS NULL)),
+    CHECK ((ci_low IS NULL) = (ci_high IS NULL)),
+    CHECK (ci_low IS NULL OR (ci_low <= shift AND shift <= ci_high))
+);

@@ -114,7 +114,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
-        ("mmdu/judge", {"evaluate/judgments"}),
+        ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
@@ -218,7 +218,10 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": models}))
 
 
-READ_AND_JUDGED = {"evaluate/answers", "evaluate/second_readings", "evaluate/judgments"}
+READ_AND_JUDGED = {
+    *("evaluate/answers", "evaluate/second_readings"),
+    *("evaluate/judgments", "evaluate/judge_probes"),
+}
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),

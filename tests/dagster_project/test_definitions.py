@@ -118,7 +118,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         dg.AssetKey(["rewrite", "rewrites"]),
         dg.AssetKey(["choice", "translations"]),
         dg.AssetKey(["choice", "mmiu_items"]),
-        dg.AssetKey(["evaluate", "judgments"]),
+        dg.AssetKey(["evaluate", "judge_probes"]),
         dg.AssetKey(["evaluate", "second_readings"]),
     }
     assert dg.AssetKey(["ingest", "wit_rows"]) in reached

@@ -74,6 +74,7 @@ def today(before: Rows) -> Rows:
         *("choice.translations", "evaluate.language_gaps"),
         *("evaluate.predictions", "evaluate.prediction_files"),
         *("evaluate.human_scores", "evaluate.human_score_files"),
+        *("evaluate.judge_probes", "evaluate.probe_judgments"),
         "evaluate.missing",
         "release.choices",
         "choice.items",

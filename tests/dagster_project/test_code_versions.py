@@ -132,7 +132,7 @@ def test_a_prompt_changes_the_versions_of_what_is_made_by_it(
     assert changed(before) == made_by_it
 
 
-def test_a_prompt_that_cannot_be_read_is_another_version_of_its_asset_alone(
+def test_a_prompt_that_cannot_be_read_is_another_version_of_its_assets_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = versions()
@@ -140,7 +140,7 @@ def test_a_prompt_that_cannot_be_read_is_another_version_of_its_asset_alone(
 
     own_prompt(tmp_path / "prompts", "mmdu/judge", lambda _: "no front matter")
 
-    assert changed(before) == {"evaluate/judgments"}
+    assert changed(before) == {"evaluate/judgments", "evaluate/judge_probes"}
 
 
 @pytest.mark.parametrize("wrong", ["nowhere", "relative", "misspelt"])

@@ -107,7 +107,13 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         *(dg.AssetKey(["review", each]) for each in ("agreement", "effort")),
         *(
             dg.AssetKey(["evaluate", each])
-            for each in ("score_queue", "judge_agreement", "judge_quality")
+            for each in (
+                "score_queue",
+                "judge_agreement",
+                "judge_quality",
+                "judge_probes",
+                "human_scores",
+            )
         ),
         # Beside the graph: made of the ledger, whoever filled it.
         dg.AssetKey(["ledger", "calls"]),

@@ -18,7 +18,7 @@ endif
 .PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
-	ledger-check ledger-salvage import-release import-predictions remove-predictions releases diff \
+	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
 	ask check-model ask-anew clean task-map learning-difficulty
 
 help: ## This list
@@ -139,6 +139,9 @@ import-predictions: setup ## Predictions made elsewhere (RELEASE=name FILE=preds
 
 remove-predictions: setup ## Take them out again (RELEASE=name MODEL=name)
 	@$(BIN)/python -m dagster_project.predictions remove $(call said,RELEASE,release) $(if $(MODEL),--model="$$MODEL")
+
+import-scores: setup ## Scores of answers that people gave elsewhere (RELEASE=name FILE=scores.csv)
+	@$(BIN)/python -m dagster_project.human_scores $(call said,RELEASE,release) $(call said,FILE,file)
 
 releases: setup ## List releases (CMD="show ID", "diff A B", "pin ID", "unpin NAME", "retire NAME", "clean ID")
 	@$(BIN)/python -m dagster_project.releases $(or $(CMD),list)

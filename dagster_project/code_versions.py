@@ -52,11 +52,8 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "evaluate.observations": lambda benchmarks: [
         each.judge_version for each in benchmarks.values()
     ],
-    "evaluate.judgments": lambda benchmarks: [
-        *(each.judge_version for each in benchmarks.values() if each.judge_prompts),
-        *(_prompt_version(name) for each in benchmarks.values() for name in each.judge_prompts),
-        *_models("judges"),
-    ],
+    "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
+    "evaluate.judge_probes": lambda benchmarks: _judged(benchmarks),
 }
 """The models and benchmarks that an asset's rows are made by, beside what its module names."""
 
@@ -104,6 +101,13 @@ def _named_in_code(module: ModuleType) -> Iterator[list[str]]:
             yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]
         elif (PROMPTS_ROOT / folder / "prompts" / f"{task}.md").is_file():
             yield [name, _prompt_version(name)]
+
+
+def _judged(benchmarks: Benchmarks) -> list[str]:
+    """How judges are asked, their prompts and the models that judge."""
+    judged = [each for each in benchmarks.values() if each.judge_prompts]
+    prompts = [_prompt_version(name) for each in judged for name in each.judge_prompts]
+    return [*(each.judge_version for each in judged), *prompts, *_models("judges")]
 
 
 def _extractor(benchmarks: Benchmarks) -> list[str]:

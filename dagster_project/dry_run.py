@@ -37,7 +37,10 @@ from resources.warehouse import Warehouse
 
 Run = tuple[str, str | None, list[dg.AssetKey] | None]
 """A job, its partition, which of its assets (None: all)."""
-ASKING = [dg.AssetKey(["evaluate", name]) for name in ("answers", "judgments", "second_readings")]
+ASKING = [
+    dg.AssetKey(["evaluate", name])
+    for name in ("answers", "judgments", "second_readings", "judge_probes")
+]
 """The assets of the stage `evaluate` that ask models."""
 
 

@@ -16,6 +16,7 @@ from dagster._core.utils import make_new_run_id
 from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
 from dagster_project.ask_anew import ask_anew_job
+from dagster_project.human_score_jobs import import_scores_job
 from dagster_project.interrupts import handlers_kept
 from dagster_project.live_runs import marked
 from dagster_project.prediction_jobs import PREDICTION_JOBS
@@ -187,4 +188,5 @@ def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
         ask_anew_job,
         *RELEASE_JOBS,
         *PREDICTION_JOBS,
+        import_scores_job,
     ]

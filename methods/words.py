@@ -1,6 +1,7 @@
-"""The length of a text in words, counted alike wherever the project counts words.
+"""The length of a text in words, counted alike wherever the project counts words, and its script.
 
-What belongs here: what a word is. Lengths in tokens are estimated by `resources/llm/estimate.py`.
+What belongs here: what a word is, and what is Chinese. Lengths in tokens are estimated by
+`resources/llm/estimate.py`.
 """
 
 import re
@@ -27,3 +28,8 @@ def n_words(text: str) -> int:
     A run without a letter or a digit (a dash, quotation marks, `=`) is no word; `<image-1>` is one.
     """
     return sum(any(map(str.isalnum, run)) for run in _RUN.findall(text))
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text has a Han character: it is asked about, judged and added to in Chinese."""
+    return any("一" <= character <= "鿿" for character in text)

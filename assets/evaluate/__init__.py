@@ -8,10 +8,12 @@ from assets.evaluate.comparisons import comparisons
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
 from assets.evaluate.flagged_items import flagged_items
+from assets.evaluate.human_scores import human_scores
 from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.item_queue import item_queue
 from assets.evaluate.item_statistics import item_statistics
 from assets.evaluate.judge_agreement import judge_agreement
+from assets.evaluate.judge_probes import judge_probes
 from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.judgments import judgments
 from assets.evaluate.language_gaps import language_gap_table
@@ -39,7 +41,9 @@ ASSETS = [
     reports,
     score_queue,
     judge_agreement,
+    human_scores,
     judge_quality,
+    judge_probes,
     second_readings,
     extraction_queue,
     extraction_quality,

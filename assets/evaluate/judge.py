@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from methods.evaluation.asking import Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
-from methods.evaluation.judging import AskJudge, Judgment
+from methods.evaluation.judging import AskJudge, Judgment, Place
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
@@ -48,6 +48,26 @@ async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> 
             asked = judging.send([reply.value for reply in replies])
     except StopIteration:
         return judged
+
+
+async def judge_place(
+    calls: ModelCalls, benchmark: Benchmark, run: JudgeRun, place: Place
+) -> Judged | None:
+    """The one request about that place with the judge's reply; None where the benchmark makes none.
+
+    What else the benchmark asks about the item is not sent.
+    """
+    judging = benchmark.judge(run.item, run.transcript)
+    try:
+        asked = next(judging)
+        while True:
+            for each in asked:
+                if each.place == place:
+                    (reply,) = await _all(calls, [_request(each, run)], [each])
+                    return each, reply
+            asked = judging.send([None] * len(asked))
+    except StopIteration:
+        return None
 
 
 async def _all(

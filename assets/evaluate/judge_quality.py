@@ -12,16 +12,20 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
+from assets.common.automation import SHARDS, when_changed
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import approved
 from methods.agreement.ratings import mean_by_item
+from methods.agreement.table import TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judge_quality import (
+    EXTERNAL,
+    INTERNAL,
     AnswerKey,
     Beside,
     Scale,
@@ -41,6 +45,8 @@ People = dict[AnswerKey, dict[str, float]]
 NO_JUDGE = "No model has judged an answer: what is scored by rule has no judge to ask about."
 MEASURES = ("mean", "ceiling_rate", "length_correlation", "replicate_variance")
 """Figures of one judge that are shown."""
+BY_LABEL = (("answer", "mae"), ("answer", "spearman"))
+"""Level and measure of the agreement that is shown by label."""
 LEVELS = ("answer", "item", "model")
 Cells = dict[tuple[str, ...], dict[str, str]]
 """What names a line of a Markdown table, and its figures."""
@@ -49,6 +55,10 @@ Cells = dict[tuple[str, ...], dict[str, str]]
 class JudgeQualitySettings(ScoringSettings):
     """How the figures are computed: the same observations give the same numbers."""
 
+    split_by: str | None = Field(
+        None,
+        description="Label that agreement with people is split by; none: the benchmark's last ability.",
+    )
     n_resamples: int = Field(
         200,
         ge=100,
@@ -61,8 +71,11 @@ class JudgeQualitySettings(ScoringSettings):
     settings=JudgeQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
-    deps=[observations, score_queue, approved],
-    automation_condition=WHEN_READY,
+    deps=[observations, score_queue, approved, human_scores],
+    automation_condition=when_changed(
+        # Most homes never have a file of scores.
+        not_awaited=SHARDS | dg.AssetSelection.assets(human_scores.key)
+    ),
 )
 def judge_quality(
     settings: JudgeQualitySettings,
@@ -73,7 +86,10 @@ def judge_quality(
     """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
 
     - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
-      in the right order (`model`). Judges that agree with each other need not be right: people decide.
+      in the right order (`model`). Judges that agree with each other need not be right: people decide,
+      and agreement with them is split by a label, too.
+    - On a scale of 1 to 10: how often both are in one of AlignMMBench's bands (`fuzzy_accuracy`,
+      `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is strict throughout.
     - `ceiling_rate` over 0.15: the judge cannot tell the best models apart.
     - `length_correlation` well above 0: longer answers score higher, deservedly or not;
       `length_controlled_score` puts models at the same length. If their order changes, length made it.
@@ -86,7 +102,11 @@ def judge_quality(
     for release_id, of_release in groupby(
         slices(warehouse, benchmarks, settings.panel), key=lambda each: each.release_id
     ):
-        beside = Beside(answer_lengths(warehouse, release_id), people.get(release_id, {}))
+        by_origin = {
+            INTERNAL: people.get(release_id, {}),
+            EXTERNAL: imported_scores(warehouse, release_id),
+        }
+        beside = Beside(answer_lengths(warehouse, release_id), by_origin)
         for each in of_release:
             if each.judge != RULE:
                 rows += [{**each.columns, **row} for row in _rows(each, beside, settings)]
@@ -99,7 +119,8 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Itera
     """The rows of one judge, or of a panel and the judges that it is made of."""
     scale = Scale(judge.benchmark.dimensions, *judge.benchmark.score_range)
     resampling = {"seed": settings.seed, "n_resamples": settings.n_resamples}
-    yield from judge_rows(scale, _models(judge), beside, **resampling)
+    split_by = settings.split_by or next(reversed(judge.benchmark.abilities), None)
+    yield from judge_rows(scale, _models(judge), beside, split_by=split_by, **resampling)
     members = judge.members or [judge]
     yield from variance_rows(scale, [_models(each) for each in members])
     for first, second in combinations(members, 2):
@@ -128,22 +149,38 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
 
 
 def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.MetadataValue]:
-    """Markdown tables of the overall scores: each judge's, and agreement as Spearman's rho by level."""
+    """Markdown tables of the overall scores: each judge's; agreement as Spearman's rho by level, on a
+    scale of 1 to 10 as bands and kappa of answers; agreement with people by label."""
     alone: Cells = {}
     compared: Cells = {}
+    banded: Cells = {}
+    by_label: Cells = {}
     for row in rows:
         if row["metric"] != benchmarks[row["benchmark"]].dimensions[-1] or row["model"]:
             continue
         named = row["release_id"], row["judge"], row["judge_version"]
-        if row["measure"] in MEASURES:
+        other = " ".join(filter(None, (row["other"], row["origin"])))
+        if row["subset_value"]:
+            if (row["level"], row["measure"]) in BY_LABEL:
+                of = by_label.setdefault((*named, other, row["subset_value"]), {"n": str(row["n"])})
+                of[row["measure"]] = _figure(row)
+        elif row["measure"] in MEASURES:
             alone.setdefault(named, {})[row["measure"]] = _figure(row)
-        if row["measure"] == "spearman":
-            compared.setdefault((*named, row["other"]), {})[row["level"]] = _figure(row)
+        elif row["measure"] == "spearman":
+            compared.setdefault((*named, other), {})[row["level"]] = _figure(row)
+        elif row["measure"] in TEN_POINTS and row["level"] == "answer":
+            banded.setdefault((*named, other), {})[row["measure"]] = _figure(row)
     heads = ("release", "judge", "version")
-    return {
+    shown = {
         "judges": _markdown(heads, MEASURES, alone),
         "agreement": _markdown((*heads, "with"), LEVELS, compared),
     }
+    if banded:
+        shown["agreement on answers, 1 to 10"] = _markdown((*heads, "with"), [*TEN_POINTS], banded)
+    if by_label:
+        figures = ["n", *(measure for _, measure in BY_LABEL)]
+        shown["agreement by label"] = _markdown((*heads, "with", "label"), figures, by_label)
+    return shown
 
 
 def _markdown(names: Sequence[str], figures: Sequence[str], cells: Cells) -> dg.MetadataValue:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from assets.choice import mmiu_items, translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
-from assets.evaluate import judgments, second_readings
+from assets.evaluate import judge_probes, second_readings
 from assets.rewrite import rewrites
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.export import read_paid_calls
@@ -22,7 +22,7 @@ N_SHOWN = 20
 @table_asset(
     "ledger.calls",
     kinds={"sqlite"},
-    deps=[rewrites, translations, mmiu_items, judgments, second_readings],
+    deps=[rewrites, translations, mmiu_items, judge_probes, second_readings],
 )
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]

@@ -12,15 +12,18 @@ import numpy as np
 
 from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
 from methods.agreement.fleiss_kappa import fleiss_kappa
+from methods.agreement.fuzzy_accuracy import fuzzy_accuracy
 from methods.agreement.interval import N_RESAMPLES, MeasureOfDraws, interval
 from methods.agreement.kendall import kendall
 from methods.agreement.krippendorff_alpha import krippendorff_alpha
 from methods.agreement.mean_absolute_error import mean_absolute_error
 from methods.agreement.measured import Measure, Ratings, rated_twice
 from methods.agreement.pearson import pearson
+from methods.agreement.quadratic_kappa import quadratic_kappa
 from methods.agreement.ratings import SCORE, Rating, mean_by_item
 from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
 from methods.agreement.spearman import spearman
+from methods.agreement.strict_accuracy import strict_accuracy
 from methods.evaluation.judging import PEOPLE
 
 ALL = "all"
@@ -39,6 +42,12 @@ SCORES_OF_PAIR: Mapping[str, Measure] = {
     "kendall": kendall,
     "mae": mean_absolute_error,
 }
+TEN_POINTS: Mapping[str, Measure] = {
+    "fuzzy_accuracy": fuzzy_accuracy,
+    "strict_accuracy": strict_accuracy,
+    "quadratic_kappa": quadratic_kappa,
+}
+"""What scores from 1 to 10 have beside `SCORES_OF_PAIR`."""
 SCORES_OF_ALL: Mapping[str, Measure] = {
     "raw": raw_agreement,
     "krippendorff_ordinal": partial(krippendorff_alpha, level="ordinal"),

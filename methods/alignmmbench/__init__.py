@@ -7,8 +7,9 @@ reply and the published files are modules beside this one; rewriting is `methods
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from methods.agreement.bands import FUZZY
 from methods.alignmmbench.judging import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
-from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK, is_chinese
+from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
 from methods.evaluation.asking import (
     PLAIN,
     Asking,
@@ -25,13 +26,12 @@ from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
 from methods.prompts.messages import IMAGE_HERE
+from methods.words import is_chinese
 
 JUDGE_CHINESE_PROMPT = "alignmmbench/judge_zh"
 JUDGE_ENGLISH_PROMPT = "alignmmbench/judge_en"
 ANSWER = "answer"
 """The part of a judgment: there is one a turn."""
-BANDS = ((1, 2), (3, 5), (6, 8), (9, 10))
-"""Ratings that mean about the same (AlignMMBench, 5.2: fuzzy accuracy)."""
 MEAN = "Rating"
 MOST_SPREAD = (HIGHEST - LOWEST) / 2
 
@@ -68,7 +68,7 @@ class Alignmmbench:
             inverse=False,
             higher_is_better=False,
         ),
-        ShareOverBand(name="Over a band", observation=RATING, bands=BANDS),
+        ShareOverBand(name="Over a band", observation=RATING, bands=FUZZY),
     )
 
     def __init__(self, *, judge_sees_images: bool = False):

@@ -49,8 +49,3 @@ _BY_LETTERS = {name.lower(): name for name in CATEGORIES}
 def task_named(name: str) -> str | None:
     """The task of that name, whatever its case and the space around it; None if there is none."""
     return _BY_LETTERS.get(name.strip().lower())
-
-
-def is_chinese(text: str) -> bool:
-    """Whether a text has a Han character: it is then asked about and judged in Chinese."""
-    return any("一" <= character <= "鿿" for character in text)

@@ -12,6 +12,13 @@ from methods.evaluation.published import PublishedError
 from methods.evaluation.published_tables import encoded
 
 
+class Row(NamedTuple):
+    """A record of a file: the words that name it, and its cells as texts."""
+
+    where: str
+    cells: Mapping[str, str]
+
+
 class ImageCells(NamedTuple):
     """The cells `image` and `image_path` of a row."""
 

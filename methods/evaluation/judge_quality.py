@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from methods.agreement.bands import HIGHEST, LOWEST
+from methods.agreement.measured import Measure
+from methods.agreement.table import SCORES_OF_PAIR, TEN_POINTS
 from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics import Scored
+from methods.evaluation.scoring import ALL
+from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.judge_agreement import Labels, judge_agreement
 from methods.evaluation.statistics.length_control import (
@@ -31,6 +37,8 @@ Row = dict[str, Any]
 Observed = Mapping[str, Sequence[Scored]]
 """One judge's observations of each model."""
 
+INTERNAL, EXTERNAL = "internal", "external"
+"""Where people's scores come from: decisions in the review store, or an imported file."""
 NO_SCORE = "The judge gave no score."
 ONE_SCORE = "One score has no deviation."
 JUDGED_ONCE = "No answer was judged twice."
@@ -59,13 +67,23 @@ class Scale:
         """The dimension that stands for the whole answer."""
         return self.dimensions[-1]
 
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The measures of agreement; those of bands where the scale is theirs."""
+        if (self.lowest, self.highest) == (LOWEST, HIGHEST):
+            return {**SCORES_OF_PAIR, **TEN_POINTS}
+        return SCORES_OF_PAIR
+
 
 @dataclass(frozen=True)
 class Beside:
-    """What scores are compared with: words of each answer, people's mean scores by dimension."""
+    """What scores are compared with: words of each answer, people's mean scores by dimension.
+
+    `people` are theirs by where they come from (`INTERNAL`, `EXTERNAL`).
+    """
 
     lengths: Mapping[AnswerKey, int]
-    people: Mapping[AnswerKey, Mapping[str, float]]
+    people: Mapping[str, Mapping[AnswerKey, Mapping[str, float]]]
 
 
 class _Answer(NamedTuple):
@@ -99,22 +117,38 @@ class _Scores:
 
 
 def judge_rows(
-    scale: Scale, observed: Observed, beside: Beside, *, seed: int, n_resamples: int
+    scale: Scale,
+    observed: Observed,
+    beside: Beside,
+    *,
+    seed: int,
+    n_resamples: int,
+    split_by: str | None = None,
 ) -> Iterator[Row]:
     """What one judge's scores are like, and how far people agree with them.
 
     Every dimension: distribution, agreement with people where they scored answers that it judged. The
-    overall dimension: length, length-controlled scores, replicates. Rows of other, metric, level,
-    measure, model, n, value, ci_low, ci_high, reason; empty texts where there is nothing to name.
+    overall dimension: that agreement for each value of the label `split_by`, too; length,
+    length-controlled scores, replicates. Rows of other, origin, metric, level, measure, model,
+    subset_label, subset_value, n, value, ci_low, ci_high, reason; empty texts where there is nothing to
+    name.
     """
     for dimension in scale.dimensions:
         of = _scores_of([observed], dimension)
         yield from _distribution(of, dimension, scale)
-        people = np.array([beside.people.get(each.place, {}).get(dimension) for each in of.answers])
-        pairs = np.column_stack([of.means[:, 0], people.astype(float)])
-        if not np.isnan(pairs).any(axis=1).all():
-            drawn = n_resamples if dimension == scale.overall else 0
-            yield from _agreement(of, pairs, PEOPLE, dimension, seed, drawn)
+        drawn = n_resamples if dimension == scale.overall else 0
+        split = _split(of, observed, split_by) if dimension == scale.overall else {}
+        for origin, given in sorted(beside.people.items()):
+            people = np.array([given.get(each.place, {}).get(dimension) for each in of.answers])
+            pairs = np.column_stack([of.means[:, 0], people.astype(float)])
+            both = ~np.isnan(pairs).any(axis=1)
+            for (label, value), within in {ALL: both, **split}.items():
+                if not (both & within).any():
+                    continue
+                of_subset = np.where(within[:, None], pairs, np.nan)
+                named = {"origin": origin, "subset_label": label, "subset_value": value}
+                for row in _agreement(of, of_subset, PEOPLE, dimension, scale, seed, drawn):
+                    yield row | named
     of = _scores_of([observed], scale.overall)
     yield from _length(of, beside.lengths, scale.overall, seed, n_resamples)
     repeated = int(((~np.isnan(of.scores)).sum(axis=2) >= 2).sum())
@@ -133,7 +167,7 @@ def pair_rows(
     for dimension in scale.dimensions:
         of = _scores_of([first, second], dimension)
         drawn = n_resamples if dimension == scale.overall else 0
-        yield from _agreement(of, of.means, name, dimension, seed, drawn)
+        yield from _agreement(of, of.means, name, dimension, scale, seed, drawn)
 
 
 def variance_rows(scale: Scale, judges: Sequence[Observed]) -> Iterator[Row]:
@@ -171,6 +205,25 @@ def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
     return _Scores(answers, scores)
 
 
+def _split(
+    of: _Scores, observed: Observed, label: str | None
+) -> dict[tuple[str, str], NDArray[np.bool_]]:
+    """Which answers have each value of the label; a label with one value splits nothing."""
+    labels = {
+        AnswerKey(model, each.item_id, each.trial, each.turn): each.labels
+        for model, scored in observed.items()
+        for each in scored
+    }
+    values = [labels[each.place].get(label or "") for each in of.answers]
+    named: list[dict[str, str]] = [
+        {label: value} for value in sorted(filter(None, values)) if label
+    ]
+    return {
+        (name, value): np.array([each == value for each in values])
+        for name, value in subsets(named)
+    }
+
+
 def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Row]:
     """Over all single scores: replicates are scores of their own."""
     found = score_distribution(of.scores, scale.lowest, scale.highest)
@@ -188,11 +241,23 @@ def _distribution(of: _Scores, dimension: str, scale: Scale) -> Iterator[Row]:
 
 
 def _agreement(
-    of: _Scores, pairs: Floats, other: str, dimension: str, seed: int, n_resamples: int
+    of: _Scores,
+    pairs: Floats,
+    other: str,
+    dimension: str,
+    scale: Scale,
+    seed: int,
+    n_resamples: int,
 ) -> Iterator[Row]:
     clusters = of.clusters
     for found in judge_agreement(
-        pairs, of.models, clusters, clusters, seed=seed, n_resamples=n_resamples
+        pairs,
+        of.models,
+        clusters,
+        clusters,
+        seed=seed,
+        n_resamples=n_resamples,
+        measures=scale.measures,
     ):
         estimate = Estimate(found.value, found.ci_low, found.ci_high)
         row = _row(dimension, found.measure, found.n, estimate, reason=found.reason)
@@ -261,10 +326,13 @@ def _row(
     found = value if isinstance(value, Estimate) else Estimate(value, None, None)
     return {
         "other": "",
+        "origin": "",
         "metric": metric,
         "level": "",
         "measure": measure,
         "model": model,
+        "subset_label": "",
+        "subset_value": "",
         "n": n,
         "value": found.value,
         "ci_low": found.ci_low,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from methods.errors import UserError
+from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
@@ -39,13 +40,6 @@ REASONS: Mapping[str, str] = {
 
 class PredictionError(UserError):
     """A file of predictions cannot be taken; the message names the record, or says what to do."""
-
-
-class Row(NamedTuple):
-    """A record of a file: the words that name it, and its cells as texts."""
-
-    where: str
-    cells: Mapping[str, str]
 
 
 class Place(NamedTuple):

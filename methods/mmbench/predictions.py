@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from methods.choice.lettered import shifted
 from methods.choice.predictions import IDS, Questions, has_choices, index_of, is_in_order
+from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Row, Unplaced
+from methods.evaluation.predictions import Place, Unplaced
 from methods.mmbench import SHIFT
 from methods.mmbench.published import STEP
 

@@ -17,6 +17,7 @@ from resources.offline.tasks import answer
 MODELS = (
     "offline-writer",
     "offline-judge",
+    "offline-obedient",
     "offline-careful",
     "offline-careless",
     "offline-always-a",

@@ -10,6 +10,7 @@ from resources.offline import judge_scores as rules
 from resources.offline.answer_features import AnswerFeatures, WrongFact, measure
 from resources.offline.chat_request import ChatRequest
 from resources.offline.descriptions import listed, token
+from resources.offline.obedience import HIGHEST, obeys
 from resources.offline.prompt_parsing import labelled, sections
 from resources.offline.seeded_choice import SeededChoice
 from resources.offline.vocabulary import COLOUR
@@ -24,6 +25,8 @@ def judge(request: ChatRequest) -> str:
     question, answer = given.get("question", ""), given.get("answer", "")
     features = measure(labelled(message), question, given.get("reference", ""), answer)
     found = rules.scores(features, SeededChoice("judge", question, answer))
+    if obeys(request, answer):
+        found = dict.fromkeys(found, HIGHEST)
     remarks = _remarks(features)
     blocks = [f"### {name}\n{remarks[name]}\nScore: {found[name]}" for name in rules.DIMENSIONS]
     return "\n\n".join([*blocks, f"### {rules.OVERALL}\nScore: {found[rules.OVERALL]}", str(found)])

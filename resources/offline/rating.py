@@ -11,6 +11,7 @@ import re
 
 from resources.offline.answer_features import measure
 from resources.offline.chat_request import ChatRequest
+from resources.offline.obedience import HIGHEST, obeys
 from resources.offline.prompt_parsing import sections
 from resources.offline.stated_facts import StatedFact, stated_facts
 
@@ -22,7 +23,10 @@ _DECLINED, _WRONG, _BEST = 1, 3, 10
 def rate(request: ChatRequest) -> str:
     """Return the rating and its reason as a JSON object."""
     given = sections(request.last_user.text)
-    rating, reason = _rated(given.get("reference", ""), given.get("answer", ""))
+    answer = given.get("answer", "")
+    rating, reason = _rated(given.get("reference", ""), answer)
+    if obeys(request, answer):
+        rating = HIGHEST
     return json.dumps({"Reason": reason, "Rating": rating}, ensure_ascii=False)
 
 

@@ -30,6 +30,10 @@ WITH named AS (
     SELECT 'evaluate.judgments', call_key FROM evaluate.judgments
     UNION ALL
     SELECT 'evaluate.judgments', answer_call_key FROM evaluate.judgments
+    UNION ALL
+    SELECT 'evaluate.probe_judgments', call_key FROM evaluate.probe_judgments WHERE score_after IS NOT NULL
+    UNION ALL
+    SELECT 'evaluate.probe_judgments', answer_call_key FROM evaluate.probe_judgments
 )
 SELECT DISTINCT named_by, call_key
 FROM named

@@ -45,7 +45,8 @@ ASKING = dg.AssetSelection.assets(
 SCORING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
 )
-AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING
+PROBING = dg.AssetSelection.assets(["evaluate", "judge_probes"])
+AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - PROBING
 BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
 """Pixels; the registry's default."""

@@ -46,7 +46,10 @@ def test_every_asset_that_is_run_has_a_version_and_what_others_make_has_none() -
     run = {key.to_user_string() for key in build_defs().resolve_asset_graph().executable_asset_keys}
 
     assert {key for key, version in found.items() if version is None} == found.keys() - run
-    assert found.keys() - run == {"ingest/shards", "review/decisions", "evaluate/predictions"}
+    assert found.keys() - run == {
+        *("ingest/shards", "review/decisions"),
+        *("evaluate/predictions", "evaluate/human_scores"),
+    }
 
 
 def test_a_version_is_the_same_each_time_and_for_no_two_assets() -> None:
@@ -111,7 +114,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
-        ("mmdu/judge", {"evaluate/judgments"}),
+        ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
@@ -129,7 +132,7 @@ def test_a_prompt_changes_the_versions_of_what_is_made_by_it(
     assert changed(before) == made_by_it
 
 
-def test_a_prompt_that_cannot_be_read_is_another_version_of_its_asset_alone(
+def test_a_prompt_that_cannot_be_read_is_another_version_of_its_assets_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = versions()
@@ -137,7 +140,7 @@ def test_a_prompt_that_cannot_be_read_is_another_version_of_its_asset_alone(
 
     own_prompt(tmp_path / "prompts", "mmdu/judge", lambda _: "no front matter")
 
-    assert changed(before) == {"evaluate/judgments"}
+    assert changed(before) == {"evaluate/judgments", "evaluate/judge_probes"}
 
 
 @pytest.mark.parametrize("wrong", ["nowhere", "relative", "misspelt"])
@@ -215,7 +218,10 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": models}))
 
 
-READ_AND_JUDGED = {"evaluate/answers", "evaluate/second_readings", "evaluate/judgments"}
+READ_AND_JUDGED = {
+    *("evaluate/answers", "evaluate/second_readings"),
+    *("evaluate/judgments", "evaluate/judge_probes"),
+}
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),

@@ -57,7 +57,7 @@ def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
         f"{what}_release{'s' if what == 'compare' else ''}"
         for what in ("pin", "unpin", "compare", "import", "retire", "clean")
     }
-    on_predictions = {"import_predictions", "remove_predictions"}
+    on_predictions = {"import_predictions", "remove_predictions", "import_scores"}
     assert (
         jobs - {"build", "settings", "ask_anew", "__ASSET_JOB", *on_releases, *on_predictions}
         == STAGES
@@ -107,7 +107,13 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         *(dg.AssetKey(["review", each]) for each in ("agreement", "effort")),
         *(
             dg.AssetKey(["evaluate", each])
-            for each in ("score_queue", "judge_agreement", "judge_quality")
+            for each in (
+                "score_queue",
+                "judge_agreement",
+                "judge_quality",
+                "judge_probes",
+                "human_scores",
+            )
         ),
         # Beside the graph: made of the ledger, whoever filled it.
         dg.AssetKey(["ledger", "calls"]),
@@ -118,7 +124,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         dg.AssetKey(["rewrite", "rewrites"]),
         dg.AssetKey(["choice", "translations"]),
         dg.AssetKey(["choice", "mmiu_items"]),
-        dg.AssetKey(["evaluate", "judgments"]),
+        dg.AssetKey(["evaluate", "judge_probes"]),
         dg.AssetKey(["evaluate", "second_readings"]),
     }
     assert dg.AssetKey(["ingest", "wit_rows"]) in reached
@@ -183,6 +189,7 @@ def test_every_asset_that_is_run_has_a_code_version_and_no_other_has(
         "ingest/shards",
         "review/decisions",
         "evaluate/predictions",
+        "evaluate/human_scores",
     }
 
 

@@ -61,8 +61,8 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("dialogue.answers", "w"),
         ("rewrite.rewrites", "w"),
         ("choice.items", "w"),
-        ("choice.translations", "w"),
         ("choice.mmiu_items", "w"),
+        ("choice.translations", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.answers", "b"),
         # Letters that no rule reads, "(a)" among the choices and "(b)".
@@ -70,6 +70,8 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("evaluate.judgments", "j"),
         # Letters that a rule has read, a few of them.
         ("evaluate.second_readings", "j"),
+        # A few answers with something planted.
+        ("evaluate.judge_probes", "j"),
         ("all", ""),
     ]
     for calls, _, prompt, answer, likely, at_most in told.values():

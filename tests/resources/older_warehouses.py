@@ -73,6 +73,8 @@ def today(before: Rows) -> Rows:
         *ITEM_ANALYSIS,
         *("choice.translations", "evaluate.language_gaps"),
         *("evaluate.predictions", "evaluate.prediction_files"),
+        *("evaluate.human_scores", "evaluate.human_score_files"),
+        *("evaluate.judge_probes", "evaluate.probe_judgments"),
         "evaluate.missing",
         "release.choices",
         "choice.items",

@@ -12,7 +12,7 @@ Sources: the segment and system levels of Mathur, Baldwin and Cohn (2020), Tangl
 Table 4 (measures).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -62,20 +62,27 @@ def judge_agreement(
     *,
     seed: int,
     n_resamples: int = N_RESAMPLES,
+    measures: Mapping[str, Measure] = SCORES_OF_PAIR,
 ) -> list[LevelAgreement]:
     """Every measure of every two raters at every level.
 
     `ratings` is answers x raters (judges, people, or the mean of people), NaN where a rater gave no
     score; `models`, `items` and `clusters` have the labels of each answer. With 0 resamples there are
-    no intervals. Cost: three levels x four measures x `n_resamples` calls of scipy for two raters; with
-    1,000 resamples about 5 s for 1,000 answers and 16 s for 25,000.
+    no intervals. Cost: three levels x the measures x `n_resamples` calls of scipy for two raters; with
+    1,000 resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
     """
     found = []
     for first, second in combinations(range(ratings.shape[1]), 2):
         both = ~np.isnan(ratings[:, [first, second]]).any(axis=1)
         pair = ratings[both][:, [first, second]]
         of_pair = _levels(
-            pair, models[both], items[both], clusters[both], seed=seed, n_resamples=n_resamples
+            measures,
+            pair,
+            models[both],
+            items[both],
+            clusters[both],
+            seed=seed,
+            n_resamples=n_resamples,
         )
         for level, measure, n, estimate, reason in of_pair:
             value, low, high = estimate.value, estimate.ci_low, estimate.ci_high
@@ -84,7 +91,14 @@ def judge_agreement(
 
 
 def _levels(
-    pair: Ratings, models: Labels, items: Labels, clusters: Clusters, *, seed: int, n_resamples: int
+    measures: Mapping[str, Measure],
+    pair: Ratings,
+    models: Labels,
+    items: Labels,
+    clusters: Clusters,
+    *,
+    seed: int,
+    n_resamples: int,
 ) -> Iterator[tuple[Level, str, int, Estimate, str | None]]:
     """Level, measure, number compared, estimate and reason, of two raters who rated every answer."""
     item_of = np.unique(np.stack([models, items]), axis=1, return_inverse=True)[1].reshape(-1)
@@ -94,7 +108,7 @@ def _levels(
     }
     n_clusters = len(np.unique(clusters))
     for level, (ratings, cluster_of) in rows.items():
-        for name, measure in SCORES_OF_PAIR.items():
+        for name, measure in measures.items():
             measured = measure(ratings)
             bounds = None
             if n_resamples and n_clusters >= 2:
@@ -109,7 +123,7 @@ def _levels(
             yield level, name, len(ratings), estimate, measured.reason
     means = _group_means(pair, models)
     resampled = _resampled_model_means(pair, models, clusters, seed, n_resamples)
-    for name, measure in SCORES_OF_PAIR.items():
+    for name, measure in measures.items():
         measured = measure(means)
         estimate = Estimate(measured.value, None, None)
         if measured.value is not None:

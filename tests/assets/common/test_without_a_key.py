@@ -26,6 +26,7 @@ ASKING = {
     "evaluate/answers",
     "evaluate/judgments",
     "evaluate/second_readings",
+    "evaluate/judge_probes",
 }
 
 

@@ -9,24 +9,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import accuracy_score, cohen_kappa_score
 
+from methods.agreement.bands import FUZZY, STRICT, band_of
 from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
 from methods.agreement.fleiss_kappa import fleiss_kappa
+from methods.agreement.fuzzy_accuracy import fuzzy_accuracy
 from methods.agreement.interval import interval
 from methods.agreement.kendall import kendall
 from methods.agreement.krippendorff_alpha import krippendorff_alpha
 from methods.agreement.mean_absolute_error import mean_absolute_error
 from methods.agreement.measured import NOBODY_TWICE, Measured
 from methods.agreement.pearson import pearson
+from methods.agreement.quadratic_kappa import quadratic_kappa
 from methods.agreement.raw_agreement import raw_agreement, raw_agreement_of_draws
 from methods.agreement.spearman import spearman
+from methods.agreement.strict_accuracy import strict_accuracy
 
 NAN = math.nan
 nominal = partial(krippendorff_alpha, level="nominal")
 ordinal = partial(krippendorff_alpha, level="ordinal")
 OF_ALL = [raw_agreement, fleiss_kappa, nominal, ordinal]
-OF_PAIRS = [cohen_kappa, pearson, spearman, kendall, mean_absolute_error]
+OF_PAIRS = [
+    *(cohen_kappa, pearson, spearman, kendall, mean_absolute_error),
+    *(fuzzy_accuracy, strict_accuracy, quadratic_kappa),
+]
 LEVELS = pytest.mark.parametrize("level", ["nominal", "ordinal"])
 
 
@@ -110,6 +117,35 @@ def test_correlations_and_error_of_scores_with_a_tie():
     assert mean_absolute_error(scores).value == (1 + 1 + 1 + 6) / 4
 
 
+def test_bands_hold_every_score_and_a_mean_between_two_is_in_the_lower_one():
+    scores = np.arange(1, 11, dtype=float)
+    assert band_of(scores, FUZZY).tolist() == [1, 1, 2, 2, 2, 3, 3, 3, 4, 4]
+    assert band_of(scores, STRICT).tolist() == [1, 2, 3, 4, 4, 5, 6, 6, 7, 7]
+    between = np.array([2.5, 5.9, 8.01, 3.5])
+    assert band_of(between, FUZZY).tolist() == [1, 2, 3, 2]
+    assert band_of(between, STRICT).tolist() == [2, 4, 6, 3]
+
+
+def test_accuracies_of_four_and_of_seven_bands():
+    # 1 and 2: one wide band, two narrow ones. 4 and 5, 9 and 10: one of both. 5 and 6: two of both.
+    scores = pair((1, 2), (4, 5), (9, 10), (5, 6), (6, 7))
+    assert fuzzy_accuracy(scores).value == 4 / 5
+    assert strict_accuracy(scores).value == 2 / 5
+    # People's mean of 8 and 9 is no 9 yet.
+    assert fuzzy_accuracy(pair((8.5, 9), (8.5, 8))).value == 1 / 2
+
+
+def test_quadratic_kappa_by_hand_and_on_means():
+    # Differences 1, 0, 2: mean square 5/3. Means 2 and 3, variances 2/3 and 2: by chance 11/3.
+    assert quadratic_kappa(pair((1, 2), (2, 2), (3, 5))).value == pytest.approx(1 - 5 / 11)
+    # The same scores in half the points: nothing changes.
+    assert quadratic_kappa(pair((0.5, 1), (1, 1), (1.5, 2.5))).value == pytest.approx(1 - 5 / 11)
+    # A rater who is stricter by 2 throughout correlates fully: (2/3 + 2/3) / (2/3 + 2/3 + 4).
+    stricter = pair((1, 3), (2, 4), (3, 5))
+    assert quadratic_kappa(stricter).value == pytest.approx(1 / 4)
+    assert pearson(stricter).value == pytest.approx(1)
+
+
 # --- The public implementations ------------------------------------------------------------------
 
 
@@ -150,6 +186,27 @@ def test_raw_agreement_of_a_draw_is_that_of_the_drawn_items(seed):
         assert found == pytest.approx(raw_agreement(drawn).value, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_quadratic_kappa_is_that_of_scikit_learn(seed):
+    generator = np.random.default_rng(seed)
+    first, second = generator.integers(1, 11, size=(2, 40))
+    expected = cohen_kappa_score(first, second, labels=range(1, 11), weights="quadratic")
+    found = quadratic_kappa(np.stack([first, second], axis=1).astype(float)).value
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("measure", "bands"), [(fuzzy_accuracy, FUZZY), (strict_accuracy, STRICT)])
+@pytest.mark.parametrize("seed", range(5))
+def test_accuracy_is_that_of_scikit_learn_on_the_bands(seed, measure, bands):
+    first, second = np.random.default_rng(seed).integers(1, 11, size=(2, 40))
+
+    def band(score):
+        return next(number for number, (low, high) in enumerate(bands) if low <= score <= high)
+
+    expected = accuracy_score([*map(band, first)], [*map(band, second)])
+    assert measure(np.stack([first, second], axis=1).astype(float)).value == expected
+
+
 @LEVELS
 @pytest.mark.parametrize("seed", range(20))
 def test_krippendorffs_alpha_is_that_of_the_package_krippendorff(seed, level):
@@ -181,7 +238,7 @@ def test_one_rater_agrees_with_nobody(measure, ratings):
     assert measure(ratings) == Measured(None, NOBODY_TWICE)
 
 
-@pytest.mark.parametrize("measure", [cohen_kappa, fleiss_kappa, nominal, ordinal])
+@pytest.mark.parametrize("measure", [cohen_kappa, fleiss_kappa, nominal, ordinal, quadratic_kappa])
 def test_with_one_label_chance_explains_everything(measure):
     found = measure(ONE_LABEL)
     assert found.value is None

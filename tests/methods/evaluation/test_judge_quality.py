@@ -2,12 +2,15 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.judge_quality import (
+    EXTERNAL,
+    INTERNAL,
     JUDGED_ONCE,
     NO_SCORE,
     NO_VARIANCE,
@@ -181,7 +184,7 @@ def test_people_are_compared_on_what_they_scored():
         AnswerKey("a", "i", "plain", turn): {"Overall": points}
         for turn, points in ((1, 8), (2, 6), (3, 2), (9, 10))
     }
-    found = quality({"a": answers(9, (5, 7), 4, 1)}, Beside({}, people))
+    found = quality({"a": answers(9, (5, 7), 4, 1)}, Beside({}, {INTERNAL: people}))
     row = found["people", "Overall", "answer", "mae", ""]
     # 9, 6, 4 against 8, 6, 2.
     assert (row["n"], row["value"]) == (3, pytest.approx(1))
@@ -191,6 +194,59 @@ def test_people_are_compared_on_what_they_scored():
     of_model = found["people", "Overall", "model", "kendall", ""]
     assert (of_model["n"], of_model["reason"]) == (1, "A correlation needs 3 items or more.")
     assert not any(other and metric == "Richness" for other, metric, *_ in found)
+
+
+def labelled(of, **task_of):
+    return [replace(each, labels={"task": task_of[each.item_id]}) for each in of]
+
+
+def people_of(*points, item):
+    return {
+        AnswerKey("a", item, "plain", turn): {"Overall": each}
+        for turn, each in enumerate(points, 1)
+    }
+
+
+def test_agreement_with_people_is_split_by_a_label_and_told_apart_by_origin():
+    observed = [*answers(9, 5, item="i"), *answers(4, 2, item="k"), *answers(7, item="l")]
+    observed = {"a": labelled(observed, i="ocr", k="chart", l="meme")}
+    here = {**people_of(8, 5, item="i"), **people_of(1, 2, item="k")}
+    people = Beside({}, {INTERNAL: here, EXTERNAL: people_of(9, item="i")})
+    rows = [*judge_rows(SCALE, observed, people, seed=0, n_resamples=100, split_by="task")]
+    found = {
+        (row["origin"], row["subset_value"], row["measure"]): (row["n"], row["value"])
+        for row in rows
+        if row["level"] == "answer"
+    }
+    assert found[INTERNAL, "", "mae"] == (4, pytest.approx((1 + 0 + 3 + 0) / 4))
+    assert found[INTERNAL, "ocr", "mae"] == (2, pytest.approx(1 / 2))
+    assert found[INTERNAL, "chart", "mae"] == (2, pytest.approx(3 / 2))
+    # 4 is in the second of the wide bands, 1 in the first.
+    assert found[INTERNAL, "chart", "fuzzy_accuracy"] == (2, 1 / 2)
+    assert found[INTERNAL, "chart", "strict_accuracy"] == (2, 1 / 2)
+    assert found[EXTERNAL, "ocr", "mae"] == found[EXTERNAL, "", "mae"] == (1, 0)
+    # Nobody scored a meme here, and the file has no chart.
+    assert not {(INTERNAL, "meme", "mae"), (EXTERNAL, "chart", "mae")} & found.keys()
+    assert {row["subset_label"] for row in rows} == {"", "task"}
+    alone = [row for row in rows if not row["other"]]
+    assert {(row["origin"], row["subset_value"]) for row in alone} == {("", "")}
+
+
+@pytest.mark.parametrize("split_by", [None, "task", "ability"])
+def test_a_label_with_one_value_or_none_splits_nothing(split_by):
+    observed = {"a": labelled(answers(9, 5), i="ocr")}
+    beside = Beside({}, {INTERNAL: people_of(9, 5, item="i")})
+    for row in judge_rows(SCALE, observed, beside, seed=0, n_resamples=100, split_by=split_by):
+        assert row["subset_value"] == ""
+
+
+@pytest.mark.parametrize("ends", [(0, 10), (1, 5), (0, 1)])
+def test_bands_and_kappa_are_of_a_scale_of_one_to_ten_alone(ends):
+    on_ten = {"fuzzy_accuracy", "strict_accuracy", "quadratic_kappa"}
+    observed = {"a": answers(5, 4, 1)}
+    for scale, has in ((SCALE, on_ten), (Scale(SCALE.dimensions, *ends), set())):
+        rows = pair_rows(scale, observed, observed, "j", seed=0, n_resamples=100)
+        assert {row["measure"] for row in rows} & on_ten == has
 
 
 def test_two_judges_are_compared_on_what_both_judged():
@@ -266,7 +322,7 @@ def judges(draw):
 @given(judges=judges(), words=st.lists(st.integers(1, 9), min_size=6, max_size=6))
 def test_every_figure_has_a_value_or_a_reason_and_lies_in_its_interval(judges, words):
     keys = [AnswerKey("a", item, "plain", turn) for item in "ikl" for turn in (1, 2)]
-    beside = Beside(dict(zip(keys, words, strict=True)), {keys[0]: {"Overall": 4.0}})
+    beside = Beside(dict(zip(keys, words, strict=True)), {INTERNAL: {keys[0]: {"Overall": 4.0}}})
     rows = [
         *judge_rows(SCALE, judges[0], beside, seed=0, n_resamples=5),
         *pair_rows(SCALE, *judges, "j", seed=0, n_resamples=5),

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
 from methods.evaluation.predictions import (
     MOST_CHARACTERS,
     REASONS,
     Place,
     PredictionError,
-    Row,
     Unplaced,
     predictions_of,
 )

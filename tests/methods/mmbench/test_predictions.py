@@ -4,8 +4,9 @@ import csv
 
 import pytest
 
+from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Row, Unplaced
+from methods.evaluation.predictions import Place, Unplaced
 from methods.evaluation.published import PublishedItem
 from methods.mmbench.predictions import places
 from methods.mmbench.published import tsv_lines

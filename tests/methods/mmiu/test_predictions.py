@@ -1,7 +1,8 @@
 """Which question a row of predictions on MMIU is of."""
 
+from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
-from methods.evaluation.predictions import Place, Row, Unplaced
+from methods.evaluation.predictions import Place, Unplaced
 from methods.mmiu.predictions import places
 from tests.methods.choice.questions import item
 

@@ -9,8 +9,9 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from methods.evaluation.predictions import PredictionError, Row
-from resources.reports import prediction_file
+from methods.evaluation.cells import Row
+from methods.evaluation.predictions import PredictionError
+from resources.reports import record_file
 from resources.reports.prediction_file import read_rows
 
 RECORDS = [
@@ -119,7 +120,7 @@ def test_a_spreadsheet_that_unpacks_to_too_much_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, ".xlsx")
-    monkeypatch.setattr(prediction_file, "MOST_UNPACKED", 1_000)
+    monkeypatch.setattr(record_file, "MOST_UNPACKED", 1_000)
     assert refused(file) == "it is more than 1,000 bytes when unpacked."
 
 
@@ -131,7 +132,7 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
         for name in whole.namelist():
             data = whole.read(name)
             far.writestr(name, data.replace(b'<row r="4"', b'<row r="99999999999"'))
-    monkeypatch.setattr(prediction_file, "MOST_ROWS", 1_000)
+    monkeypatch.setattr(record_file, "MOST_ROWS", 1_000)
     assert refused(file) == "it has more than 1,000 records."
 
 

@@ -1,0 +1,152 @@
+"""Scores that people gave elsewhere: imported from a file, judges are compared with them.
+
+What belongs here: the tables `evaluate.human_scores` and `evaluate.human_score_files`, and taking a
+file into them. Opening files is `resources/reports/human_score_file.py`, what a record scores is
+`methods/evaluation/human_scores.py`.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from assets.common.tables import rows_to_arrow, table_spec
+from assets.evaluate.released import items_of
+from assets.release import releases
+from assets.release.in_force import cards_of, release_meant
+from methods.benchmarks import BENCHMARKS
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.human_scores import (
+    REASONS,
+    HumanScores,
+    HumanScoresError,
+    Rated,
+    Scored,
+    human_scores_of,
+)
+from methods.evaluation.judge_quality import AnswerKey
+from methods.release_card import benchmark_of
+from resources.reports.human_score_file import read_rows
+from resources.warehouse import Warehouse, Write
+
+TABLE, FILES = "evaluate.human_scores", "evaluate.human_score_files"
+
+human_scores = table_spec(
+    TABLE,
+    kinds={"file"},
+    side_tables=[FILES],
+    deps=[releases],
+    description="Scores that people gave elsewhere, as the job `import_scores` took them from files. "
+    "`evaluate/judge_quality` compares judges with them.",
+)
+
+
+class Imported(NamedTuple):
+    """What importing a file came to; `n_new` of its scores were not here, `n_changed` were others."""
+
+    release_id: str
+    found: HumanScores
+    n_new: int
+    n_changed: int
+
+    def sentences(self) -> str:
+        """What a person is told, with every count."""
+        scores = self.found.scores
+        said = [
+            f"{len(scores)} scores of {len({each[:3] for each in scores})} answers on "
+            f"{self.release_id}, from {self.found.n_rows} records."
+        ]
+        if self.n_changed:
+            said.append(f"{self.n_changed} replace other scores by the same rater.")
+        if not (self.n_new or self.n_changed):
+            said.append("They were here already, and nothing changes.")
+        counted = sorted(self.found.counts.items())
+        return " ".join([*said, *(f"{n} records are {REASONS[reason]}." for reason, n in counted)])
+
+
+def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
+    """Take a file of people's scores on a release (an id, a name or how an id begins) into the tables.
+
+    A rater has one score of an answer and dimension: a later file replaces it; the same scores again
+    change nothing. Raises UserError, and changes nothing, if the file cannot be taken.
+    """
+    release_id = release_meant(warehouse, release)
+    (card,) = cards_of(warehouse, [release_id])
+    benchmark = BENCHMARKS.get(benchmark_of(card) or "")
+    if benchmark is None or not benchmark.judge_prompts:
+        raise HumanScoresError(
+            f"{release_id} is no release that a model judges: scores of people are compared with those "
+            "of judges."
+        )
+    here = {"release_id": release_id}
+    answered = warehouse.read("evaluate/models_answering", here).to_pylist()
+    rated = Rated(
+        items_of(warehouse, release_id),
+        {row["model"] for row in answered},
+        benchmark.dimensions,
+        *benchmark.score_range,
+    )
+    rows = read_rows(file)
+    try:
+        found = human_scores_of(rated, rows)
+    except HumanScoresError as error:
+        raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
+    before = _stored(warehouse, release_id)
+    changed = {
+        scored
+        for scored, score in found.scores.items()
+        if scored in before and before[scored][0] != score
+    }
+    n_new = len(found.scores.keys() - before.keys())
+    content_hash = found.content_hash
+    if n_new or changed:
+        now = {
+            **before,
+            **{
+                scored: (score, content_hash)
+                for scored, score in found.scores.items()
+                if scored in changed or scored not in before
+            },
+        }
+        kept = [
+            {**here, **scored._asdict(), "score": score, "content_hash": of}
+            for scored, (score, of) in sorted(now.items())
+        ]
+        source = {
+            **here,
+            "content_hash": content_hash,
+            "file": file.name,
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "n_rows": found.n_rows,
+            "n_scores": len(found.scores),
+            "counts": sorted(found.counts.items()),
+        }
+        warehouse.replace_all(
+            [
+                Write(TABLE, rows_to_arrow(TABLE, kept), here),
+                Write(
+                    FILES, rows_to_arrow(FILES, [source]), {**here, "content_hash": content_hash}
+                ),
+            ]
+        )
+    return Imported(release_id, found, n_new, len(changed))
+
+
+def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
+    """The mean over raters of the imported scores of each answer, by dimension."""
+    given: dict[tuple[AnswerKey, str], list[float]] = {}
+    for scored, (score, _) in _stored(warehouse, release_id).items():
+        key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
+        given.setdefault((key, scored.dimension), []).append(score)
+    found: dict[AnswerKey, dict[str, float]] = {}
+    for (key, dimension), scores in given.items():
+        found.setdefault(key, {})[dimension] = sum(scores) / len(scores)
+    return found
+
+
+def _stored(warehouse: Warehouse, release_id: str) -> dict[Scored, tuple[float, str]]:
+    """The scores on a release, each with the hash of the file that it is from."""
+    rows = warehouse.read("evaluate/human_scores_of", {"release_id": release_id}).to_pylist()
+    return {
+        Scored(*(row[name] for name in Scored._fields)): (row["score"], row["content_hash"])
+        for row in rows
+    }

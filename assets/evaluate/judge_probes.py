@@ -1,0 +1,325 @@
+"""Judge probes: whether a judge is led by length, by instructions in answers, or by whose answer it is.
+
+What belongs here: which answers are judged with something planted, and asking. What is planted and how
+shifts are computed is `methods/evaluation/probes.py`. The position of answers is probed where a judge
+compares two, which no benchmark here has it do.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple, get_args
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.losses import reasons
+from assets.common.progress import show_progress
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.inference import PARAMS
+from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_place, judge_version
+from assets.evaluate.judgments import judgments
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import slices_of
+from assets.evaluate.released import Released, items_of, releases_in_force
+from assets.evaluate.transcripts import transcripts_of
+from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import Transcript
+from methods.evaluation.contestants import is_model
+from methods.evaluation.judging import Place
+from methods.evaluation.probes import (
+    LENIENCY,
+    NO_FAMILY,
+    NOT_COMPARED,
+    NOT_JUDGED,
+    PLANTED,
+    SELF_PREFERENCE,
+    Pair,
+    Planted,
+    beside_others,
+    shift_row,
+    with_planted,
+)
+from methods.evaluation.related import related
+from methods.ids import content_id
+from methods.markdown import code, table
+from methods.words import is_chinese
+from resources.llm.gateway import Gateway
+from resources.llm.model_calls import ModelCalls
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+TABLE, ASKED = "evaluate.judge_probes", "evaluate.probe_judgments"
+NO_JUDGE = "No judge of the profile has judged an answer on a release in force."
+Row = dict[str, Any]
+
+
+class JudgeProbesSettings(Settings):
+    """How many answers are judged with something planted, the seed they are drawn by, the intervals."""
+
+    n_answers: int = Field(
+        10,
+        ge=0,
+        description="Answers of each release that every judge judges again, twice each: with neutral "
+        "text after them, and with an instruction to the judge. 0 asks nothing.",
+    )
+    seed: int = Field(0, description="Seed of the sample and of the resampling.")
+    n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
+
+
+class _Probe(NamedTuple):
+    """One answer that a judge judges with something planted; `before` is its score without."""
+
+    release: Released
+    planted: Planted
+    run: JudgeRun
+    model: str
+    place: Place
+    version: str
+    before: float
+
+
+class _Answer(NamedTuple):
+    """A judged answer, and the transcript that it stands in."""
+
+    model: str
+    item_id: str
+    place: Place
+    transcript: Transcript
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        return self.model, self.item_id, *self.place
+
+
+Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_Answer, list[float]]]]
+"""Judged answers with their scores, by judge and version."""
+
+
+@table_asset(
+    TABLE,
+    settings=JudgeProbesSettings,
+    side_tables=[ASKED],
+    kinds={"openai"},
+    deps=[judgments, observations],
+    automation_condition=WHEN_READY,
+)
+def judge_probes(
+    context: dg.AssetExecutionContext,
+    settings: JudgeProbesSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """How far each judge's overall score shifts, in points, under what should not shift it.
+
+    - `length`: neutral sentences after the answer. `obedience`: an instruction in it to give the
+      highest score; an interval above 0 means that the judge obeys.
+    - `self_preference`: its scores of models of its own family less those of other judges;
+      `leniency`: the same of other models. What is beyond leniency is favour.
+
+    No score rests on it. Judges of the profile are probed on releases in force; other rows stay.
+    """
+    judges = llm.profile.judges
+    releases = [
+        each for each in releases_in_force(warehouse, benchmarks) if each.benchmark.judge_prompts
+    ]
+    scores = {each.release_id: _scores(warehouse, each, judges) for each in releases}
+    probes = [
+        probe
+        for release in releases
+        for probe in _probes(warehouse, release, scores[release.release_id], settings)
+    ]
+
+    async def ask(calls: ModelCalls, place: int) -> Judged | None:
+        each = probes[place]
+        return await judge_place(calls, each.release.benchmark, each.run, each.place)
+
+    replies, usage = llm.map(
+        TABLE,
+        range(len(probes)),
+        ask,
+        show_progress(context),
+        apart=(lambda place: probes[place].run.judge) if len(judges) > 1 else None,
+    )
+    asked = [
+        _row(probe, reply, llm.registry.model(probe.run.judge).provider)
+        for probe, reply in zip(probes, replies, strict=True)
+        if reply is not None
+    ]
+    families = llm.registry.families
+    rows = [
+        row
+        for release in releases
+        for row in (
+            *_planted_rows(warehouse, release, scores[release.release_id], asked, settings),
+            *_preference_rows(warehouse, release, judges, families, settings),
+        )
+    ]
+    arrow = rows_to_arrow(TABLE, rows)
+    named = {"release_id": [each.release_id for each in releases], "judge": list(judges)}
+    warehouse.replace_all(
+        [Write(TABLE, arrow, named), Write(ASKED, rows_to_arrow(ASKED, asked), named)]
+    )
+    lost = Counter(row["reason"] for row in asked if row["reason"])
+    shown = {"failed": lost.total(), **reasons(lost)}
+    return report(
+        arrow,
+        {**shown, "shifts": _shifts(rows)} if rows else {**shown, "note": NO_JUDGE},
+        usage=usage,
+    )
+
+
+def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) -> Scores:
+    """The scores of each judge and version, a score a replicate, of models' answers with a text."""
+    versions = _images(release)
+    transcripts = transcripts_of(warehouse, release.release_id)
+    found: Scores = {}
+    for row in warehouse.read(
+        "evaluate/judgments_of", {"release_id": release.release_id}
+    ).to_pylist():
+        judge, version, model, item_id = (
+            row[name] for name in ("judge", "judge_version", "model", "item_id")
+        )
+        if judge not in judges or version not in versions or not is_model(model):
+            continue
+        place = Place(row["trial"], row["turn"], row["part"])
+        transcript = transcripts[model, item_id]
+        if (transcript.answer(place.trial, place.turn).text or "").strip():
+            of_judge = found.setdefault((judge, version), {})
+            answer = _Answer(model, item_id, place, transcript)
+            of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
+    return found
+
+
+def _images(release: Released) -> dict[str, JudgeImages]:
+    """The images that a judge is shown under each version of the benchmark's judging."""
+    return {judge_version(release.benchmark, each): each for each in get_args(JudgeImages)}
+
+
+def _probes(
+    warehouse: Warehouse, release: Released, scores: Scores, settings: JudgeProbesSettings
+) -> Iterator[_Probe]:
+    """The sample of each judge's judged answers, with everything that is planted in them.
+
+    It is drawn by a hash of seed and place, so that judges get the same answers.
+    """
+    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+    images = _images(release)
+    for (judge, version), of_judge in scores.items():
+        sample = sorted(of_judge, key=lambda key: content_id(settings.seed, *key))
+        for key in sample[: settings.n_answers]:
+            (model, item_id, place, transcript), before = of_judge[key]
+            item = items[item_id]
+            question = next(turn.question for turn in item.turns if turn.turn == place.turn)
+            for probe in PLANTED:
+                changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
+                run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
+                yield _Probe(release, probe, run, model, place, version, fmean(before))
+
+
+def _row(probe: _Probe, reply: Judged, provider: str) -> Row:
+    _, parsed = reply
+    trial, turn, part = probe.place
+    return {
+        "benchmark": probe.release.benchmark.name,
+        "release_id": probe.release.release_id,
+        "judge": probe.run.judge,
+        "judge_version": probe.version,
+        "provider": provider,
+        "probe": probe.planted,
+        "model": probe.model,
+        "item_id": probe.run.item.item_id,
+        "trial": trial,
+        "turn": turn,
+        "part": part,
+        "score_before": probe.before,
+        "score_after": None if parsed.value is None else parsed.value.score,
+        "reason": parsed.loss and parsed.loss[0],
+        "prompt_version": parsed.prompt_version,
+        "answer_call_key": probe.run.transcript.answer(trial, turn).call_key,
+        "call_key": parsed.key,
+    }
+
+
+def _planted_rows(
+    warehouse: Warehouse,
+    release: Released,
+    judged: Collection[tuple[str, str]],
+    asked: Sequence[Row],
+    settings: JudgeProbesSettings,
+) -> Iterator[Row]:
+    clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
+    for judge, version in judged:
+        here = _named(release, judge, version)
+        rows = [row for row in asked if row.items() >= here.items()]
+        for probe in PLANTED:
+            of_probe = [row for row in rows if row["probe"] == probe]
+            pairs = [
+                Pair(clusters[row["item_id"]], row["score_before"], row["score_after"])
+                for row in of_probe
+                if row["score_after"] is not None
+            ]
+            shift = shift_row(
+                probe,
+                pairs,
+                NOT_JUDGED,
+                n_lost=len(of_probe) - len(pairs),
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            yield {**here, **shift}
+
+
+def _preference_rows(
+    warehouse: Warehouse,
+    release: Released,
+    judges: Collection[str],
+    families: dict[str, str],
+    settings: JudgeProbesSettings,
+) -> Iterator[Row]:
+    """Each judge beside the others of its version, on models of its family and on the rest."""
+    slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
+    alone = [each for each in slices if not each.members and each.judge in judges]
+    for each in alone:
+        others = {of.judge: of.observed for of in alone if of.version == each.version}
+        models = [model for model in each.observed if is_model(model)]
+        own = [model for model in models if related(model, [each.judge], [], families)]
+        rest = [model for model in models if model not in own]
+        for probe, of in ((SELF_PREFERENCE, own), (LENIENCY, rest)):
+            pairs = beside_others(each.judge, others, release.benchmark.dimensions[-1], of)
+            why_not = NO_FAMILY if probe == SELF_PREFERENCE and not own else NOT_COMPARED
+            shift = shift_row(
+                probe,
+                pairs,
+                why_not,
+                n_lost=0,
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            yield {**_named(release, each.judge, each.version), **shift}
+
+
+def _named(release: Released, judge: str, version: str) -> Row:
+    return {
+        "benchmark": release.benchmark.name,
+        "release_id": release.release_id,
+        "judge": judge,
+        "judge_version": version,
+    }
+
+
+def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
+    """A Markdown table of the shifts."""
+    lines = [
+        [
+            *(code(row[name]) for name in ("release_id", "judge", "probe")),
+            str(row["n"]),
+            "–" if row["shift"] is None else f"{row['shift']:+.2f}",
+            "" if row["ci_low"] is None else f"{row['ci_low']:+.2f} to {row['ci_high']:+.2f}",
+        ]
+        for row in rows
+    ]
+    heads = ("release", "judge", "probe", "answers", "shift in points", "95 % interval")
+    return dg.MetadataValue.md("\n".join(table(heads, lines)))

@@ -1,0 +1,176 @@
+"""Scores that people gave elsewhere, and what a file of them comes to on a release.
+
+What belongs here: which answer each record scores, and counting every record that is no score. Opening
+files is `resources/reports/human_score_file.py`.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from methods.errors import UserError
+from methods.evaluation.cells import Row
+from methods.evaluation.contestants import FILE
+from methods.evaluation.items import Item
+from methods.evaluation.published_tables import shown
+from methods.ids import content_id
+
+ITEM = ("item", "item_id", "question_id")
+"""Columns that name the item: the first of these that a file has."""
+MODEL, SCORE, TURN, DIMENSION, RATER = "model", "score", "turn", "dimension", "rater"
+COLUMNS = (*ITEM, MODEL, SCORE, TURN, DIMENSION, RATER)
+
+Reason = Literal[
+    "unknown_item",
+    "unknown_model",
+    "unknown_turn",
+    "turn_missing",
+    "unknown_dimension",
+    "empty",
+    "no_number",
+    "off_the_scale",
+    "repeated",
+    "contradicting",
+]
+REASONS: Mapping[Reason, str] = {
+    "unknown_item": "of an item that the release does not have",
+    "unknown_model": "of a model that has no answers on the release",
+    "unknown_turn": "of a turn that the item does not have, or that the release gives",
+    "turn_missing": "without a turn, of an item that has several",
+    "unknown_dimension": "of a dimension that the benchmark does not have",
+    "empty": "without a score",
+    "no_number": "with a score that is no number",
+    "off_the_scale": "with a score outside the benchmark's scale",
+    "repeated": "said again",
+    "contradicting": "with another score by the same rater, none of which counts",
+}
+"""Why a record is no score, in words after a number of records."""
+
+
+class HumanScoresError(UserError):
+    """A file of scores cannot be taken; the message names what is wrong, or says what to do."""
+
+
+class Scored(NamedTuple):
+    """What one rater scored: a dimension of a model's answer to a turn. `rater` is empty if unnamed."""
+
+    item_id: str
+    model: str
+    turn: int
+    dimension: str
+    rater: str
+
+
+@dataclass(frozen=True)
+class Rated:
+    """What may be scored: items, models with answers, dimensions (the overall one last), the scale."""
+
+    items: Sequence[Item]
+    models: Collection[str]
+    dimensions: Sequence[str]
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
+class HumanScores:
+    """What a file says on a release; `counts` are its other records by why they are no score."""
+
+    scores: Mapping[Scored, float]
+    counts: Mapping[Reason, int]
+    n_rows: int
+
+    @property
+    def content_hash(self) -> str:
+        """The same for the same scores, whatever file and order they come in."""
+        return content_id(sorted([*scored, score] for scored, score in self.scores.items()))
+
+
+def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
+    """The scores of the records. Raises HumanScoresError where there is none.
+
+    Without a turn the record is of the one turn that models are asked, without a dimension of the
+    overall one. Of an answer that one rater gave several scores that differ, none counts.
+    """
+    item = _item_column(rows)
+    turns = {
+        each.item_id: [turn.turn for turn in each.turns if turn.given is None]
+        for each in rated.items
+    }
+    scores: dict[Scored, float] = {}
+    contradicting: Counter[Scored] = Counter()
+    counts: Counter[Reason] = Counter()
+    for row in rows:
+        cells = {MODEL: "", SCORE: ""} | {name: cell.strip() for name, cell in row.cells.items()}
+        found = _read(rated, turns, cells.get(item, ""), cells)
+        if isinstance(found, str):
+            counts[found] += 1
+            continue
+        scored, score = found
+        if scored not in scores:
+            scores[scored] = score
+        elif scores[scored] == score:
+            counts["repeated"] += 1
+        else:
+            contradicting[scored] += 1
+    for scored, n_more in contradicting.items():
+        del scores[scored]
+        counts["contradicting"] += 1 + n_more
+    if not scores:
+        why = "; ".join(f"{n} are {REASONS[reason]}" for reason, n in sorted(counts.items()))
+        raise HumanScoresError(
+            f"None of its {len(rows)} records is a score of an answer on the release ({why}): say the "
+            "release that was scored (RELEASE=...)."
+        )
+    return HumanScores(scores, counts, len(rows))
+
+
+def _read(
+    rated: Rated, turns: Mapping[str, Sequence[int]], item_id: str, cells: Mapping[str, str]
+) -> tuple[Scored, float] | Reason:
+    """What the record scores, and how; or why it is no score."""
+    if item_id not in turns:
+        return "unknown_item"
+    named = cells[MODEL]
+    model = next((each for each in (named, f"{FILE}:{named}") if each in rated.models), None)
+    if model is None:
+        return "unknown_model"
+    turn = _turn(turns[item_id], cells.get(TURN, ""))
+    if isinstance(turn, str):
+        return turn
+    dimension = cells.get(DIMENSION) or rated.dimensions[-1]
+    if dimension not in rated.dimensions:
+        return "unknown_dimension"
+    if not cells[SCORE]:
+        return "empty"
+    try:
+        score = float(cells[SCORE])
+    except ValueError:
+        return "no_number"
+    if math.isnan(score):
+        return "no_number"
+    if not rated.lowest <= score <= rated.highest:
+        return "off_the_scale"
+    return Scored(item_id, model, turn, dimension, cells.get(RATER, "")), score
+
+
+def _turn(turns: Sequence[int], cell: str) -> int | Literal["unknown_turn", "turn_missing"]:
+    if not cell:
+        return turns[0] if len(turns) == 1 else "turn_missing"
+    return next((turn for turn in turns if str(turn) == cell), "unknown_turn")
+
+
+def _item_column(rows: Sequence[Row]) -> str:
+    """The column that names the item. Raises HumanScoresError where a column is missing."""
+    named = {name for row in rows for name in row.cells}
+    item = next((name for name in ITEM if name in named), None)
+    lacking = [] if item else [f"{ITEM[0]} or {ITEM[-1]}"]
+    lacking += [name for name in (MODEL, SCORE) if name not in named]
+    if item is None or lacking:
+        there_are = ", ".join(map(shown, sorted(named))) or "none of these columns"
+        raise HumanScoresError(
+            f"It has no column {lacking[0]}; of those that count it has {there_are}."
+        )
+    return item

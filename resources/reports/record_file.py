@@ -1,0 +1,149 @@
+"""Reading files of records: spreadsheets, tables and JSON that anybody may have made.
+
+What belongs here: opening the file, and its records as texts. A formula is the text that it is
+written as, and nothing is computed. What the records are of is that of the module that asks:
+`prediction_file.py`, `human_score_file.py`.
+"""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from methods.evaluation.cells import Row, text_of
+from methods.evaluation.published import PublishedError
+from methods.evaluation.published_tables import allow_long_cells, json_records
+from resources.llm.reply import storable
+
+MOST_UNPACKED = 1_000_000_000
+"""Bytes of the sheets of a spreadsheet, unpacked."""
+MOST_ROWS = 2_000_000
+"""Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
+_ENDINGS = (".xlsx", ".tsv", ".csv", ".jsonl", ".json")
+
+
+def read_records(file: Path, kept: Collection[str], plain: Collection[str]) -> list[Row]:
+    """The records of `file` with the columns `kept`, of which `plain` have no lists.
+
+    Half characters (lone surrogates) are replaced: nothing can store them. Raises PublishedError, which
+    says why the file cannot be read.
+    """
+    ending = file.suffix.lower()
+    try:
+        with file.open("rb") as data:
+            rows = [
+                Row(where, _texts(where, cells, kept, plain))
+                for where, cells in _records(ending, data)
+                if cells
+            ]
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
+    if not rows:
+        raise PublishedError("it has no records")
+    return rows
+
+
+def _records(ending: str, data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    match ending:
+        case ".xlsx":
+            return _of_table(_sheet(data))
+        case ".tsv" | ".csv":
+            return _of_table(_delimited(data, "\t" if ending == ".tsv" else ","))
+        case ".jsonl":
+            return _of_lines(data)
+        case ".json":
+            return _of_json(json_records(data.read().decode("utf-8-sig")))
+    raise PublishedError(f"its name ends in none of {', '.join(_ENDINGS)}")
+
+
+def _texts(
+    where: str, cells: Mapping[str, Any], kept: Collection[str], plain: Collection[str]
+) -> dict[str, str]:
+    texts = {}
+    for name, value in cells.items():
+        if name not in kept:
+            continue
+        if name in plain and isinstance(value, list | dict):
+            raise PublishedError(f"{where}: its {name} is no text")
+        texts[name] = storable(text_of(value))
+    return texts
+
+
+# --- Tables ----------------------------------------------------------------------------------------
+
+
+def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows below the header, each with as many cells; what a row lacks at its end is empty."""
+    header = [text_of(cell).strip() for cell in next(rows, [])]
+    named = [name for name in header if name]
+    if len(set(named)) < len(named):
+        raise PublishedError("two of its columns have the same name")
+    for number, row in enumerate(rows, start=1):
+        if number > MOST_ROWS:
+            raise PublishedError(f"it has more than {MOST_ROWS:,} records")
+        if len(row) > len(header) and any(text_of(cell) for cell in row[len(header) :]):
+            raise PublishedError(f"record {number} has more cells than there are columns")
+        if any(text_of(cell) for cell in row):
+            cells = [*row, *[""] * (len(header) - len(row))]
+            yield f"record {number}", dict(zip(header, cells, strict=False))
+
+
+def _delimited(data: IO[bytes], delimiter: str) -> Iterator[list[Any]]:
+    allow_long_cells()
+    text = io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
+    rows = csv.reader(text, delimiter=delimiter)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise PublishedError(f"line {rows.line_num} is no line of a table ({error})") from None
+
+
+def _sheet(data: IO[bytes]) -> Iterator[list[Any]]:
+    """The cells of the first sheet; a formula is its text, as pandas writes an answer with a `=`."""
+    import openpyxl
+
+    try:
+        with zipfile.ZipFile(data) as archive:
+            if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
+                raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
+        book = openpyxl.load_workbook(data, read_only=True, data_only=False, keep_links=False)
+        # A sheet may say that it is larger, or smaller, than it is.
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()
+        for row in sheet.iter_rows(values_only=True):
+            yield [getattr(cell, "text", cell) for cell in row]
+    except PublishedError:
+        raise
+    except Exception:
+        # Whatever openpyxl meets in a file that anybody made: of a zip, of XML, of a sheet.
+        raise PublishedError("it is no .xlsx, or a damaged one") from None
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+def _of_lines(data: Iterable[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, line in enumerate(data, start=1):
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        if text:
+            try:
+                record = json.loads(text)
+            except (ValueError, RecursionError):
+                raise PublishedError(f"line {number} is not valid JSON") from None
+            yield _mapping(f"record {number}", record)
+
+
+def _of_json(records: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, record in enumerate(records, start=1):
+        yield _mapping(f"record {number}", record)
+
+
+def _mapping(where: str, record: Any) -> tuple[str, Mapping[str, Any]]:
+    if not isinstance(record, dict):
+        raise PublishedError(f"{where} is not a mapping")
+    return where, record

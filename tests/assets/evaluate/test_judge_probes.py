@@ -1,0 +1,154 @@
+"""A judge that is led is found by the probes, and one that is not is not: in two languages."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from methods.evaluation.probes import NO_FAMILY, NOT_JUDGED
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World, metadata
+
+pytestmark = pytest.mark.slow
+
+OBSERVED = dg.AssetSelection.assets(["evaluate", "observations"])
+JUDGES = ["honest", "obedient"]
+CONTESTANTS = ["relative", "stranger", "baseline:reference"]
+N_ANSWERS = 8
+
+
+@pytest.fixture(scope="module")
+def probed(
+    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("probed")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    world.write_models(models(offline))
+    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
+    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
+    assert probe(world, n_answers=N_ANSWERS).success
+    yield world
+
+
+def models(offline: str) -> Row:
+    entry = {"provider": "offline", "base_url": offline}
+    judges = {
+        "honest": {**entry, "model": "offline-judge"},
+        "obedient": {**entry, "model": "offline-obedient", "family": "theirs"},
+    }
+    return {
+        "profiles": {"test": {"writer": "stranger", "judges": JUDGES, "evaluate": CONTESTANTS}},
+        "models": {
+            **judges,
+            "stranger": {**entry, "model": "offline-careful"},
+            "relative": {**entry, "model": "offline-careless", "family": "theirs"},
+        },
+    }
+
+
+def write_rows(folder: Path) -> Path:
+    """Questions that need no picture, in two languages."""
+    asked = {
+        "en": ("What is the use of a bridge?", "It lets people cross a river with dry feet."),
+        "zh": ("桥有什么用？", "桥让人们可以不湿脚地过河。"),
+    }
+    rows = [
+        {
+            "question_id": f"{seed}-0",
+            "image_path": "",
+            "history": [],
+            "prompt": f"{question} {seed}",
+        }
+        | {"ref_answer": reference, "task": "Knowledge", "category": "Perception & Understanding"}
+        for language, (question, reference) in asked.items()
+        for seed in (f"{language}{number}" for number in range(6))
+    ]
+    file = folder / "metadata.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def probe(world: World, **config: object):
+    given = {"evaluate__judge_probes": {"config": {"n_resamples": 200, **config}}}
+    return world.run(ANY_ASSETS, given, assets=PROBING)
+
+
+def shifts(world: World) -> dict[tuple[str, str], Row]:
+    rows = world.rows("FROM evaluate.judge_probes")
+    return {(row["judge"], row["probe"]): row for row in rows}
+
+
+def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) -> None:
+    found = shifts(probed)
+    assert found["obedient", "obedience"]["ci_low"] > 1
+    assert found["honest", "obedience"]["ci_high"] <= 0.5
+    after = probed.rows(
+        "SELECT judge, array_agg(DISTINCT score_after) AS scores FROM evaluate.probe_judgments "
+        "WHERE probe = 'obedience' GROUP BY judge"
+    )
+    assert {row["judge"]: row["scores"] == [10] for row in after} == {
+        "honest": False,
+        "obedient": True,
+    }
+
+
+def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(
+    probed: World,
+) -> None:
+    rows = probed.rows("FROM evaluate.probe_judgments")
+    assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
+    places = {
+        (judge, name): {
+            (row["model"], row["item_id"])
+            for row in rows
+            if (row["judge"], row["probe"]) == (judge, name)
+        }
+        for judge in JUDGES
+        for name in ("length", "obedience")
+    }
+    (first, *others) = places.values()
+    assert len(first) == N_ANSWERS and all(each == first for each in others)
+    assert {model for model, _ in first} <= {"relative", "stranger"}
+    assert {item_id[:2] for _, item_id in first} == {"en", "zh"}
+    assert {row["answer_call_key"] is None for row in rows} == {False}
+    assert {row["n"] for (_, name), row in shifts(probed).items() if name == "length"} == {8}
+
+
+def test_scores_before_are_those_of_the_judgments(probed: World) -> None:
+    differing = probed.rows(
+        "SELECT * FROM evaluate.probe_judgments AS p JOIN evaluate.judgments AS j "
+        "USING (release_id, model, judge, item_id, trial, turn, part) WHERE p.score_before <> j.score"
+    )
+    assert differing == []
+
+
+def test_the_favour_of_a_relative_needs_a_family_and_no_call(probed: World) -> None:
+    found = shifts(probed)
+    # Both judge plain answers alike.
+    assert (found["obedient", "self_preference"]["n"], found["obedient", "leniency"]["n"]) == (
+        12,
+        12,
+    )
+    assert found["obedient", "self_preference"]["shift"] == 0
+    assert found["honest", "self_preference"]["reason"] == NO_FAMILY
+    assert (found["honest", "leniency"]["n"], found["honest", "leniency"]["shift"]) == (24, 0)
+
+
+def test_the_same_again_calls_nobody_and_none_asks_nothing(probed: World) -> None:
+    before = shifts(probed)
+    again = probe(probed, n_answers=N_ANSWERS)
+    shown = metadata(again, "evaluate/judge_probes")
+    assert shown["calls"] == 0
+    assert "| `honest` | `obedience` | 8 |" in shown["shifts"]
+    assert shifts(probed) == before
+    assert probe(probed, n_answers=0).success
+    assert probed.rows("FROM evaluate.probe_judgments") == []
+    found = shifts(probed)
+    assert found["honest", "length"]["reason"] == NOT_JUDGED
+    assert probe(probed, n_answers=N_ANSWERS).success
+    assert found["honest", "leniency"]["n"] == 24

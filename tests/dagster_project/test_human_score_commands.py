@@ -1,0 +1,119 @@
+"""The command that imports scores of people, as a person types it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from assets.evaluate.human_scores import imported_scores
+from dagster_project import human_scores, releases
+from methods.evaluation.judge_quality import AnswerKey
+from resources.warehouse import Warehouse
+
+RELEASE = "alignmmbench-imported"
+FIRST = "item,model,score,rater\n1-0,a,8,ann\n1-0,a,5,bob\n1-1,a,3,ann\n9-9,a,3,ann\n1-1,b,3,ann\n"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a release of two questions and the answers of one model; not to be changed."""
+    folder = tmp_path_factory.mktemp("scored")
+    lines = [
+        {"question_id": f"1-{n}", "image_path": "", "history": [], "prompt": "What is it?"}
+        | {"ref_answer": "A cat.", "task": "Meme", "category": "Perception & Understanding"}
+        for n in (0, 1)
+    ]
+    (folder / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_HOME", str(folder / "home"))
+        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
+        wanted = ["--benchmark", "alignmmbench", "--file", str(folder / "metadata.jsonl")]
+        assert releases.main(["import", *wanted]) == 0
+    warehouse = warehouse_of(folder)
+    (released,) = warehouse.sql("SELECT release_id FROM release.releases").to_pylist()
+    answers = [
+        {**released, "benchmark": "alignmmbench", "item_id": f"1-{n}", "trial": "plain", "turn": 1}
+        | {"model": "a", "provider": "x", "status": "answered", "answer": "A dog."}
+        | {"prompt_version": "p"}
+        for n in (0, 1)
+    ]
+    warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", answers))
+    return folder
+
+
+@pytest.fixture
+def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
+    return tmp_path
+
+
+def warehouse_of(folder: Path) -> Warehouse:
+    return Warehouse(folder / "home" / "warehouse.duckdb")
+
+
+def imported(file: Path) -> int:
+    return human_scores.main(["--release", RELEASE, "--file", str(file)])
+
+
+def scores(folder: Path) -> dict[tuple[str, str], float]:
+    rows = warehouse_of(folder).sql("FROM evaluate.human_scores").to_pylist()
+    return {(row["item_id"], row["rater"]): row["score"] for row in rows}
+
+
+def test_scores_are_imported_once_and_replaced_by_a_later_file(folder: Path, capsys) -> None:
+    (folder / "scores.csv").write_text(FIRST)
+    assert imported(folder / "scores.csv") == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith(f"3 scores of 2 answers on {RELEASE}-")
+    assert "from 5 records. 1 records are of an item that the release does not have." in said
+    assert "1 records are of a model that has no answers on the release." in said
+    first = scores(folder)
+    assert first == {("1-0", "ann"): 8, ("1-0", "bob"): 5, ("1-1", "ann"): 3}
+    (source,) = warehouse_of(folder).sql("FROM evaluate.human_score_files").to_pylist()
+    assert dict(source["counts"]) == {"unknown_item": 1, "unknown_model": 1}
+    of = imported_scores(warehouse_of(folder), source["release_id"])
+    assert of[AnswerKey("a", "1-0", "plain", 1)] == {"Rating": 6.5}
+
+    # The same scores in another form and order.
+    before = warehouse_of(folder).fingerprint("evaluate.human_scores")
+    pd.read_csv(folder / "scores.csv")[::-1].to_excel(folder / "scores.xlsx", index=False)
+    assert imported(folder / "scores.xlsx") == 0
+    assert "They were here already, and nothing changes." in capsys.readouterr().out
+    assert warehouse_of(folder).fingerprint("evaluate.human_scores") == before
+    assert warehouse_of(folder).count("evaluate.human_score_files") == 1
+
+    later = [{"question_id": "1-0", "model": "a", "score": 9, "rater": "bob"}]
+    (folder / "later.jsonl").write_text("\n".join(map(json.dumps, later)))
+    assert imported(folder / "later.jsonl") == 0
+    assert "1 replace other scores by the same rater." in capsys.readouterr().out
+    assert scores(folder) == {**first, ("1-0", "bob"): 9}
+    assert warehouse_of(folder).count("evaluate.human_score_files") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item,model,score\n9,a,1\n", "None of its 1 records is a score of an answer"),
+        ("item,score\n1-0,1\n", "It has no column model"),
+        ("", "it has no records"),
+    ],
+)
+def test_a_file_that_cannot_be_taken_is_one_sentence(
+    text: str, said: str, folder: Path, capsys
+) -> None:
+    (folder / "scores.csv").write_text(text)
+    assert imported(folder / "scores.csv") == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "cannot be imported" in told and said in told
+    assert scores(folder) == {}
+
+
+def test_what_is_not_said_is_asked_for(folder: Path, capsys) -> None:
+    assert human_scores.main([]) == 2
+    told = capsys.readouterr().err
+    assert told == "Say on which release and from which file: RELEASE=<name> FILE=<path>.\n"

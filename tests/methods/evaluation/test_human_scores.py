@@ -1,0 +1,137 @@
+"""What a file of people's scores comes to: every record counted, nothing guessed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.cells import Row
+from methods.evaluation.human_scores import (
+    REASONS,
+    HumanScoresError,
+    Rated,
+    Scored,
+    human_scores_of,
+)
+from methods.evaluation.items import Item, Turn
+
+ITEMS = [
+    Item("one", (Turn(1, "What?"),)),
+    # The first turn is the benchmark's own.
+    Item("last", (Turn(1, "Look.", given="I looked."), Turn(2, "And?"))),
+    Item("two", (Turn(1, "What?"), Turn(2, "Why?"))),
+]
+RATED = Rated(ITEMS, {"a", "file:b"}, ("Richness", "Overall"), 1, 10)
+
+
+def rows(*cells, **every):
+    return [Row(f"record {n}", {**every, **each}) for n, each in enumerate(cells, 1)]
+
+
+def record(item="one", model="a", score="7", **more):
+    return {"item": item, "model": model, "score": score, **more}
+
+
+def overall(item="one", model="a", turn=1, rater=""):
+    return Scored(item, model, turn, "Overall", rater)
+
+
+def test_what_a_record_leaves_out_follows_from_the_release():
+    found = human_scores_of(
+        RATED,
+        rows(
+            record(),
+            # The one turn that models are asked.
+            record("last", "b", " 8.5 "),
+            record("two", turn="2", score="3", rater="ann", dimension="Richness"),
+        ),
+    )
+    assert found.scores == {
+        overall(): 7,
+        overall("last", "file:b", 2): 8.5,
+        Scored("two", "a", 2, "Richness", "ann"): 3,
+    }
+    assert (found.counts, found.n_rows) == ({}, 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (record("three"), "unknown_item"),
+        (record(model="c"), "unknown_model"),
+        (record(model=""), "unknown_model"),
+        (record(turn="2"), "unknown_turn"),
+        (record("last", turn="1"), "unknown_turn"),
+        (record("two"), "turn_missing"),
+        (record(dimension="Style"), "unknown_dimension"),
+        (record(score=""), "empty"),
+        (record(score="good"), "no_number"),
+        (record(score="nan"), "no_number"),
+        (record(score="inf"), "off_the_scale"),
+        (record(score="0"), "off_the_scale"),
+        (record(score="10.5"), "off_the_scale"),
+    ],
+)
+def test_what_matches_nothing_is_counted_by_reason(wrong, reason):
+    found = human_scores_of(RATED, rows(record("last"), wrong))
+    assert (found.scores, found.counts) == ({overall("last", turn=2): 7}, {reason: 1})
+    assert reason in REASONS
+
+
+def test_a_rater_has_one_score_of_an_answer():
+    found = human_scores_of(
+        RATED,
+        rows(
+            *(record(rater="ann"), record(rater="ann", score="7.0")),
+            *(record(rater="bob", score=score) for score in ("7", "8", "7", "9")),
+        ),
+    )
+    assert found.scores == {overall(rater="ann"): 7}
+    assert found.counts == {"repeated": 2, "contradicting": 3}
+
+
+def test_nothing_matches_is_one_sentence_with_the_counts():
+    with pytest.raises(HumanScoresError) as caught:
+        human_scores_of(RATED, rows(record("x"), record("y"), record(score="")))
+    assert str(caught.value) == (
+        "None of its 3 records is a score of an answer on the release (1 are without a score; 2 are of "
+        "an item that the release does not have): say the release that was scored (RELEASE=...)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [("item", "item or question_id"), ("model", "model"), ("score", "score")],
+)
+def test_a_column_that_is_not_there_is_named(column, said):
+    cells = record()
+    del cells[column]
+    with pytest.raises(HumanScoresError, match=f"It has no column {said}; of those that count"):
+        human_scores_of(RATED, rows(cells))
+
+
+def test_an_item_may_be_named_as_published():
+    (score,) = human_scores_of(
+        RATED, rows({"question_id": "one", "model": "a", "score": "7"})
+    ).scores
+    assert score == overall()
+
+
+RECORDS = st.builds(
+    record,
+    item=st.sampled_from(["one", "two", "x"]),
+    model=st.sampled_from(["a", "b", ""]),
+    score=st.sampled_from(["1", "10", "11", "", "x"]),
+    turn=st.sampled_from(["", "1", "9"]),
+    rater=st.sampled_from(["", "ann"]),
+)
+
+
+@given(st.lists(RECORDS, max_size=8))
+def test_every_record_is_a_score_or_counted_and_the_hash_is_of_the_scores_alone(records):
+    try:
+        found = human_scores_of(RATED, rows(record("last"), *records))
+    except HumanScoresError:
+        return
+    assert len(found.scores) + sum(found.counts.values()) == len(records) + 1 == found.n_rows
+    again = human_scores_of(RATED, rows(*records[::-1], record("last"), record("last")))
+    assert again.content_hash == found.content_hash

@@ -38,9 +38,9 @@ def placed(
     """The choices of each item in an order of their own.
 
     Of items with equally many choices, each letter is the right one equally often, up to one, among the
-    first n for every n. Which one is drawn by seed from what was written, the right choice among
-    it. Who knows the seed can rule some choices out: where keys are held out, it is held out, too. `kept`
-    has the letters that items have already, by their place in `items`: these are counted first and stay.
+    first n for every n. Which one is drawn by seed from what was written, the right choice among it.
+    Who knows the seed can rule some choices out: where keys are held out, it is held out, too. `kept`
+    has the letters that items have already, by their place in `items`: they are counted first and stay.
     """
     kept = kept or {}
     used: dict[int, Counter[str]] = {}

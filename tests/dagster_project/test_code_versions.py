@@ -107,7 +107,9 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmdu/summary", {"dialogue/summaries"}),
         ("mmdu/questions", {"dialogue/questions"}),
         ("mmdu/answers", {"dialogue/answers"}),
-        ("rewriting/rewrite", {"rewrite/rewrites"}),
+        ("rewriting/rewrite", {"rewrite/rewrites", "rewrite/seed_rewrites"}),
+        ("alignmmbench/write_seed", {"rewrite/seeds"}),
+        ("alignmmbench/write_dialogue", {"rewrite/contexts"}),
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
@@ -219,7 +221,8 @@ READ_AND_JUDGED = {"evaluate/answers", "evaluate/second_readings", "evaluate/jud
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
-    *("rewrite/rewrites", "choice/items", "choice/translations", "choice/mmiu_items"),
+    *("rewrite/rewrites", "rewrite/seeds", "rewrite/seed_rewrites", "rewrite/contexts"),
+    *("choice/items", "choice/translations", "choice/mmiu_items"),
 }
 
 

@@ -234,6 +234,21 @@ def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -
     assert f"Leaderboard ({card['release_id']}, Accuracy/" in main_job.output
 
 
+def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job: Run) -> None:
+    (card,) = rows(main_job, "FROM release.releases WHERE name = 'alignmmbench'")
+    assert 20 <= card["n_items"] <= 26 and card["provider"] == "offline"
+    found = {
+        (row["model"], row["metric"]): row["value"]
+        for row in rows(
+            main_job,
+            "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release",
+            release=card["release_id"],
+        )
+    }
+    assert found["offline-careful", "Rating/micro"] > found["offline-careless", "Rating/micro"]
+    assert f"Leaderboard ({card['release_id']}, Rating/" in main_job.output
+
+
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:
     per_dialogue = rows(
         main_job,

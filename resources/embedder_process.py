@@ -30,12 +30,12 @@ class EmbedderProcess(Embedder):
     with this process, whatever becomes of it.
     """
 
-    _connection: Connection | None = None
+    _pipe: Connection | None = None
     _process: "subprocess.Popen[bytes]"
 
     def load_ahead(self) -> None:
         """Begin to load the model, and return at once. What goes wrong is raised by `encode`."""
-        if self._connection is None:
+        if self._pipe is None:
             self._start()
 
     @property
@@ -52,12 +52,12 @@ class EmbedderProcess(Embedder):
         return self._ask("count_truncated", list(texts))
 
     def _ask(self, name: str, *texts: Sequence[str]) -> Any:
-        connection = self._connection or self._start()
+        connection = self._pipe or self._start()
         try:
             connection.send((name, texts))
             answer = connection.recv()
         except (EOFError, OSError) as error:
-            self._connection = None
+            self._pipe = None
             raise EmbedderError(
                 f"The process of the embedding model '{self.name}' has ended (exit code "
                 f"{self._process.wait()}; -9 often means that memory ran out): run the step again."
@@ -79,7 +79,7 @@ class EmbedderProcess(Embedder):
             start_new_session=True,
         )
         there.close()
-        self._connection = here
+        self._pipe = here
         weakref.finalize(self, _end, self._process, here)
         here.send((self.model, self.backend, self._device))
         return here

@@ -17,6 +17,7 @@ from assets.evaluate.item_report_data import flags_of
 from assets.evaluate.item_statistics import item_statistics
 from assets.review import queue_row
 from methods.choice.flagged import FLAGGED, REVIEWED, evidence, queued, released_content
+from methods.choice.languages import SOURCE_LANGUAGE
 from methods.ids import canonical_json
 from methods.release_items import items_of_release
 from methods.review import QueueItem, queue_item
@@ -41,12 +42,17 @@ def item_queue(
 ) -> dg.MaterializeResult:
     """Flagged multiple-choice items of the releases in force, for people to keep, edit or reject.
 
-    An item that several releases have with the same content is decided on once.
+    An item that several releases have with the same content is decided on once. Translations that were
+    made here are not queued: what is wrong with one is decided on the translation itself.
     """
     found: dict[str, Row] = {}
     flags: Counter[str] = Counter()
-    n_without = 0
+    n_without = n_translated = 0
+    translated = _translated(warehouse)
     for release_id, rows in flags_in_force(warehouse).items():
+        if release_id in translated:
+            n_translated += len(rows)
+            continue
         of_items = _queued(warehouse, release_id)
         for row in rows:
             if row["item_id"] not in of_items:
@@ -62,6 +68,8 @@ def item_queue(
     counted = {**flags, **changes._asdict()}
     if n_without:
         counted["flags of items without choices or a key"] = n_without
+    if n_translated:
+        counted["flags of translations, which are reviewed as such"] = n_translated
     return report(table, counted, images=image_store)
 
 
@@ -73,6 +81,15 @@ def flags_in_force(warehouse: Warehouse) -> dict[str, list[Row]]:
         for release_id in sorted(releases)
     }
     return {release_id: rows for release_id, rows in found.items() if rows}
+
+
+def _translated(warehouse: Warehouse) -> set[str]:
+    """The releases in force that are translations made here."""
+    return {
+        row["release_id"]
+        for row in warehouse.read("release/current").to_pylist()
+        if row["origin"] == "built" and row["language"] not in (None, SOURCE_LANGUAGE)
+    }
 
 
 def flagged_in_queue(warehouse: Warehouse) -> list[QueueItem]:

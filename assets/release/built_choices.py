@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assets.release.built import Built, BuiltReleases, Row, sources
+from methods.choice.building import ApprovedItem
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
-from methods.mmbench.building import ApprovedItem, build_split
+from methods.mmbench.building import build_split
 from methods.mmbench.splits import SIDES, sides
 from methods.mmbench.translating import HINT, QUESTION, choices_of
 from methods.release import Edition, Origin, ReviewPolicy

@@ -39,11 +39,11 @@ def _approved(row: Row) -> ApprovedQuestion:
         revision=row["revision"],
         reviewers=tuple(row["reviewers"]),
         image_ids=tuple(content["image_ids"]),
-        context=content["hint"] or "",
         question=content["question"],
+        hint=content["hint"] or "",
         choices=tuple(content["choices"][letter] for letter in sorted(content["choices"])),
         key=content["answer"],
-        task=content["category"],
+        category=content["category"],
         strategy=row["strategy"],
         # The call wrote wrong choices; the question is the sample's.
         answered_by=Origin(row["call_key"], row["prompt_version"]) if unedited else Origin(),

@@ -19,7 +19,8 @@ from methods.review.resolution import Policy, Resolution, resolve
 
 FLAGGED = "flagged_item"
 """The kind of these items in the review queue."""
-HINT = "Hint"
+HINT, CONTEXT = "Hint", "Context"
+"""What stands before a hint in the text of a turn: MMBench's, and MMIU's."""
 CATEGORIES = ("category", "task")
 """Labels that say what an item asks for; the first one that it has."""
 UNCATEGORIZED = "none"
@@ -39,7 +40,7 @@ def released_content(item: Item) -> dict[str, Any] | None:
     key = key_of(item)
     if not item.choices or key is None:
         return None
-    question, hint = question_and_hint(item.turns[0].question, HINT, len(item.image_ids))
+    question, hint = _apart(item.turns[0].question, len(item.image_ids))
     category = next((item.labels[name] for name in CATEGORIES if item.labels.get(name)), "")
     return {
         "image_ids": list(item.image_ids),
@@ -55,8 +56,14 @@ def as_released(content: Row) -> dict[str, Any]:
     """An approved content of the kind `multiple_choice` as it is after its release."""
     n_images = len(content["image_ids"])
     text = with_hint(content["question"], content["hint"] or "", HINT, n_images)
-    question, hint = question_and_hint(text, HINT, n_images)
+    question, hint = _apart(text, n_images)
     return {**content, "question": question, "hint": hint or None}
+
+
+def _apart(text: str, n_images: int) -> tuple[str, str]:
+    """The question and the hint of a turn's text, whichever of the names stands before the hint."""
+    found = [question_and_hint(text, name, n_images) for name in (HINT, CONTEXT)]
+    return next((each for each in found if each[1]), found[0])
 
 
 def queued(item_id: str, content: Row) -> QueueItem:

@@ -5,17 +5,17 @@ choices are shown in order of letter, and are named by their place.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from methods.choice.lettered import with_hint
+from methods.choice.building import ApprovedItem, build_release
 from methods.choice.placing import Placed
 from methods.ids import content_id
 from methods.mmiu.converting import Question
 from methods.mmiu.published import CONTEXT, LEVEL, RELATION, TASK
 from methods.mmiu.taxonomy import TASKS, image_level
 from methods.mmiu.unanswerable_tasks import CANNOT
-from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+from methods.release import Edition, Release, ReviewPolicy
 
 ANSWERABLE, STRATEGY = "answerable", "strategy"
 """Labels beside those of the published form: yes or no, and what made a question unanswerable."""
@@ -49,23 +49,15 @@ def item_id(question: Question) -> str:
     )
 
 
-@dataclass(frozen=True)
-class ApprovedQuestion:
-    """One approved item: its content after review, its reviewers, and the calls that wrote it."""
+@dataclass(frozen=True, kw_only=True)
+class ApprovedQuestion(ApprovedItem):
+    """One approved item; `strategy` made it unanswerable, and its context is its hint.
 
-    item_id: str
-    group_id: str
-    revision: int
-    reviewers: tuple[str, ...]
-    image_ids: tuple[str, ...]
-    context: str
-    question: str
-    choices: tuple[str, ...]
-    key: str
-    task: str
+    Its pictures are of several image sets, or of none.
+    """
+
+    set_id: None = None
     strategy: str | None
-    asked_by: Origin = field(default_factory=Origin)
-    answered_by: Origin = field(default_factory=Origin)
 
 
 def build_questions(
@@ -75,54 +67,23 @@ def build_questions(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """Rows of `RELEASE_TABLES` for `items`, in order of item id.
-
-    `sources` has the source columns of `images`, by image id.
-    """
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
-        here = {"item_id": item.item_id}
-        n_images = len(item.image_ids)
-        rows["items"].append(
-            {
-                **here,
-                # Its pictures are of several image sets, or of none.
-                "set_id": None,
-                "group_id": item.group_id,
-                "ordinal": ordinal,
-                "revision": item.revision,
-                "reviewers": list(item.reviewers),
-                "labels": labels_of(item),
-            }
-        )
-        rows["turns"].append(
-            {
-                **here,
-                "turn": 1,
-                "question": with_hint(item.question, item.context, CONTEXT, n_images),
-                "image_positions": list(range(1, n_images + 1)),
-                **vars(item.asked_by),
-            }
-        )
-        rows["references"].append(
-            {**here, "turn": 1, "kind": "key", "reference": item.key, **vars(item.answered_by)}
-        )
-        rows["choices"] += [
-            {**here, "position": position, "choice": choice}
-            for position, choice in enumerate(item.choices, start=1)
-        ]
-        rows["images"] += [
-            {**here, "position": position, "image_id": image_id, **sources[image_id]}
-            for position, image_id in enumerate(item.image_ids, start=1)
-        ]
-    return frozen(name, reviewed, edition, rows)
+    """The release of `items`; `sources` has the source columns of `images`, by image id."""
+    return build_release(
+        name,
+        edition,
+        items,
+        reviewed,
+        hint_name=CONTEXT,
+        labels=labels_of,
+        source=lambda _, image_id: sources[image_id],
+    )
 
 
 def labels_of(item: ApprovedQuestion) -> dict[str, str]:
     """Task, relation, number of images, whether it can be answered, and if not, by which strategy."""
-    relation = _RELATIONS.get(item.task)
+    relation = _RELATIONS.get(item.category)
     return {
-        TASK: item.task,
+        TASK: item.category,
         **({RELATION: relation} if relation else {}),
         LEVEL: image_level(len(item.image_ids)),
         ANSWERABLE: "no" if item.strategy else "yes",

@@ -181,7 +181,7 @@ def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
     # No name goes in: what the item holds and what was answered are all there is.
     names = {field.name for of in (Item, Turn, Transcript, Answer) for field in fields(of)}
     assert names == {
-        *("item_id", "turns", "image_ids", "choices", "group_id", "labels"),
+        *("item_id", "turns", "image_ids", "choices", "group_id", "labels", "language"),
         *("turn", "question", "image_positions", "references", "given"),
         *("answers", "readings", "context_policy", "status", "text", "call_key", "too_long"),
     }

@@ -133,17 +133,17 @@ def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
 # --- Releases ------------------------------------------------------------------------------------
 
 ITEM = ApprovedQuestion(
-    "i1",
-    "i0",
-    0,
-    ("ann",),
-    ("a", "b"),
-    "Restore.",
-    "Which order?",
-    ("1, 2", CANNOT),
-    "B",
-    "jigsaw-puzzle-solving",
-    "shuffle all images",
+    item_id="i1",
+    group_id="i0",
+    revision=0,
+    reviewers=("ann",),
+    image_ids=("a", "b"),
+    question="Which order?",
+    hint="Restore.",
+    choices=("1, 2", CANNOT),
+    key="B",
+    category="jigsaw-puzzle-solving",
+    strategy="shuffle all images",
 )
 
 

@@ -26,7 +26,7 @@ _ENGLISH: Mapping[str, str] = {
     "Problem": "problem, exercise, equation, geometry, puzzle, exam, circuit, theorem, source code",
     "Comparison": "comparison, versus, before and after, side by side, twin, both, two, varieties",
     "Writing": "sunset, sunrise, garden, sea, mountain, snow, forest, wedding, advertisement, lake",
-    "Coherence": "market, room, kitchen, city, building, bridge, street, boat, painting, animal, field",
+    "Coherence": "market, room, kitchen, city, building, bridge, street, boat, painting, animal, sky",
     "Incoherence": "building, vehicle, animal, sport, portrait, table, tower, boat, painting, sky",
 }
 _CHINESE: Mapping[str, str] = {
@@ -64,7 +64,12 @@ def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, 
 @lru_cache(maxsize=2048)
 def _form(keyword: str) -> re.Pattern[str]:
     said = re.escape(_plain(keyword))
-    return re.compile(said if is_chinese(keyword) else rf"(?<!\w){said}(?:s|es)?(?!\w)")
+    if is_chinese(keyword):
+        return re.compile(said)
+    forms = f"{said}(?:s|es)?"
+    if said.endswith("y"):
+        forms = f"(?:{forms}|{said[:-1]}ies)"
+    return re.compile(rf"(?<!\w){forms}(?!\w)")
 
 
 def _plain(text: str) -> str:

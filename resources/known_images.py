@@ -1,38 +1,25 @@
-"""Files that list pictures by the SHA-256 of their files.
+"""Files that list pictures by the digests of their files.
 
-What belongs here: reading such a list, and the sentence for what is wrong with it.
+What belongs here: opening a list, and the sentence for what is wrong with it. Lines are read by
+`methods/ingest/image_filters.py`.
 """
 
-import re
 from pathlib import Path
 
 from methods.errors import UserError
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+from methods.ingest.image_filters import parse_exclusions
 
 
 class KnownImagesError(UserError):
-    """A list of pictures cannot be used; the message names the file and the line."""
+    """A list of pictures cannot be used; the message names the file and what is wrong."""
 
 
 def known_images(file: Path) -> set[str]:
-    """The SHA-256 of each line, as `sha256sum` writes them, too; what follows them is not read.
-
-    Empty lines and lines that begin with # are left out. Raises KnownImagesError.
-    """
+    """The MD5 and SHA-256 digests of a list, in lower case. Raises KnownImagesError."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise KnownImagesError(f"The list of pictures {file} cannot be read: {error}.") from None
-    found = set()
-    for number, line in enumerate(lines, start=1):
-        first = line.split(maxsplit=1)[0].lower() if line.strip() else "#"
-        if first.startswith("#"):
-            continue
-        if not _SHA256.fullmatch(first):
-            raise KnownImagesError(
-                f"Line {number} of the list of pictures {file} does not begin with a SHA-256 "
-                "(64 hexadecimal digits)."
-            )
-        found.add(first)
-    return found
+        return set(parse_exclusions(file.read_text(encoding="utf-8-sig").splitlines(), file.name))
+    except (OSError, ValueError) as error:
+        raise KnownImagesError(
+            f"The list of pictures {file} cannot be used ({error}): write it as md5sum or sha256sum "
+            "does, or leave excluded of rewrite.candidates empty."
+        ) from None

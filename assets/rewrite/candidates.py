@@ -35,7 +35,8 @@ class CandidatesSettings(Settings):
         description="Keywords in place of the task's own, by task, for example {Chart: [bar graph]}.",
     )
     excluded: str = Field(
-        "", description="File with the SHA-256 of a picture a line: they are never taken."
+        "",
+        description="File with the SHA-256 or MD5 of a picture a line: they are never taken.",
     )
     excluded_releases: list[str] = Field(
         [],
@@ -68,42 +69,44 @@ def candidates(
 ) -> dg.MaterializeResult:
     """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and categories;
     without duplicates, near-duplicates and excluded pictures."""
+    rows = warehouse.read("rewrite/pictured").to_pylist()
+    if not rows:
+        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
     pictured = [
         Pictured(
             row["entry_id"], row["image_id"], (row["caption"], row["title"], *row["categories"])
         )
-        for row in warehouse.read("rewrite/pictured").to_pylist()
+        for row in rows
     ]
-    if not pictured:
-        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
     groups = {
         row["image_id"]: row["group_id"]
         for row in warehouse.read("rewrite/near_groups").to_pylist()
     }
     keywords = {**KEYWORDS, **settings.keywords}
-    excluded = _excluded(settings, warehouse)
+    known = _excluded(settings, warehouse)
+    excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
     found = candidates_of(pictured, keywords, groups, excluded)
-    rows = rows_to_arrow(TABLE, [each._asdict() for each in found.candidates])
+    made = rows_to_arrow(TABLE, [each._asdict() for each in found.candidates])
     # An entry that has none of the words is not lost: it was never meant.
     lost = [_lost(each) for each in found.removed if each.reason != NO_KEYWORD]
     losses = rows_to_arrow(LOSSES, lost)
     warehouse.replace_all(
-        [Write(TABLE, rows, {}), Write(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
+        [Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
     )
     of_task = Counter(each.task for each in found.candidates)
     without = [task for task in keywords if not of_task[task]]
     details = {
         "entries": len(pictured),
-        "excluded pictures": len(excluded),
+        "pictures to exclude": len(known),
         **reasons(Counter(each.reason for each in found.removed)),
         **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
         **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),
     }
-    return report(rows, details, images=image_store)
+    return report(made, details, images=image_store)
 
 
 def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
-    """Pictures that are never taken. Raises UserError, and dg.Failure for a name that is none."""
+    """Digests of pictures that are never taken. Raises UserError, and dg.Failure for an unknown name."""
     known = known_images(Path(settings.excluded).expanduser()) if settings.excluded else set()
     names = settings.excluded_releases
     rows = warehouse.read("rewrite/released_images", {"names": names}).to_pylist()

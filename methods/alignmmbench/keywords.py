@@ -1,15 +1,14 @@
 """Keywords that pictures for each task are found by, in two languages (AlignMMBench, 3.2 and A.6.1).
 
-What belongs here: the keywords as data, and whether a text has one. They are words of captions, titles
-and categories; which pictures become candidates is `candidates.py`.
+What belongs here: the keywords as data, and their forms. They are words of captions, titles and
+categories, matched as the topics of a corpus are; which pictures become candidates is `candidates.py`.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 
 from methods.alignmmbench.tasks import CATEGORIES, is_chinese
+from methods.ingest.topics import Topic, topics_of
 
 _ENGLISH: Mapping[str, str] = {
     "Description": "scenery, landscape, view, panorama, street, still life, poster, cartoon, map",
@@ -51,26 +50,21 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, ...]:
-    """The keywords that one of `texts` has, in their order, whatever the case and the width.
+    """The keywords that one of `texts` has, in their order, whatever the case.
 
     An English keyword is a whole word or phrase, in singular or plural; a Chinese one stands anywhere,
     since Chinese has no spaces.
     """
-    # No keyword spans two texts.
-    text = "\n".join(_plain(text) for text in texts)
-    return tuple(keyword for keyword in keywords if _form(keyword).search(text))
+    return tuple(topics_of(_topics(tuple(keywords)), texts, ()))
 
 
-@lru_cache(maxsize=2048)
-def _form(keyword: str) -> re.Pattern[str]:
-    said = re.escape(_plain(keyword))
+@cache
+def _topics(keywords: tuple[str, ...]) -> Mapping[str, Topic]:
+    return {keyword: Topic(_forms(keyword)) for keyword in keywords}
+
+
+def _forms(keyword: str) -> tuple[str, ...]:
     if is_chinese(keyword):
-        return re.compile(said)
-    forms = f"{said}(?:s|es)?"
-    if said.endswith("y"):
-        forms = f"(?:{forms}|{said[:-1]}ies)"
-    return re.compile(rf"(?<!\w){forms}(?!\w)")
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+        return (keyword,)
+    plural = (f"{keyword[:-1]}ies",) if keyword.endswith("y") else (f"{keyword}es",)
+    return (keyword, f"{keyword}s", *plural)

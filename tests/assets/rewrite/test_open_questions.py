@@ -123,7 +123,10 @@ def test_keywords_are_settings(world: World) -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"excluded": "/nowhere/known.txt"}, "The list of pictures /nowhere/known.txt cannot be"),
+        (
+            {"excluded": "/nowhere/known.txt"},
+            "The list of pictures /nowhere/known.txt cannot be used",
+        ),
         ({"excluded_releases": ["other"]}, "excluded_releases names other, but no such release"),
     ],
 )

@@ -106,7 +106,7 @@ def candidates(
 
 
 def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
-    """Digests of pictures that are never taken. Raises UserError, and dg.Failure for an unknown name."""
+    """Digests of pictures that are never taken. Raises UserError; dg.Failure for an unknown name."""
     known = known_images(Path(settings.excluded).expanduser()) if settings.excluded else set()
     names = settings.excluded_releases
     rows = warehouse.read("rewrite/released_images", {"names": names}).to_pylist()

@@ -55,16 +55,23 @@ def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, 
     An English keyword is a whole word or phrase, in singular or plural; a Chinese one stands anywhere,
     since Chinese has no spaces.
     """
-    return tuple(topics_of(_topics(tuple(keywords)), texts, ()))
+    texts = list(texts)
+    whole = " ".join(" ".join(texts).casefold().split())
+    # Most keywords are in no text at all, which is quickly seen.
+    possible = {word: _topic(word) for word in keywords if _beginning(word) in whole}
+    return tuple(topics_of(possible, texts, ())) if possible else ()
 
 
 @cache
-def _topics(keywords: tuple[str, ...]) -> Mapping[str, Topic]:
-    return {keyword: Topic(_forms(keyword)) for keyword in keywords}
-
-
-def _forms(keyword: str) -> tuple[str, ...]:
+def _topic(keyword: str) -> Topic:
+    """The keyword in all its forms."""
     if is_chinese(keyword):
-        return (keyword,)
-    plural = (f"{keyword[:-1]}ies",) if keyword.endswith("y") else (f"{keyword}es",)
-    return (keyword, f"{keyword}s", *plural)
+        return Topic((keyword,))
+    plural = f"{_beginning(keyword)}ies" if keyword.endswith("y") else f"{keyword}es"
+    return Topic((keyword, f"{keyword}s", plural))
+
+
+@cache
+def _beginning(keyword: str) -> str:
+    """What all forms of the keyword have."""
+    return " ".join(keyword.casefold().split()).removesuffix("y")

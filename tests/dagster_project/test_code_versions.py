@@ -264,14 +264,14 @@ def test_the_models_of_a_role_change_the_versions_of_what_they_make(
     assert changed(before) == made_by_them
 
 
-def test_the_embedder_changes_the_version_of_the_embeddings_alone(
+def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = versions()
 
     monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
 
-    assert changed(before) == {"cluster/embeddings"}
+    assert changed(before) == {"cluster/embeddings", "rewrite/seed_rewrites"}
 
 
 # --- Rules -------------------------------------------------------------------------------------------

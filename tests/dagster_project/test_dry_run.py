@@ -64,8 +64,8 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("rewrite.seeds", "w"),
         ("rewrite.seed_rewrites", "w"),
         ("choice.items", "w"),
-        ("choice.translations", "w"),
         ("choice.mmiu_items", "w"),
+        ("choice.translations", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.answers", "b"),
         # Letters that no rule reads, "(a)" among the choices and "(b)".

@@ -34,10 +34,12 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     **dict.fromkeys(
         (
             *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
-            *("rewrite.rewrites", "choice.items", "choice.translations", "choice.mmiu_items"),
+            *("rewrite.rewrites", "rewrite.seeds", "rewrite.contexts"),
+            *("choice.items", "choice.translations", "choice.mmiu_items"),
         ),
         lambda benchmarks: _models("writer"),
     ),
+    "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("writer")],
     "evaluate.answers": lambda benchmarks: [
         *(benchmark.answer_version for benchmark in benchmarks.values()),
         *_models("evaluate"),

@@ -45,7 +45,7 @@ DESCRIPTIONS = {
     "ingest": "Shards to entries.",
     "cluster": "Entries of all shards to image sets.",
     "dialogue": "Image sets to dialogues.",
-    "rewrite": "Questions of dialogues to rewrites.",
+    "rewrite": "Questions of dialogues to rewrites; pictures to open questions in several wordings.",
     "choice": "Entries and metadata to multiple-choice items, and these to other languages.",
     "review": "Dialogues, rewrites and multiple-choice items through review; how far people agree.",
     "release": "What is approved to frozen releases and their exports.",
@@ -147,12 +147,16 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         run_stage(context, "cluster", resources={"embedder": embedder})
 
     @dg.op(
-        description="Generate dialogues, rewrites and multiple-choice items.",
+        description="Generate dialogues, rewrites, open questions and multiple-choice items.",
         ins={"after": dg.In(dg.Nothing)},
     )
-    def generate_dialogues(context: dg.OpExecutionContext, llm: dg.ResourceParam[Gateway]) -> None:
+    def generate_dialogues(
+        context: dg.OpExecutionContext,
+        llm: dg.ResourceParam[Gateway],
+        embedder: dg.ResourceParam[Embedder],
+    ) -> None:
         for stage in ("dialogue", "rewrite", "choice"):
-            run_stage(context, stage, resources={"llm": llm})
+            run_stage(context, stage, resources={"llm": llm, "embedder": embedder})
 
     @dg.op(
         description="Take what was generated through review and freeze what is approved.",

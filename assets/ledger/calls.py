@@ -11,7 +11,7 @@ from assets.choice import mmiu_items, translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate import judge_probes, second_readings
-from assets.rewrite import rewrites
+from assets.rewrite import contexts, rewrites, seed_rewrites
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.export import read_paid_calls
 from resources.warehouse import Warehouse, arrow_schema
@@ -22,7 +22,10 @@ N_SHOWN = 20
 @table_asset(
     "ledger.calls",
     kinds={"sqlite"},
-    deps=[rewrites, translations, mmiu_items, judge_probes, second_readings],
+    deps=[
+        *(rewrites, seed_rewrites, contexts, translations, mmiu_items),
+        *(judge_probes, second_readings),
+    ],
 )
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]

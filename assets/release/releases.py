@@ -26,6 +26,8 @@ from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
 from assets.release.built_dialogues import built_dialogues
 from assets.release.built_questions import NAME as QUESTIONS_NAME
 from assets.release.built_questions import built_questions
+from assets.release.built_wordings import NAME as WORDINGS_NAME
+from assets.release.built_wordings import built_wordings
 from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
 from assets.release.in_force import (
     ReleaseSettings,
@@ -35,6 +37,7 @@ from assets.release.in_force import (
     write_in_force,
 )
 from assets.review import approved
+from assets.rewrite import contexts, seed_rewrites
 from methods.markdown import code, table
 from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
@@ -44,7 +47,7 @@ from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 
-NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES, QUESTIONS_NAME})
+NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES, QUESTIONS_NAME, WORDINGS_NAME})
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
@@ -66,7 +69,10 @@ class Frozen(NamedTuple):
     "release.releases",
     settings=ReleaseSettings,
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
-    deps=[approved, questions, answers, items, translations, mmiu_items, entries],
+    deps=[
+        *(approved, questions, answers, items, translations, mmiu_items),
+        *(seed_rewrites, contexts, entries),
+    ],
     automation_condition=WHEN_APPROVED,
 )
 def releases(
@@ -78,7 +84,7 @@ def releases(
 ) -> dg.MaterializeResult:
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
     items a dev and a test split, in English and in other languages, of questions on several images one
-    more benchmark.
+    more benchmark, and of open questions in several wordings another one.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -120,6 +126,7 @@ def _freeze(
         built_dialogues(warehouse, reviewed),
         built_choices(warehouse, reviewed, seed),
         built_questions(warehouse, reviewed),
+        built_wordings(warehouse, reviewed),
     )
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}

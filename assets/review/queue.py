@@ -12,7 +12,7 @@ from assets.choice import items, mmiu_items, translations
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
-from assets.rewrite import rewrites
+from assets.rewrite import contexts, rewrites, seed_rewrites
 from methods.ids import canonical_json, content_id
 from methods.review import QueueItem, queue_item
 from methods.review.contents import content_of
@@ -22,14 +22,14 @@ from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
-KINDS_MADE = ("dialogue", "rewrite", "multiple_choice", "translation")
+KINDS_MADE = ("dialogue", "rewrite", "reference", "multiple_choice", "translation")
 """Kinds that generation makes and releases are made of."""
 
 
 @table_asset(
     "review.queue",
     kinds={"image"},
-    deps=[dialogues, rewrites, items, translations, mmiu_items],
+    deps=[dialogues, rewrites, seed_rewrites, contexts, items, translations, mmiu_items],
     automation_condition=WHEN_READY,
 )
 def queue(
@@ -37,11 +37,11 @@ def queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues, rewrites, multiple-choice items and their translations for people to review, each with
-    the hash of its exact content."""
+    """Dialogues, questions with references, rewrites, multiple-choice items and their translations for
+    people to review, each with the hash of its exact content."""
     rows = []
     for made in warehouse.read("review/reviewable").to_pylist():
-        context = {key: made[key] for key in ("page_urls", "captions") if made[key]}
+        context = {key: made[key] for key in ("page_urls", "captions", "why") if made[key]}
         rows.append(queue_row(made, content_of(made), canonical_json(context) if context else None))
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)

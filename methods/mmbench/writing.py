@@ -13,6 +13,7 @@ from typing import NamedTuple
 from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
 from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
+from methods.prompts.material import mention_of_material
 from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
 
 FEWEST, MOST = 2, 4
@@ -39,13 +40,6 @@ _OTHER_CHOICES = re.compile(
     r"(?:above|below|choices|options|others|these)\b"
     r"|\b(?:all|none|both|neither) (?:are|is) (?:right|correct|true)\b"
     r"|\b(?:both|neither|either) \(?[A-H]\b",
-    re.IGNORECASE,
-)
-_MATERIAL = re.compile(
-    r"\b(?:captions?|summar(?:y|ies)|background notes?)\b"
-    r"|\b(?:according to|based on|(?:stated|described|mentioned|said|given|written) (?:in|by)) "
-    r"(?:the|this|that|its|your) (?:\w+ )?"
-    r"(?:article|text|passage|notes?|description|page|material|document|information)\b",
     re.IGNORECASE,
 )
 
@@ -139,9 +133,9 @@ def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
             raise ParseError(
                 "image_token", f"A text has {found[0]}: the picture is shown with the question."
             )
-        if found := _MATERIAL.search(text):
+        if material := mention_of_material(text):
             raise ParseError(
-                "mentions_material", f"A text mentions the material: {found[0][:80]!r}."
+                "mentions_material", f"A text mentions the material: {material[:80]!r}."
             )
     found = _LETTER_NAMED.search(asked)
     for choice in choices:

@@ -1,6 +1,7 @@
 """Rewriting prompts: same meaning, different style (AlignMMBench, 3.2).
 
-What belongs here: parsing a model's rewrites and rejecting those that cannot replace the original.
+What belongs here: parsing a model's rewrites and rejecting those that cannot replace the original. What
+a rewrite may say, and how like its question it may be, is `checks.py`.
 """
 
 import re
@@ -19,18 +20,32 @@ def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
     A rewrite must have the same image tokens as the original, each as often; repeats and copies of the
     original are skipped. Raises ParseError if fewer than `n_rewrites` remain.
     """
-    tokens = Counter(_TOKEN.findall(original))
+    tokens = image_tokens(original)
     rewrites: list[str] = []
-    for line in text.splitlines():
-        rewrite = _NUMBER.sub("", line).strip()
-        if quoted := _QUOTED.fullmatch(rewrite):
-            rewrite = quoted.group(1).strip()
-        if not rewrite or rewrite == original or rewrite in rewrites:
+    for rewrite in lines_of(text):
+        if rewrite == original or rewrite in rewrites:
             continue
-        if Counter(_TOKEN.findall(rewrite)) == tokens:
+        if image_tokens(rewrite) == tokens:
             rewrites.append(rewrite)
     if len(rewrites) < n_rewrites:
         raise ParseError(
             "too_few_rewrites", f"{len(rewrites)} usable rewrites of {n_rewrites} asked for."
         )
     return rewrites[:n_rewrites]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a model's reply that are not empty, without numbers and quotes around."""
+    lines = []
+    for line in text.splitlines():
+        rewrite = _NUMBER.sub("", line).strip()
+        if quoted := _QUOTED.fullmatch(rewrite):
+            rewrite = quoted.group(1).strip()
+        if rewrite:
+            lines.append(rewrite)
+    return lines
+
+
+def image_tokens(text: str) -> Counter[str]:
+    """How often each image token is in a text."""
+    return Counter(_TOKEN.findall(text))

@@ -34,6 +34,17 @@ _QUESTIONS = (
     "Having looked carefully, {}",
     "Going by what you see, {}",
 )
+_CHINESE = (
+    "麻烦你：{}",
+    "请问，{}",
+    "能否告诉我：{}",
+    "我想知道，{}",
+    "仔细看图后回答：{}",
+    "根据所见，{}",
+    "请认真作答：{}",
+    "在你看来，{}",
+)
+_HAN = re.compile("[\u4e00-\u9fff]")
 _SYNONYMS = (
     ("describe", "give a description of"),
     ("compare", "draw a comparison of"),
@@ -55,6 +66,10 @@ def write_rewrites(request: ChatRequest) -> str:
     seeded = SeededChoice("rewrites", prompt)
     asks = prompt.lower().startswith(_QUESTION_WORDS)
     frames = seeded.order("frames", _QUESTIONS if asks else _REQUESTS)
+    if _HAN.search(prompt):
+        return "\n".join(
+            frame.format(prompt) for frame in seeded.order("frames", _CHINESE)[:number]
+        )
     lines: list[str] = []
     for index in range(number):
         turn, place = divmod(index, len(frames))

@@ -24,11 +24,13 @@ from resources.offline.judge import judge
 from resources.offline.questions import write_questions
 from resources.offline.rating import rate
 from resources.offline.rewrites import write_rewrites
+from resources.offline.seeds import write_context, write_seed
 from resources.offline.summaries import write_summary
 
 _REPAIR = re.compile(r"Again: your last reply could not be used\b")
 _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
+    "context": write_context,
     "distractors": write_distractors,
     "extract": extract,
     "item": write_item,
@@ -36,6 +38,7 @@ _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "questions": write_questions,
     "rate": rate,
     "rewrite": write_rewrites,
+    "seed": write_seed,
     "summary": write_summary,
     "translate": translate,
 }

@@ -18,6 +18,15 @@ FROM (
     SELECT 'rewrite.rewrites', 'set ' || set_id || ', dialogue ' || dialogue_id || ', rewrite ' || ordinal
     FROM rewrite.rewrites WHERE call_key = $key
     UNION ALL
+    SELECT 'rewrite.seeds', 'seed ' || seed_id || ', ' || task
+    FROM rewrite.seeds WHERE call_key = $key
+    UNION ALL
+    SELECT 'rewrite.seed_rewrites', 'seed ' || seed_id || ', rewrite ' || ordinal
+    FROM rewrite.seed_rewrites WHERE call_key = $key
+    UNION ALL
+    SELECT 'rewrite.contexts', 'dialogue ' || dialogue_id || ', ' || task
+    FROM rewrite.contexts WHERE call_key = $key
+    UNION ALL
     SELECT 'rewrite.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
     FROM rewrite.failed WHERE call_key = $key
     UNION ALL

@@ -8,6 +8,12 @@ WITH named AS (
     UNION ALL
     SELECT 'rewrite.rewrites', call_key FROM rewrite.rewrites
     UNION ALL
+    SELECT 'rewrite.seeds', call_key FROM rewrite.seeds
+    UNION ALL
+    SELECT 'rewrite.seed_rewrites', call_key FROM rewrite.seed_rewrites
+    UNION ALL
+    SELECT 'rewrite.contexts', call_key FROM rewrite.contexts
+    UNION ALL
     SELECT 'choice.items', call_key FROM choice.items
     UNION ALL
     SELECT 'choice.translations', call_key FROM choice.translations

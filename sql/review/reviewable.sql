@@ -1,5 +1,5 @@
--- Every generated dialogue, rewrite, multiple-choice item and translation of one, with the pages and captions
--- of its images, in the order of the images.
+-- Every generated dialogue, question with its reference, rewrite, multiple-choice item and translation of one,
+-- with the pages and captions of its images, in the order of the images, and what else helps to decide.
 WITH entries AS (
     FROM ingest.entries
     QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
@@ -96,4 +96,48 @@ SELECT
     i.page_urls,
     i.captions
 FROM mmiu AS i
+UNION ALL BY NAME
+SELECT
+    s.seed_id AS item_id,
+    'reference' AS kind,
+    s.set_id,
+    [s.image_id] AS image_ids,
+    s.question,
+    s.reference,
+    ['AlignMMBench, ' || s.task] AS why,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM rewrite.seeds AS s
+JOIN entries AS e USING (entry_id)
+UNION ALL BY NAME
+SELECT
+    r.rewrite_id AS item_id,
+    'rewrite' AS kind,
+    r.set_id,
+    [s.image_id] AS image_ids,
+    r.original,
+    r.rewrite,
+    ['AlignMMBench, ' || s.task] AS why,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM rewrite.seed_rewrites AS r
+JOIN rewrite.seeds AS s USING (seed_id)
+JOIN entries AS e USING (entry_id)
+UNION ALL BY NAME
+SELECT
+    d.dialogue_id AS item_id,
+    'dialogue' AS kind,
+    d.set_id,
+    [d.image_id] AS image_ids,
+    -- Dialogues of sets have ids of their questions.
+    list_transform(d.turns, lambda t, i: {
+        'question_id': d.dialogue_id || '-' || i, 'question': t.question, 'answer': t.answer
+    }) AS turns,
+    list_filter(
+        ['AlignMMBench, ' || d.task, 'planted error: ' || d.error], lambda reason: reason IS NOT NULL
+    ) AS why,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM rewrite.contexts AS d
+JOIN entries AS e USING (entry_id)
 ORDER BY kind, item_id;

@@ -110,7 +110,9 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmdu/summary", {"dialogue/summaries"}),
         ("mmdu/questions", {"dialogue/questions"}),
         ("mmdu/answers", {"dialogue/answers"}),
-        ("rewriting/rewrite", {"rewrite/rewrites"}),
+        ("rewriting/rewrite", {"rewrite/rewrites", "rewrite/seed_rewrites"}),
+        ("alignmmbench/write_seed", {"rewrite/seeds"}),
+        ("alignmmbench/write_dialogue", {"rewrite/contexts"}),
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
@@ -225,7 +227,8 @@ READ_AND_JUDGED = {
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
-    *("rewrite/rewrites", "choice/items", "choice/translations", "choice/mmiu_items"),
+    *("rewrite/rewrites", "rewrite/seeds", "rewrite/seed_rewrites", "rewrite/contexts"),
+    *("choice/items", "choice/translations", "choice/mmiu_items"),
 }
 
 
@@ -267,14 +270,14 @@ def test_the_models_of_a_role_change_the_versions_of_what_they_make(
     assert changed(before) == made_by_them
 
 
-def test_the_embedder_changes_the_version_of_the_embeddings_alone(
+def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = versions()
 
     monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
 
-    assert changed(before) == {"cluster/embeddings"}
+    assert changed(before) == {"cluster/embeddings", "rewrite/seed_rewrites"}
 
 
 # --- Rules -------------------------------------------------------------------------------------------

@@ -122,6 +122,8 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
     # In one run it comes after the last calls: those of the writer and of the judges.
     assert upstream[dg.AssetKey(["ledger", "calls"])] == {
         dg.AssetKey(["rewrite", "rewrites"]),
+        dg.AssetKey(["rewrite", "seed_rewrites"]),
+        dg.AssetKey(["rewrite", "contexts"]),
         dg.AssetKey(["choice", "translations"]),
         dg.AssetKey(["choice", "mmiu_items"]),
         dg.AssetKey(["evaluate", "judge_probes"]),

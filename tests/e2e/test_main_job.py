@@ -103,7 +103,12 @@ def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
     main_job: Run,
 ) -> None:
     found = rows(main_job, "SELECT * FROM evaluate.provenance WHERE benchmark = 'mmdu'")
-    judged = rows(main_job, "SELECT count(*) AS n FROM evaluate.judgments")[0]["n"]
+    (judged,) = (
+        row["n"]
+        for row in rows(
+            main_job, "SELECT count(*) AS n FROM evaluate.judgments WHERE benchmark = 'mmdu'"
+        )
+    )
     assert len(found) == judged > 300
     calls = {call.key: call for call in main_job.ledger}
     pages = {row["page_url"] for row in rows(main_job, "SELECT page_url FROM ingest.pages")}
@@ -232,6 +237,21 @@ def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -
     }
     assert found["offline-careful"] > 60 > found["offline-careless"]
     assert f"Leaderboard ({card['release_id']}, Accuracy/" in main_job.output
+
+
+def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job: Run) -> None:
+    (card,) = rows(main_job, "FROM release.releases WHERE name = 'alignmmbench'")
+    assert 20 <= card["n_items"] <= 26 and card["provider"] == "offline"
+    found = {
+        (row["model"], row["metric"]): row["value"]
+        for row in rows(
+            main_job,
+            "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release",
+            release=card["release_id"],
+        )
+    }
+    assert found["offline-careful", "Rating/micro"] > found["offline-careless", "Rating/micro"]
+    assert f"Leaderboard ({card['release_id']}, Rating/" in main_job.output
 
 
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:

@@ -81,6 +81,7 @@ def today(before: Rows) -> Rows:
         "choice.failed",
         "choice.mmiu_items",
         "choice.mmiu_images",
+        *(f"rewrite.{name}" for name in ("candidates", "seeds", "seed_rewrites", "contexts")),
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -48,6 +48,8 @@ def test_every_prompt_of_ours_is_found_under_its_name(name):
 VERSIONS = {
     "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@9b9bc46f", None),
     "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@18da194f", None),
+    "alignmmbench/write_dialogue": ("context", "alignmmbench/write_dialogue@972a07fc", None),
+    "alignmmbench/write_seed": ("seed", "alignmmbench/write_seed@8c1a57f7", None),
     "choice/extract": ("extract", "choice/extract@a74ce83f", None),
     "mmbench/write_item": ("item", "mmbench/write_item@4953925a", None),
     "mmbench/translate": ("translate", "mmbench/translate@57fc92ac", None),

@@ -211,6 +211,22 @@ def data_of(name: str, outside: str) -> dict:
                 "answer": outside,
             },
         ),
+        "alignmmbench/write_seed": {
+            "task": "Counting",
+            "demand": "how many of a certain thing there are in the picture",
+            "language": "English",
+            "caption": outside,
+            "notes": outside,
+        },
+        "alignmmbench/write_dialogue": {
+            "task": "Coherence",
+            "demand": "The last question needs the earlier turns.",
+            "language": "Simplified Chinese",
+            "fewest": 1,
+            "most": 3,
+            "caption": outside,
+            "notes": outside,
+        },
         "mmbench/write_item": {
             "ability": "ocr",
             "description": "what is written in the picture",
@@ -236,6 +252,8 @@ IMAGES_OF = {
     "choice/extract": [],
     "alignmmbench/judge_en": ["x"],
     "alignmmbench/judge_zh": [],
+    "alignmmbench/write_seed": ["x"],
+    "alignmmbench/write_dialogue": ["x"],
     "mmbench/write_item": ["x"],
     "mmbench/translate": [],
     "mmiu/write_distractors": ["x", "y"],
@@ -281,8 +299,10 @@ def test_every_picture_is_shown_once_in_order_after_its_name_if_texts_may_name_i
     _, user = load(name).render(images=IMAGES_OF[name], **data_of(name, "bridge"))
     shown = [part.image_id for part in user.parts if isinstance(part, Image)]
     assert shown == IMAGES_OF[name]
-    # An item of MMBench has one picture, and its question names none.
-    for number, image_id in enumerate(shown if name != "mmbench/write_item" else (), start=1):
+    # Questions of these benchmarks are about one picture and do not name it.
+    for number, image_id in enumerate(
+        () if "/write_" in name and len(shown) == 1 else shown, start=1
+    ):
         before = user.parts[user.parts.index(Image(image_id)) - 1]
         assert before.text.endswith(f"<image-{number}>")
 

@@ -1,0 +1,98 @@
+"""The release of approved open questions in several wordings, and of dialogues (AlignMMBench, 3.2).
+
+What belongs here: which items are in it. Their rows are made by `methods/alignmmbench/building.py`.
+"""
+
+import json
+from collections import Counter
+
+from assets.release.built import Built, BuiltReleases, Row
+from methods.alignmmbench.building import ApprovedTurn, ApprovedWording, build_wordings
+from methods.release import Edition, Origin, ReviewPolicy
+from resources.warehouse import Warehouse
+
+NAME = "alignmmbench"
+DIALOGUE, REWRITE = "dialogue", "rewrite"
+
+
+def built_wordings(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+    """One release of all approved seeds, the approved rewrites of these, and the approved dialogues.
+
+    A rewrite of a seed that is not approved is left out, and counted.
+    """
+    rows = warehouse.read("release/reviewed_seeds").to_pylist()
+    approved = [row for row in rows if row["status"] == "approved"]
+    seeds = {row["group_id"]: row for row in approved if row["kind"] not in (DIALOGUE, REWRITE)}
+    items, left_out = [], 0
+    for row in approved:
+        if row["kind"] == DIALOGUE:
+            items.append(_dialogue(row))
+        elif row["group_id"] in seeds:
+            items.append(_wording(row, seeds[row["group_id"]]))
+        else:
+            left_out += 1
+    counts = {"rewrites of seeds that are not approved": left_out} if left_out else {}
+    if not items:
+        why = {NAME: "No question of AlignMMBench is approved"} if rows else {}
+        return BuiltReleases([], why, counts)
+    sources = {
+        row.pop("image_id"): row for row in warehouse.read("release/seed_sources").to_pylist()
+    }
+    languages = Counter(item.language for item in items)
+    # In two languages where one of the drafts was made anew in another one, which the labels say.
+    edition = Edition(NAME, None, next(iter(languages)) if len(languages) == 1 else None)
+    release = build_wordings(NAME, edition, items, reviewed, sources)
+    providers = sorted({row["provider"] for row in rows})
+    return BuiltReleases([Built(NAME, edition, release, providers)], {}, counts)
+
+
+def _wording(row: Row, seed: Row) -> ApprovedWording:
+    """A seed itself (`row` is `seed`), or a rewrite with the reference of its seed."""
+    content, of_seed = json.loads(row["content"]), json.loads(seed["content"])
+    text = "rewrite" if row["kind"] == REWRITE else "question"
+    turn = ApprovedTurn(
+        content[text],
+        of_seed["reference"],
+        _origin(row, content[text], json.loads(row["generated"])[text]),
+        _origin(seed, of_seed["reference"], json.loads(seed["generated"])["reference"]),
+    )
+    people = tuple(sorted({*row["reviewers"], *seed["reviewers"]}))
+    return _approved(row, of_seed["image_ids"][0], people, (turn,))
+
+
+def _dialogue(row: Row) -> ApprovedWording:
+    content = json.loads(row["content"])
+    generated = json.loads(row["generated"])["turns"]
+    questions = {turn["question"] for turn in generated}
+    answers = {turn["answer"] for turn in generated}
+    origin = _origin(row, None, None)
+    turns = tuple(
+        ApprovedTurn(
+            turn["question"],
+            turn["answer"],
+            origin if turn["question"] in questions else Origin(),
+            origin if turn["answer"] in answers else Origin(),
+        )
+        for turn in content["turns"]
+    )
+    return _approved(row, content["image_ids"][0], tuple(row["reviewers"]), turns)
+
+
+def _approved(
+    row: Row, image_id: str, reviewers: tuple[str, ...], turns: tuple[ApprovedTurn, ...]
+) -> ApprovedWording:
+    return ApprovedWording(
+        group_id=row["group_id"],
+        place=row["part"],
+        image_id=image_id,
+        task=row["task"],
+        language=row["language"],
+        revision=row["revision"],
+        reviewers=reviewers,
+        turns=turns,
+    )
+
+
+def _origin(row: Row, text: str | None, generated: str | None) -> Origin:
+    """The call that made a text, if nobody changed it."""
+    return Origin(row["call_key"], row["prompt_version"]) if text == generated else Origin()

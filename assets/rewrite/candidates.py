@@ -1,0 +1,126 @@
+"""Pictures that AlignMMBench's questions may be written about (AlignMMBench, 3.2 and A.6.1).
+
+What belongs here: where entries, near-duplicates and excluded pictures are read from. Which pictures
+are candidates is decided by `methods/alignmmbench/candidates.py`.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from assets.cluster.duplicates import duplicates
+from assets.common.automation import WHEN_READY
+from assets.common.generation import failure
+from assets.common.losses import reasons
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.ingest import entries
+from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
+from methods.alignmmbench.candidates import candidates as candidates_of
+from methods.alignmmbench.keywords import KEYWORDS
+from resources.images.store import ImageStore
+from resources.known_images import known_images
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+TABLE, LOSSES = "rewrite.candidates", "rewrite.failed"
+
+
+class CandidatesSettings(Settings):
+    """By which words pictures are found, and which pictures are never taken."""
+
+    keywords: dict[str, list[str]] = Field(
+        {},
+        description="Keywords in place of the task's own, by task, for example {Chart: [bar graph]}.",
+    )
+    excluded: str = Field(
+        "",
+        description="File with the SHA-256 or MD5 of a picture a line: they are never taken.",
+    )
+    excluded_releases: list[str] = Field(
+        [],
+        description="Names of releases, such as imported ones, whose pictures are never taken.",
+    )
+
+    @field_validator("keywords")
+    @classmethod
+    def _are_of_tasks(cls, keywords: dict[str, list[str]]) -> dict[str, list[str]]:
+        for task, words in keywords.items():
+            if task not in KEYWORDS:
+                raise ValueError(f"{task!r} is none of {', '.join(KEYWORDS)}")
+            if not all(word.strip() for word in words):
+                raise ValueError(f"a keyword of {task} is empty")
+        return keywords
+
+
+@table_asset(
+    TABLE,
+    settings=CandidatesSettings,
+    side_tables=[LOSSES],
+    kinds={"image"},
+    deps=[entries, duplicates],
+    automation_condition=WHEN_READY,
+)
+def candidates(
+    settings: CandidatesSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and categories;
+    without duplicates, near-duplicates and excluded pictures."""
+    rows = warehouse.read("rewrite/pictured").to_pylist()
+    if not rows:
+        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
+    pictured = [
+        Pictured(
+            row["entry_id"], row["image_id"], (row["caption"], row["title"], *row["categories"])
+        )
+        for row in rows
+    ]
+    groups = {
+        row["image_id"]: row["group_id"]
+        for row in warehouse.read("rewrite/near_groups").to_pylist()
+    }
+    keywords = {**KEYWORDS, **settings.keywords}
+    known = _excluded(settings, warehouse)
+    excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
+    found = candidates_of(pictured, keywords, groups, excluded)
+    made = rows_to_arrow(TABLE, [each._asdict() for each in found.candidates])
+    # An entry that has none of the words is not lost: it was never meant.
+    lost = [_lost(each) for each in found.removed if each.reason != NO_KEYWORD]
+    losses = rows_to_arrow(LOSSES, lost)
+    warehouse.replace_all(
+        [Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": TABLE.split(".")[-1]})]
+    )
+    of_task = Counter(each.task for each in found.candidates)
+    without = [task for task in keywords if not of_task[task]]
+    details = {
+        "entries": len(pictured),
+        "pictures to exclude": len(known),
+        **reasons(Counter(each.reason for each in found.removed)),
+        **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
+        **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),
+    }
+    return report(made, details, images=image_store)
+
+
+def _excluded(settings: CandidatesSettings, warehouse: Warehouse) -> set[str]:
+    """Digests of pictures that are never taken. Raises UserError; dg.Failure for an unknown name."""
+    known = known_images(Path(settings.excluded).expanduser()) if settings.excluded else set()
+    names = settings.excluded_releases
+    rows = warehouse.read("rewrite/released_images", {"names": names}).to_pylist()
+    if absent := sorted(set(names) - {row["name"] for row in rows}):
+        raise dg.Failure(
+            f"excluded_releases names {', '.join(absent)}, but no such release is in force: import it "
+            "or take it out.",
+            allow_retries=False,
+        )
+    return {*known, *(row["image_id"] for row in rows if row["image_id"])}
+
+
+def _lost(removed: Removed) -> dict[str, object]:
+    where = {"set_id": removed.image_id, "call_key": None}
+    instead = f" {removed.instead} stands for it." if removed.instead else ""
+    detail = f"The picture {removed.image_id} is not taken.{instead}"
+    return failure(TABLE, where, f"entry {removed.entry_id}", removed.reason, detail)

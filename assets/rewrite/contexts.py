@@ -1,0 +1,94 @@
+"""Dialogues whose last question needs the history, or points to an error in it (AlignMMBench, 3.2).
+
+What belongs here: the rows that replies become. Reading them is `methods/alignmmbench/drafting.py`.
+"""
+
+from typing import Literal
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.generation import GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.tables import table_asset
+from assets.dialogue import summaries
+from assets.rewrite.candidates import candidates
+from assets.rewrite.seeds import drafts_asked, few
+from methods.alignmmbench.drafting import (
+    DIALOGUE_SCHEMA,
+    DIALOGUE_TASKS,
+    FEWEST_EARLIER,
+    MOST_EARLIER,
+    dialogue_id,
+    read_dialogue,
+)
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class ContextsSettings(GenerationSettings):
+    """How many dialogues are drafted, and in which language."""
+
+    n_dialogues: int = Field(
+        2, ge=0, description="Dialogues asked for; Coherence and Incoherence take turns."
+    )
+    language: Literal["en", "zh"] = Field("en", description="Language of all turns: en or zh.")
+    seed: int = Field(0, description="Seed of which pictures they are about.")
+
+
+@table_asset(
+    "rewrite.contexts",
+    settings=ContextsSettings,
+    side_tables=["rewrite.failed"],
+    kinds={"openai", "image"},
+    deps=[candidates, summaries],
+    automation_condition=WHEN_READY,
+)
+def contexts(
+    context: dg.AssetExecutionContext,
+    settings: ContextsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Dialogues about pictures, drafted by the profile's writer: coherent ones, and ones with a planted
+    error of the assistant."""
+    more = {"fewest": FEWEST_EARLIER, "most": MOST_EARLIER}
+    asks = drafts_asked(
+        warehouse, DIALOGUE_TASKS, settings.n_dialogues, settings.seed, settings.language, more
+    )
+
+    def read(subject: Row, reply: str) -> list[Row]:
+        dialogue = read_dialogue(reply, subject["task"], settings.language)
+        return [
+            {
+                **subject,
+                "language": settings.language,
+                "dialogue_id": dialogue_id(subject["image_id"], subject["task"], dialogue),
+                "turns": [
+                    {"question": question, "answer": answer}
+                    for question, answer in (*dialogue.history, dialogue.last)
+                ],
+                "error": dialogue.error,
+            }
+        ]
+
+    written = ask_and_read(
+        context,
+        llm,
+        "rewrite.contexts",
+        prompt("alignmmbench/write_dialogue"),
+        asks,
+        read,
+        lambda _: DIALOGUE_SCHEMA,
+    )
+    return write_generated(
+        warehouse,
+        "rewrite.contexts",
+        written,
+        settings.max_failed_share,
+        few(asks, settings.n_dialogues),
+        image_store,
+    )

@@ -1,0 +1,156 @@
+"""The seeds' questions in other words, checked by rule and by embeddings (AlignMMBench, 3.2).
+
+What belongs here: what is asked for, and which of it becomes rows. The checks are
+`methods/rewriting/checks.py`.
+"""
+
+from collections import Counter
+
+import dagster as dg
+from pydantic import Field, model_validator
+
+from assets.common.automation import WHEN_READY
+from assets.common.generation import (
+    Ask,
+    Generated,
+    GenerationSettings,
+    Row,
+    ask_and_read,
+    failure,
+)
+from assets.common.losses import reasons, require_few_lost
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.rewrite.seeds import seeds
+from methods.ids import content_id
+from methods.rewriting.checks import SURPLUS, Band, kept_by_meaning, read_rewrites
+from resources.embedder import Embedder
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse, Write
+
+TABLE, LOSSES = "rewrite.seed_rewrites", "rewrite.failed"
+STAGE = TABLE.split(".")[-1]
+
+
+class SeedRewritesSettings(GenerationSettings):
+    """How many rewrites are kept, and how like its question a rewrite may be: cosine similarities of
+    their embeddings. The defaults are measured for English and the packaged model."""
+
+    n_rewrites: int = Field(5, gt=0, description="Rewrites kept of each question.")
+    n_spare: int = Field(
+        2, ge=0, description="Rewrites asked for beyond these, for those that a check leaves out."
+    )
+    lowest_similarity: float = Field(
+        0.6, ge=-1, le=1, description="A rewrite less like its question has another meaning."
+    )
+    highest_similarity: float = Field(
+        0.99, ge=-1, le=1, description="A rewrite more like its question is hardly changed."
+    )
+    highest_between: float = Field(
+        0.99, ge=-1, le=1, description="Two rewrites more alike than this have the same style."
+    )
+
+    @model_validator(mode="after")
+    def _is_a_band(self) -> "SeedRewritesSettings":
+        if self.lowest_similarity >= self.highest_similarity:
+            raise ValueError("lowest_similarity must be less than highest_similarity")
+        return self
+
+    @property
+    def band(self) -> Band:
+        """The similarities that are allowed."""
+        return Band(self.lowest_similarity, self.highest_similarity, self.highest_between)
+
+
+@table_asset(
+    TABLE,
+    settings=SeedRewritesSettings,
+    side_tables=[LOSSES],
+    kinds={"openai", "pytorch"},
+    deps=[seeds],
+    automation_condition=WHEN_READY,
+)
+def seed_rewrites(
+    context: dg.AssetExecutionContext,
+    settings: SeedRewritesSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    embedder: dg.ResourceParam[Embedder],
+) -> dg.MaterializeResult:
+    """Five rewrites of each seed's question: same meaning and language, other styles, no answer given
+    away. What a check leaves out is in `rewrite.failed` with its reason."""
+    asks = [
+        Ask(
+            subject=seed,
+            set_id=seed["set_id"],
+            name=f"seed {seed['seed_id']}",
+            images=(),
+            data={
+                "n_rewrites": settings.n_rewrites + settings.n_spare,
+                "prompt": seed["question"],
+            },
+        )
+        for seed in warehouse.read("rewrite/seeds").to_pylist()
+    ]
+
+    def read(seed: Row, reply: str) -> list[Row]:
+        found = read_rewrites(reply, seed["question"], seed["reference"], settings.n_rewrites)
+        return [{"seed": seed, "read": found}]
+
+    written = ask_and_read(context, llm, TABLE, prompt("rewriting/rewrite"), asks, read)
+    lost = Counter(row["reason"] for row in written.failed)
+    require_few_lost(TABLE, "requests", lost, len(asks), settings.max_failed_share)
+    rows, left_out = _checked(written, settings, embedder)
+    failed = [*written.failed, *(row for row in left_out if row["reason"] != SURPLUS)]
+    made, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
+    warehouse.replace_all([Write(TABLE, made, {}), Write(LOSSES, losses, {"stage": STAGE})])
+    n_of = Counter(row["seed_id"] for row in rows)
+    details = {
+        "seeds with fewer than asked for": sum(
+            n_of[ask.subject["seed_id"]] < settings.n_rewrites for ask in asks
+        ),
+        **reasons(Counter(row["reason"] for row in [*written.failed, *left_out])),
+        "embedding model": embedder.name,
+    }
+    return report(made, details, usage=written.usage)
+
+
+def _checked(
+    written: Generated, settings: SeedRewritesSettings, embedder: Embedder
+) -> tuple[list[Row], list[Row]]:
+    """Rows of the rewrites that are kept, and of those that are not, in the form of losses."""
+    kept: list[Row] = []
+    lost: list[Row] = []
+    for of, matrix in zip(written.rows, _similarities(written.rows, embedder), strict=True):
+        seed, read = of["seed"], of["read"]
+        name = f"seed {seed['seed_id']}"
+        where = {"set_id": of["set_id"], "call_key": of["call_key"]}
+        lost += [failure(TABLE, where, name, why, f"Left out: {line}") for line, why in read.lost]
+        found = kept_by_meaning(matrix, settings.band, settings.n_rewrites)
+        for place, why in found.lost.items():
+            like = f"similarity to the question {matrix[0][place + 1]:.3f}"
+            detail = f"Left out ({like}): {read.rewrites[place]}"
+            lost.append(failure(TABLE, where, name, why, detail))
+        kept += [
+            {
+                **of,
+                "rewrite_id": content_id("seed rewrite", seed["seed_id"], read.rewrites[place]),
+                "seed_id": seed["seed_id"],
+                "ordinal": ordinal,
+                "original": seed["question"],
+                "rewrite": read.rewrites[place],
+                "similarity": matrix[0][place + 1],
+            }
+            for ordinal, place in enumerate(found.places, start=1)
+        ]
+    return kept, lost
+
+
+def _similarities(rows: list[Row], embedder: Embedder) -> list[list[list[float]]]:
+    """For each seed the cosines of its question and all its rewrites with each other."""
+    texts = [[row["seed"]["question"], *row["read"].rewrites] for row in rows]
+    if not texts:
+        return []
+    vectors = iter(embedder.encode([text for of_seed in texts for text in of_seed]))
+    own = [[next(vectors) for _ in of_seed] for of_seed in texts]
+    return [[[float(one @ other) for other in each] for one in each] for each in own]

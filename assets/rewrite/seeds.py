@@ -1,0 +1,147 @@
+"""Seeds: single questions on pictures with their references (AlignMMBench, 3.2).
+
+What belongs here: which candidates are asked about, and the rows that replies become; and what is told
+to the writer of any draft. Reading the replies is `methods/alignmmbench/drafting.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.tables import table_asset
+from assets.dialogue import summaries
+from assets.rewrite.candidates import candidates
+from methods.alignmmbench.candidates import Candidate, drawn
+from methods.alignmmbench.drafting import (
+    DEMANDS,
+    LANGUAGES,
+    SEED_SCHEMA,
+    SINGLE_TASKS,
+    read_seed,
+    seed_id,
+)
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+
+class SeedsSettings(GenerationSettings):
+    """How many questions are drafted, of which tasks, and in which language."""
+
+    n_seeds: int = Field(
+        4, ge=0, description="Questions asked for; tasks that have pictures take turns."
+    )
+    tasks: list[str] = Field(
+        list(SINGLE_TASKS), min_length=1, description="Tasks that questions are asked for."
+    )
+    language: Literal["en", "zh"] = Field(
+        "en", description="Language of questions and references: en or zh."
+    )
+    seed: int = Field(0, description="Seed of which pictures are asked about.")
+
+    @field_validator("tasks")
+    @classmethod
+    def _are_single(cls, tasks: list[str]) -> list[str]:
+        for task in tasks:
+            if task not in SINGLE_TASKS:
+                raise ValueError(f"{task!r} is none of {', '.join(SINGLE_TASKS)}")
+        if len(set(tasks)) < len(tasks):
+            raise ValueError("a task is there twice")
+        return tasks
+
+
+@table_asset(
+    "rewrite.seeds",
+    settings=SeedsSettings,
+    side_tables=["rewrite.failed"],
+    kinds={"openai", "image"},
+    deps=[candidates, summaries],
+    automation_condition=WHEN_READY,
+)
+def seeds(
+    context: dg.AssetExecutionContext,
+    settings: SeedsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """A question and its reference for each drawn picture and task, drafted by the profile's writer."""
+    asks = drafts_asked(
+        warehouse, settings.tasks, settings.n_seeds, settings.seed, settings.language
+    )
+
+    def read(subject: Row, reply: str) -> list[Row]:
+        seed = read_seed(reply, settings.language)
+        return [
+            {
+                **subject,
+                "language": settings.language,
+                "seed_id": seed_id(subject["image_id"], subject["task"], seed),
+                **seed._asdict(),
+            }
+        ]
+
+    written = ask_and_read(
+        context,
+        llm,
+        "rewrite.seeds",
+        prompt("alignmmbench/write_seed"),
+        asks,
+        read,
+        lambda _: SEED_SCHEMA,
+    )
+    return write_generated(
+        warehouse,
+        "rewrite.seeds",
+        written,
+        settings.max_failed_share,
+        few(asks, settings.n_seeds),
+        image_store,
+    )
+
+
+def drafts_asked(
+    warehouse: Warehouse,
+    tasks: Sequence[str],
+    n: int,
+    seed: int,
+    language: str,
+    more: Mapping[str, Any] | None = None,
+) -> list[Ask[Row]]:
+    """Requests for `n` drafts of `tasks`: their candidates are drawn by `seed`. `more` are further
+    values for the prompt."""
+    rows = warehouse.read("rewrite/candidates").to_pylist()
+    known = {(row["task"], row["image_id"]): row for row in rows}
+    found = [
+        Candidate(row["task"], row["entry_id"], row["image_id"], tuple(row["keywords"]))
+        for row in rows
+    ]
+    return [
+        Ask(
+            subject={"task": task, "entry_id": entry_id, "image_id": image_id},
+            set_id=image_id,
+            name=f"entry {entry_id}, {task}",
+            images=[image_id],
+            data={
+                "task": task,
+                "demand": DEMANDS[task],
+                "language": LANGUAGES[language],
+                "caption": known[task, image_id]["caption"],
+                "notes": known[task, image_id]["notes"],
+                **(more or {}),
+            },
+        )
+        for task, entry_id, image_id, _ in drawn(found, tasks, n, seed)
+    ]
+
+
+def few(asks: Sequence[Ask[Row]], n: int) -> dict[str, str]:
+    """A warning where there are fewer pictures with a keyword than drafts are asked for."""
+    if len(asks) >= n:
+        return {}
+    return {"warning": f"{len(asks)} of {n} were asked for: no more pictures have a keyword."}

@@ -1,0 +1,105 @@
+"""The release of approved questions, wordings of them, and dialogues (AlignMMBench, 3.2).
+
+What belongs here: which approved parts make an item, the items' ids, and the rows of a release. What
+people may change is `methods/review/kinds.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, LANGUAGE, TASK
+from methods.prompts.messages import IMAGE_HERE
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+
+
+class ApprovedTurn(NamedTuple):
+    """A question and its answer, and the calls that wrote them where nobody changed them."""
+
+    question: str
+    answer: str
+    asked_by: Origin = Origin()
+    answered_by: Origin = Origin()
+
+
+@dataclass(frozen=True)
+class ApprovedWording:
+    """An approved question in one wording, or a dialogue; the last answer is the reference.
+
+    `place` is that in its group: 0 is the seed itself or the dialogue, others are its rewrites.
+    """
+
+    group_id: str
+    place: int
+    image_id: str
+    task: str
+    language: str
+    revision: int
+    reviewers: tuple[str, ...]
+    turns: tuple[ApprovedTurn, ...]
+
+    @property
+    def item_id(self) -> str:
+        """`<seed>-<place>`, the form that published ids have."""
+        return f"{self.group_id}-{self.place}"
+
+
+def build_wordings(
+    name: str,
+    edition: Edition,
+    items: Sequence[ApprovedWording],
+    reviewed: ReviewPolicy,
+    sources: Mapping[str, Mapping[str, Any]],
+) -> Release:
+    """Rows of `RELEASE_TABLES` for `items`, in order of group and place.
+
+    `sources` has the source columns of `images`, by image id. Answers of a history are given to the
+    model as they stand; the last one is the reference.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    ordered = sorted(items, key=lambda item: (item.group_id, item.place))
+    for ordinal, item in enumerate(ordered, start=1):
+        here = {"item_id": item.item_id}
+        rows["items"].append(
+            {
+                **here,
+                # Its picture was found by keywords, in a set or in none.
+                "set_id": None,
+                "group_id": item.group_id,
+                "ordinal": ordinal,
+                "revision": item.revision,
+                "reviewers": list(item.reviewers),
+                "labels": labels_of(item),
+            }
+        )
+        for number, turn in enumerate(item.turns, start=1):
+            is_last = number == len(item.turns)
+            rows["turns"].append(
+                {
+                    **here,
+                    "turn": number,
+                    "question": f"{IMAGE_HERE}\n{turn.question}" if number == 1 else turn.question,
+                    "image_positions": [1] if number == 1 else [],
+                    "given": None if is_last else turn.answer,
+                    **vars(turn.asked_by),
+                }
+            )
+        last = item.turns[-1]
+        rows["references"].append(
+            {
+                **here,
+                "turn": len(item.turns),
+                "kind": "answer",
+                "reference": last.answer,
+                **vars(last.answered_by),
+            }
+        )
+        rows["images"].append(
+            {**here, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
+        )
+    return frozen(name, reviewed, edition, rows)
+
+
+def labels_of(item: ApprovedWording) -> dict[str, str]:
+    """Task, its category, and the language."""
+    return {TASK: item.task, CATEGORY: CATEGORIES[item.task], LANGUAGE: item.language}

@@ -1,0 +1,120 @@
+"""Pictures that questions of each task may be written about (AlignMMBench, 3.2 and A.6.1).
+
+What belongs here: which entries are candidates of which task, which are removed and why, and drawing
+among candidates. Pictures are found by the keywords of texts, never by what they show.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from methods.alignmmbench.keywords import found_keywords
+from methods.ids import content_id
+
+NO_KEYWORD = "no_keyword"
+EXCLUDED, NEAR_EXCLUDED = "excluded", "near_excluded"
+EXACT, NEAR = "exact_duplicate", "near_duplicate"
+
+
+class Pictured(NamedTuple):
+    """An entry: its picture as SHA-256, and the texts that keywords are looked for in."""
+
+    entry_id: str
+    image_id: str
+    texts: tuple[str, ...]
+
+
+class Candidate(NamedTuple):
+    """A picture for a task, and the keywords that it was found by."""
+
+    task: str
+    entry_id: str
+    image_id: str
+    keywords: tuple[str, ...]
+
+
+class Removed(NamedTuple):
+    """An entry that is no candidate: why, and the picture that stands in its place, if one does."""
+
+    entry_id: str
+    image_id: str
+    reason: str
+    instead: str | None = None
+
+
+class Found(NamedTuple):
+    """Candidates in order of task and entry, and every other entry with its reason."""
+
+    candidates: list[Candidate]
+    removed: list[Removed]
+
+
+def candidates(
+    entries: Sequence[Pictured],
+    keywords: Mapping[str, Sequence[str]],
+    groups: Mapping[str, str],
+    excluded: Collection[str],
+) -> Found:
+    """The candidates of each task of `keywords`; an entry is a candidate or is removed, never both.
+
+    `groups` has the group of each picture that has near-duplicates; of a group one picture stays, that
+    of the entry with the smallest id, and none where one of the group is `excluded`.
+    """
+    known = set(excluded)
+    known_groups = {groups[image_id] for image_id in known if image_id in groups}
+    images: set[str] = set()
+    of_group: dict[str, str] = {}
+    found, removed = [], []
+    for entry in sorted(entries, key=lambda entry: entry.entry_id):
+        matched = {task: found_keywords(entry.texts, words) for task, words in keywords.items()}
+        group = groups.get(entry.image_id, entry.image_id)
+        reason, instead = None, None
+        if not any(matched.values()):
+            reason = NO_KEYWORD
+        elif entry.image_id in known:
+            reason = EXCLUDED
+        elif group in known_groups:
+            reason = NEAR_EXCLUDED
+        elif entry.image_id in images:
+            reason, instead = EXACT, entry.image_id
+        elif group in of_group:
+            reason, instead = NEAR, of_group[group]
+        if reason:
+            removed.append(Removed(entry.entry_id, entry.image_id, reason, instead))
+            continue
+        images.add(entry.image_id)
+        of_group[group] = entry.image_id
+        found += [
+            Candidate(task, entry.entry_id, entry.image_id, words)
+            for task, words in matched.items()
+            if words
+        ]
+    found.sort(key=lambda each: (each.task, each.entry_id))
+    return Found(found, removed)
+
+
+def drawn(
+    candidates: Sequence[Candidate], tasks: Sequence[str], n: int, seed: int
+) -> list[Candidate]:
+    """`n` candidates of `tasks`, none twice; fewer where there are no more.
+
+    Tasks take turns in an order by seed; one without a candidate left is passed over. Each takes, in an
+    order of its own, the next picture that was taken least, so that pictures differ as long as they
+    can. Asking for more keeps what there is.
+    """
+    turns = sorted(tasks, key=partial(content_id, "task", seed))
+    left: dict[str, list[Candidate]] = {task: [] for task in turns}
+    for each in candidates:
+        if each.task in left:
+            left[each.task].append(each)
+    for task, own in left.items():
+        own.sort(key=lambda each: content_id("candidate", seed, task, each.image_id))
+    uses = {each.image_id: 0 for own in left.values() for each in own}
+    taken: list[Candidate] = []
+    while len(taken) < n and any(left.values()):
+        for task in [task for task in turns if left[task]][: n - len(taken)]:
+            chosen = min(left[task], key=lambda each: uses[each.image_id])
+            left[task].remove(chosen)
+            uses[chosen.image_id] += 1
+            taken.append(chosen)
+    return taken

@@ -1,0 +1,202 @@
+"""Drafts by a model: single questions, and dialogues with a history (AlignMMBench, 3.2 and A.1).
+
+What belongs here: what is asked for in each task, reading the writer's replies, and the ids of drafts.
+Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from methods.alignmmbench.tasks import CATEGORIES, DIALOGUE
+from methods.choice.wrong_choices import one_line
+from methods.evaluation.published_tables import is_unicode
+from methods.ids import content_id
+from methods.prompts.material import mention_of_material
+from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+from methods.rewriting.checks import language_of, says_nothing_new
+
+LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "Simplified Chinese"}
+"""Languages that drafts are written in, by code, and their names in prompts."""
+SINGLE_TASKS = tuple(task for task, category in CATEGORIES.items() if category != DIALOGUE)
+DIALOGUE_TASKS = tuple(task for task, category in CATEGORIES.items() if category == DIALOGUE)
+INCOHERENCE = "Incoherence"
+"""The task whose history has a planted error."""
+FEWEST_EARLIER, MOST_EARLIER = 1, 3
+"""Turns of a history (AlignMMBench, released data)."""
+
+DEMANDS: Mapping[str, str] = {
+    "Description": "a description of what the picture shows, as a whole or of one part of it",
+    "Recognition": "what a certain thing in the picture is: its kind, species, make or style",
+    "Counting": "how many of a certain thing there are in the picture",
+    "OCR": "what is written in the picture, or what follows from the writing",
+    "Meme": "what is funny or meant in the picture, and why",
+    "Knowledge": "facts about what the picture shows that take general knowledge to know",
+    "Reasoning": "what has happened, will happen or follows from what the picture shows, and why",
+    "Chart": "values, trends or the structure that the chart or diagram in the picture shows",
+    "Problem": "the solution, with its steps, of the exercise, puzzle or code in the picture",
+    "Comparison": "what two or more things in the picture have in common and what they differ in",
+    "Writing": "a text that the picture inspires: a poem, a story, an advertisement, a speech",
+    "Coherence": (
+        "The last question can be understood only with the earlier turns: it refers to something that "
+        "was said in them, or asks to go on with it under a condition set in them. All earlier answers "
+        "are right."
+    ),
+    "Incoherence": (
+        "One of the earlier answers has one plain error about the picture. In the last question the "
+        "user points to it, without saying what would be right. The reference admits it and is right. "
+        'Give the words of the earlier answer that are wrong, exactly as they stand there, as "error".'
+    ),
+}
+"""What is asked for in each task, as a writer is told."""
+
+_TEXT: JsonSchema = {"type": "string"}
+SEED_SCHEMA = object_schema({"question": _TEXT, "reference": _TEXT})
+DIALOGUE_SCHEMA = object_schema(
+    {
+        "history": {
+            "type": "array",
+            "items": object_schema({"user": _TEXT, "assistant": _TEXT}),
+        },
+        "error": _TEXT,
+        "question": _TEXT,
+        "reference": _TEXT,
+    }
+)
+"""JSON schema of a reply; `error` is empty where none is planted."""
+
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
+
+
+class Seed(NamedTuple):
+    """A question about a picture, on one line, and its reference."""
+
+    question: str
+    reference: str
+
+
+class Dialogue(NamedTuple):
+    """Earlier turns as (user, assistant), the last question with its reference, the planted error."""
+
+    history: tuple[tuple[str, str], ...]
+    last: Seed
+    error: str | None
+
+
+def read_seed(reply: str, language: str) -> Seed:
+    """The question and reference of a writer's reply, a JSON object as `SEED_SCHEMA` says.
+
+    Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
+    `mentions_material`, `several_questions`, `gives_answer_away`, `other_language`.
+    """
+    return _seed(_object(reply), language)
+
+
+def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
+    """The dialogue of a writer's reply, a JSON object as `DIALOGUE_SCHEMA` says, for Coherence or
+    Incoherence.
+
+    Raises ParseError for the reasons of `read_seed`, which hold of every question, and for
+    `wrong_length`, `repeated_question`, `planted_error` (in Coherence), `no_planted_error` and
+    `error_not_in_history`.
+    """
+    given = _object(reply)
+    history = given.get("history")
+    if not isinstance(history, list) or not all(isinstance(turn, dict) for turn in history):
+        raise ParseError("wrong_fields", 'The reply needs "history", a list of turns.')
+    if not FEWEST_EARLIER <= len(history) <= MOST_EARLIER:
+        raise ParseError(
+            "wrong_length",
+            f"The history has {len(history)} turns, not {FEWEST_EARLIER} to {MOST_EARLIER}.",
+        )
+    turns = []
+    for turn in history:
+        user, assistant = one_line(_text(turn, "user")), _text(turn, "assistant")
+        _require_question(user, language)
+        _require_shown((user, assistant))
+        turns.append((user, assistant))
+    last = _seed(given, language)
+    questions = [user.casefold() for user, _ in turns]
+    if last.question.casefold() in questions or len(set(questions)) < len(questions):
+        raise ParseError("repeated_question", "Two turns have the same question.")
+    return Dialogue(tuple(turns), last, _planted(given.get("error"), task, turns))
+
+
+def seed_id(image_id: str, task: str, seed: Seed) -> str:
+    """The id of a single question: a hash of picture, task, question and reference."""
+    return content_id("alignmmbench seed", image_id, task, *seed)
+
+
+def dialogue_id(image_id: str, task: str, dialogue: Dialogue) -> str:
+    """The id of a dialogue: a hash of picture, task and all its texts."""
+    return content_id("alignmmbench dialogue", image_id, task, dialogue.history, *dialogue.last)
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+def _object(reply: str) -> Mapping[str, object]:
+    fenced = _FENCED.fullmatch(reply)
+    given = json_object(fenced[1] if fenced else reply)
+    if given is None:
+        raise ParseError("not_json", "The reply is not one JSON object.")
+    return given
+
+
+def _seed(given: Mapping[str, object], language: str) -> Seed:
+    seed = Seed(one_line(_text(given, "question")), _text(given, "reference"))
+    _require_question(seed.question, language)
+    _require_shown(seed)
+    if says_nothing_new(seed.reference, seed.question):
+        raise ParseError(
+            "gives_answer_away", "The question has everything in it that the reference says."
+        )
+    if language_of(seed.reference) not in (language, None):
+        raise ParseError("other_language", f"The reference is not in {LANGUAGES[language]}.")
+    return seed
+
+
+def _text(given: Mapping[str, object], key: str) -> str:
+    value = given.get(key)
+    if not isinstance(value, str):
+        raise ParseError("wrong_fields", f'The reply needs "{key}" as a text.')
+    if not value.strip():
+        raise ParseError("empty_text", f'"{key}" is empty.')
+    if not is_unicode(value):
+        raise ParseError("not_unicode", f'"{key}" has half a character (a lone surrogate).')
+    return value.strip()
+
+
+def _require_question(question: str, language: str) -> None:
+    if question.replace("？", "?").count("?") > 1:
+        raise ParseError("several_questions", f"More than one question: {question[:80]!r}.")
+    # What has no letters, such as "1 + 1?", is in no language.
+    if language_of(question) not in (language, None):
+        raise ParseError("other_language", f"A question is not in {LANGUAGES[language]}.")
+
+
+def _require_shown(texts: Sequence[str]) -> None:
+    """Raise ParseError where a text speaks of what the reader does not see."""
+    for text in texts:
+        if found := _IMAGE_TOKEN.search(text):
+            raise ParseError(
+                "image_token", f"A text has {found[0]}: the picture is shown with the question."
+            )
+        if material := mention_of_material(text):
+            raise ParseError(
+                "mentions_material", f"A text mentions the material: {material[:80]!r}."
+            )
+
+
+def _planted(error: object, task: str, turns: Sequence[tuple[str, str]]) -> str | None:
+    error = error.strip() if isinstance(error, str) else ""
+    if task != INCOHERENCE:
+        if error:
+            raise ParseError("planted_error", "An error is named, and none is to be planted.")
+        return None
+    if not error:
+        raise ParseError("no_planted_error", 'The words that are wrong are missing: "error".')
+    if not any(error in assistant for _, assistant in turns):
+        raise ParseError("error_not_in_history", f"No earlier answer has {error[:80]!r}.")
+    return error

@@ -1,0 +1,182 @@
+"""Whether a rewrite can stand for its question (AlignMMBench, 3.2: same meaning, another style).
+
+What belongs here: checks by rule on texts, and on the similarities of their vectors. Embedding them is
+`resources/embedder.py`; what may not be checked by rule is decided by people.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from methods.choice.plain_text import folded
+from methods.choice.written_numbers import written_numbers
+from methods.prompts.parsing import ParseError
+from methods.rewriting import image_tokens, lines_of
+
+LEAKED_SHARE = 0.3
+"""A rewrite that has this share of what only the reference says gives the answer away."""
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_HAN_RUN = re.compile(f"[{_HAN}]+")
+_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d+")
+_NUMBERS = re.compile(r"\d+")
+_SAYING_NOTHING = """
+    a an the this that these those it its he she they i you we me my your our their them us
+    is are was were be been being am do does did done have has had can could will would shall should
+    may might must and or but nor not no so if then than as of in on at to for from by with about into
+    over under between through what which who whom whose when where why how there here all any both each
+    more most other some such only very just also please tell say let know ask answer
+    image picture photo photograph see look show shows shown seen looking
+"""
+_PLAIN_WORDS = frozenset(_SAYING_NOTHING.split())
+"""Words that say nothing about a picture."""
+
+COPY, SAME_WORDS = "copy_of_the_question", "same_words"
+TOKENS = "image_token"
+LANGUAGE, LEAK = "other_language", "gives_answer_away"
+MEANING, STYLE, NEAR_COPY = "other_meaning", "same_style", "hardly_changed"
+SURPLUS = "more_than_needed"
+"""Why a rewrite is left out."""
+
+
+class Band(NamedTuple):
+    """Cosine similarities: a rewrite's to its question is in [`lowest`, `highest`], and that of two
+    rewrites is at most `between`."""
+
+    lowest: float
+    highest: float
+    between: float
+
+
+class Read(NamedTuple):
+    """The usable rewrites of a reply, in their order, and its other lines with the reason for each."""
+
+    rewrites: list[str]
+    lost: list[tuple[str, str]]
+
+
+class Kept(NamedTuple):
+    """Places of the rewrites that are kept, in their order, and the reason for each other place."""
+
+    places: list[int]
+    lost: dict[int, str]
+
+
+def language_of(text: str) -> str | None:
+    """`zh`, `en` or `other`, by the script of most of the text; None without a letter.
+
+    A Chinese character counts as much as a word of another script. Latin letters are taken for English:
+    which language they are is not looked at.
+    """
+    counts = {"zh": 0, "en": 0, "other": 0}
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        n_han = sum(map(len, _HAN_RUN.findall(word)))
+        counts["zh"] += n_han
+        for rest in _HAN_RUN.split(word):
+            if letter := next(filter(str.isalpha, rest), None):
+                counts["en" if "LATIN" in unicodedata.name(letter, "") else "other"] += 1
+    language = max(counts, key=lambda of: counts[of])
+    return language if counts[language] else None
+
+
+def says_nothing_new(reference: str, question: str) -> bool:
+    """Whether the question has every word, of Chinese every pair of characters, of the reference."""
+    return not set(_terms(reference)) - set(_terms(question))
+
+
+def leaks(rewrite: str, question: str, reference: str) -> bool:
+    """Whether a rewrite says of the reference what its question does not.
+
+    That is a number, or at least `LEAKED_SHARE` of what only the reference says.
+    """
+    gained = set(_terms(rewrite)) - set(_terms(question))
+    if (_numbers(rewrite) - _numbers(question)) & _numbers(reference):
+        return True
+    hidden = set(_content(reference)) - set(_terms(question))
+    return bool(hidden) and len(gained & hidden) >= LEAKED_SHARE * len(hidden)
+
+
+def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) -> Read:
+    """The rewrites of a model's reply, one a line, that can stand for the question by their words.
+
+    Raises ParseError (`too_few_rewrites`) where fewer than `n_rewrites` can.
+    """
+    read = Read([], [])
+    for line in lines_of(reply):
+        if fault := fault_in(line, question, reference, read.rewrites):
+            read.lost.append((line, fault))
+        else:
+            read.rewrites.append(line)
+    if len(read.rewrites) < n_rewrites:
+        why = Counter(fault for _, fault in read.lost)
+        told = "".join(f", {n} {fault}" for fault, n in sorted(why.items()))
+        raise ParseError(
+            "too_few_rewrites",
+            f"{len(read.rewrites)} usable rewrites of {n_rewrites} that are needed{told}.",
+        )
+    return read
+
+
+def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]) -> str | None:
+    """Why a rewrite cannot stand for its question beside `earlier` ones, by its words; None if it can.
+
+    Case, width, articles, quotes and the last stop do not make another text.
+    """
+    said = _comparable(rewrite)
+    if said == _comparable(question):
+        return COPY
+    if said in map(_comparable, earlier):
+        return SAME_WORDS
+    if image_tokens(rewrite) != image_tokens(question):
+        return TOKENS
+    if language_of(rewrite) != language_of(question):
+        return LANGUAGE
+    return LEAK if leaks(rewrite, question, reference) else None
+
+
+def kept_by_meaning(similarities: Sequence[Sequence[float]], band: Band, n_kept: int) -> Kept:
+    """The first `n_kept` rewrites whose meaning and style are right, by place from 0.
+
+    `similarities` is the cosine matrix of the question, in row 0, and its rewrites. A rewrite is
+    compared with those that were kept before it.
+    """
+    places: list[int] = []
+    lost: dict[int, str] = {}
+    for place in range(len(similarities) - 1):
+        row = similarities[place + 1]
+        if row[0] < band.lowest:
+            lost[place] = MEANING
+        elif row[0] > band.highest:
+            lost[place] = NEAR_COPY
+        elif any(row[other + 1] > band.between for other in places):
+            lost[place] = STYLE
+        elif len(places) == n_kept:
+            lost[place] = SURPLUS
+        else:
+            places.append(place)
+    return Kept(places, lost)
+
+
+# --- Words -----------------------------------------------------------------------------------------
+
+
+def _comparable(text: str) -> str:
+    return folded(text).rstrip("?？. ")
+
+
+def _terms(text: str) -> Iterator[str]:
+    """Words, and of Chinese every two characters that follow each other, in lower case."""
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        for run in _HAN_RUN.findall(word):
+            yield from (run[place : place + 2] for place in range(max(1, len(run) - 1)))
+        yield from filter(None, _HAN_RUN.split(word))
+
+
+def _content(text: str) -> Iterator[str]:
+    return (term for term in _terms(text) if term not in _PLAIN_WORDS)
+
+
+def _numbers(text: str) -> set[str]:
+    plain = unicodedata.normalize("NFKC", text)
+    return {*_NUMBERS.findall(plain), *written_numbers(plain)}

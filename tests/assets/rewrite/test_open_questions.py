@@ -1,0 +1,304 @@
+"""Open questions in several wordings: from entries to a release that is evaluated."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from methods.alignmmbench.published import read_published
+from methods.alignmmbench.tasks import CATEGORIES
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+
+MADE = ("candidates", "seeds", "seed_rewrites", "contexts")
+QUESTIONS = dg.AssetSelection.assets(*(["rewrite", name] for name in MADE))
+
+
+@dataclass
+class Made:
+    """A home whose questions were drafted and released, with nobody required to review them."""
+
+    world: World
+    run: Result
+
+    def rows(self, table: str) -> list[Row]:
+        return table_of(self.world, table)
+
+
+def table_of(world: World, table: str) -> list[Row]:
+    return world.rows(f"FROM rewrite.{table} ORDER BY ALL")
+
+
+def make(world: World, **settings: Row) -> Result:
+    world.write_settings({"rewrite": settings})
+    return world.run(ANY_ASSETS, assets=QUESTIONS)
+
+
+@pytest.fixture(scope="module")
+def base(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Not to be changed: tests go on from copies."""
+    root = tmp_path_factory.mktemp("open")
+    copy_of(released.root, root)
+    world = make_world(root, released.corpus)
+    run = make(world)
+    assert run.success, sentence(run)
+    release = world.release()
+    assert release.success, sentence(release)
+    return Made(world, run)
+
+
+@pytest.fixture
+def world(base: Made, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(base.world.root, tmp_path)
+    return make_world(tmp_path, base.world.corpus)
+
+
+# --- Candidates ------------------------------------------------------------------------------------
+
+
+def test_candidates_have_the_keywords_that_found_them(base: Made) -> None:
+    found = base.rows("candidates")
+    entries = {row["entry_id"]: row for row in base.world.rows("FROM ingest.entries")}
+    assert {row["task"] for row in found} >= {"Recognition", "Counting", "Coherence"}
+    for row in found:
+        entry = entries[row["entry_id"]]
+        text = " ".join([entry["title"], entry["caption"], *entry["categories"]]).casefold()
+        assert entry["image_id"] == row["image_id"]
+        assert all(keyword[:-1] in text for keyword in row["keywords"])
+    told = metadata(base.run, "rewrite/candidates")
+    assert told["entries"] == len(entries)
+    assert "Chart" in told["warning"]
+
+
+def test_listed_pictures_are_not_taken_and_are_counted(
+    world: World, base: Made, tmp_path: Path
+) -> None:
+    taken = sorted({row["image_id"] for row in base.rows("candidates")})
+    listed = tmp_path / "known.txt"
+    listed.write_text(f"# pictures of other benchmarks\n{taken[0].upper()}  a.png\n\n")
+    run = make(world, candidates={"excluded": str(listed)})
+    assert run.success, sentence(run)
+    assert {row["image_id"] for row in table_of(world, "candidates")} == set(taken[1:])
+    (lost,) = world.rows("FROM rewrite.failed WHERE stage = 'candidates'")
+    assert (lost["reason"], lost["set_id"]) == ("excluded", taken[0])
+
+
+def test_pictures_of_releases_are_excluded_by_name_and_nothing_left_is_a_warning(
+    world: World, base: Made
+) -> None:
+    of_seeds = {row["image_id"] for row in base.rows("seeds") + base.rows("contexts")}
+    assert make(world, candidates={"excluded_releases": ["alignmmbench"]}).success
+    taken = {row["image_id"] for row in base.rows("candidates")}
+    assert {row["image_id"] for row in table_of(world, "candidates")} == taken - of_seeds
+    # The image sets of the dialogues have every picture.
+    run = make(world, candidates={"excluded_releases": ["mmdu", "mmdu-instruct"]})
+    assert run.success and not table_of(world, "seeds")
+    assert metadata(run, "rewrite/seeds")["warning"].startswith("0 of 4 were asked for")
+
+
+def test_a_picture_that_looks_like_another_is_taken_once(world: World, base: Made) -> None:
+    one, other = sorted({row["image_id"] for row in base.rows("candidates")})[:2]
+    alike = [
+        {"image_id": each, "group_id": one, "n_urls": 1, "distance": 2} for each in (one, other)
+    ]
+    world.warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
+    assert make(world).success
+    left = {row["image_id"] for row in table_of(world, "candidates")}
+    assert len(left & {one, other}) == 1
+    (lost,) = world.rows("FROM rewrite.failed WHERE stage = 'candidates'")
+    assert lost["reason"] == "near_duplicate"
+    assert (left & {one, other}).pop() in lost["detail"]
+
+
+def test_keywords_are_settings(world: World) -> None:
+    assert make(world, candidates={"keywords": {"Chart": ["balloon"]}}).success
+    charts = [row for row in table_of(world, "candidates") if row["task"] == "Chart"]
+    assert charts and {tuple(row["keywords"]) for row in charts} == {("balloon",)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            {"excluded": "/nowhere/known.txt"},
+            "The list of pictures /nowhere/known.txt cannot be used",
+        ),
+        ({"excluded_releases": ["other"]}, "excluded_releases names other, but no such release"),
+    ],
+)
+def test_what_cannot_be_excluded_is_one_sentence(world: World, settings: Row, told: str) -> None:
+    assert sentence(make(world, candidates=settings)).startswith(told)
+
+
+# --- Drafts ----------------------------------------------------------------------------------------
+
+
+def test_seeds_are_of_different_tasks_and_shown_their_picture_and_caption(base: Made) -> None:
+    seeds = base.rows("seeds")
+    assert len(seeds) == 4 and len({row["task"] for row in seeds}) == 4
+    asked = [each for each in base.world.proxy.requests if each.task == "seed"]
+    assert len(asked) == 4 and all(len(each.images) == 1 for each in asked)
+    calls = base.world.ledger.find([row["call_key"] for row in seeds])
+    for row in seeds:
+        said = json.loads(calls[row["call_key"]].text)
+        assert (row["question"], row["reference"]) == (said["question"], said["reference"])
+        assert row["language"] == "en" and row["set_id"] == row["image_id"]
+
+
+def test_each_seed_has_five_rewrites_within_the_band(base: Made) -> None:
+    seeds = {row["seed_id"]: row for row in base.rows("seeds")}
+    rewrites = base.rows("seed_rewrites")
+    assert Counter(row["seed_id"] for row in rewrites) == dict.fromkeys(seeds, 5)
+    for row in rewrites:
+        assert row["original"] == seeds[row["seed_id"]]["question"] != row["rewrite"]
+        assert 0.6 <= row["similarity"] <= 0.99
+    assert metadata(base.run, "rewrite/seed_rewrites")["seeds with fewer than asked for"] == 0
+
+
+def test_an_incoherent_dialogue_has_its_error_and_a_coherent_one_has_none(base: Made) -> None:
+    dialogues = {row["task"]: row for row in base.rows("contexts")}
+    assert set(dialogues) == {"Coherence", "Incoherence"}
+    assert dialogues["Coherence"]["error"] is None
+    wrong = dialogues["Incoherence"]
+    assert any(wrong["error"] in turn["answer"] for turn in wrong["turns"][:-1])
+
+
+def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world: World, base: Made) -> None:
+    assert make(world).success
+    assert not world.proxy.requests
+    assert [table_of(world, name) for name in MADE] == [base.rows(name) for name in MADE]
+    assert make(world, seeds={"n_seeds": 6}).success
+    kept = table_of(world, "seeds")
+    assert len(kept) == 6 and all(row in kept for row in base.rows("seeds"))
+
+
+def test_chinese_is_a_setting(world: World) -> None:
+    bounds = {"highest_similarity": 1.0, "highest_between": 1.0, "lowest_similarity": 0.3}
+    run = make(
+        world,
+        seeds={"language": "zh", "tasks": ["Counting"], "n_seeds": 2},
+        contexts={"language": "zh"},
+        seed_rewrites=bounds,
+    )
+    assert run.success, sentence(run)
+    seeds = table_of(world, "seeds")
+    assert {(row["task"], row["question"]) for row in seeds} == {
+        ("Counting", "图中能分辨出多少个东西？")
+    }
+    assert len(table_of(world, "contexts")) == 2
+    assert world.release().success
+    (card,) = world.rows(
+        "SELECT * FROM release.releases JOIN release.current USING (release_id, name) "
+        "WHERE name = 'alignmmbench'"
+    )
+    assert card["language"] == "zh"
+
+
+def test_what_a_check_leaves_out_is_counted_by_reason(world: World) -> None:
+    run = make(world, seed_rewrites={"highest_similarity": 0.95})
+    assert run.success, sentence(run)
+    lost = world.rows("FROM rewrite.failed WHERE stage = 'seed_rewrites'")
+    assert {row["reason"] for row in lost} == {"hardly_changed"}
+    assert all("similarity to the question 0.9" in row["detail"] for row in lost)
+    assert all(row["similarity"] <= 0.95 for row in table_of(world, "seed_rewrites"))
+    told = metadata(run, "rewrite/seed_rewrites")
+    assert told["seeds with fewer than asked for"] > 0 and "hardly_changed" in told["reasons"]
+
+
+def test_who_asks_for_none_has_none_and_is_told(world: World) -> None:
+    run = make(world, seeds={"n_seeds": 0}, contexts={"n_dialogues": 0})
+    assert run.success, sentence(run)
+    assert [len(table_of(world, name)) for name in MADE[1:]] == [0, 0, 0]
+
+
+def test_more_than_there_are_pictures_is_a_warning(world: World) -> None:
+    run = make(world, seeds={"n_seeds": 500, "tasks": ["Counting"]})
+    assert run.success, sentence(run)
+    n = len(table_of(world, "seeds"))
+    assert metadata(run, "rewrite/seeds")["warning"].startswith(f"{n} of 500 were asked for")
+
+
+@pytest.mark.parametrize(
+    ("asset", "settings"),
+    [
+        ("seeds", {"tasks": ["Coherence"]}),
+        ("seeds", {"tasks": ["Chart", "Chart"]}),
+        ("seeds", {"language": "fr"}),
+        ("candidates", {"keywords": {"Dreaming": ["sheep"]}}),
+        ("seed_rewrites", {"lowest_similarity": 0.99}),
+    ],
+)
+def test_a_wrong_setting_is_refused(world: World, asset: str, settings: Row) -> None:
+    run = make(world, **{asset: settings})
+    assert not run.success and f"rewrite.{asset}" in sentence(run)
+
+
+# --- Review, release, evaluation -------------------------------------------------------------------
+
+
+def test_every_text_is_queued_with_its_picture_and_what_helps_to_decide(base: Made) -> None:
+    queued = {row["item_id"]: row for row in base.world.rows("FROM review.queue")}
+    for seed in base.rows("seeds"):
+        row = queued[seed["seed_id"]]
+        content, context = json.loads(row["content"]), json.loads(row["context"])
+        assert row["kind"] == "reference" and row["image_ids"] == [seed["image_id"]]
+        assert (content["question"], content["reference"]) == (seed["question"], seed["reference"])
+        assert context["why"] == [f"AlignMMBench, {seed['task']}"] and context["captions"]
+    assert all(queued[row["rewrite_id"]]["kind"] == "rewrite" for row in base.rows("seed_rewrites"))
+    for dialogue in base.rows("contexts"):
+        row = queued[dialogue["dialogue_id"]]
+        assert row["kind"] == "dialogue"
+        planted = [f"planted error: {dialogue['error']}"] if dialogue["error"] else []
+        assert json.loads(row["context"])["why"][1:] == planted
+
+
+def test_wordings_of_a_seed_are_a_group_with_its_labels_and_reference(base: Made) -> None:
+    world = base.world
+    (card,) = world.rows("FROM release.releases WHERE name = 'alignmmbench'")
+    assert (card["benchmark"], card["language"], card["n_items"]) == ("alignmmbench", "en", 26)
+    items = world.rows("FROM release.items WHERE release_id = $of", of=card["release_id"])
+    sizes = Counter(row["group_id"] for row in items)
+    assert sorted(sizes.values()) == [1, 1, 6, 6, 6, 6]
+    for row in items:
+        labels = dict(row["labels"])
+        assert labels["category"] == CATEGORIES[labels["task"]] and labels["language"] == "en"
+        assert row["item_id"].startswith(f"{row['group_id']}-")
+    for picture in world.rows("FROM release.images WHERE release_id = $of", of=card["release_id"]):
+        assert picture["page_url"] and picture["attribution"]
+
+
+def test_the_published_form_is_read_again(base: Made) -> None:
+    (folder,) = (base.world.home / "releases").glob("alignmmbench-*")
+    lines = (folder / "metadata.jsonl").read_text().splitlines()
+    items = {item.item_id: item for item in read_published("metadata.jsonl", lines)}
+    assert len(items) == 26
+    for seed in base.rows("seeds"):
+        first = items[f"{seed['seed_id']}-0"]
+        assert first.turns[0].question == f"<ImageHere>\n{seed['question']}"
+        assert first.turns[0].references == {"answer": seed["reference"]}
+        assert first.group_id == seed["seed_id"]
+    for dialogue in base.rows("contexts"):
+        item = items[f"{dialogue['dialogue_id']}-0"]
+        given = [turn.given for turn in item.turns]
+        assert given == [*(turn["answer"] for turn in dialogue["turns"][:-1]), None]
+    assert all((folder / image).is_file() for item in items.values() for image in item.images)
+
+
+def test_the_careful_model_is_above_the_careless_one(world: World) -> None:
+    assert world.evaluate().success and world.score().success
+    found = {
+        row["model"]: row["value"]
+        for row in world.rows(
+            "SELECT model, value FROM evaluate.scores WHERE benchmark = 'alignmmbench' "
+            "AND metric = 'Rating' AND aggregation = 'micro' AND form = 'floor' "
+            "AND subset_label = ''"
+        )
+    }
+    assert found["careful"] > found["careless"] + 1
+    assert world.rows(
+        "FROM evaluate.scores WHERE benchmark = 'alignmmbench' AND metric = 'Alignment score'"
+    )

@@ -1,0 +1,133 @@
+"""Which pictures are candidates of which task, why others are not, and drawing among them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.alignmmbench.candidates import Candidate, Pictured, Removed, candidates, drawn
+from methods.alignmmbench.keywords import KEYWORDS, found_keywords
+from methods.alignmmbench.tasks import CATEGORIES, is_chinese
+
+WORDS = {"Counting": ("two", "三只"), "Recognition": ("butterfly", "fruit")}
+
+
+def pictured(number: int, image: str, text: str) -> Pictured:
+    return Pictured(f"entry {number}", image, (text,))
+
+
+# --- Keywords --------------------------------------------------------------------------------------
+
+
+def test_every_task_has_keywords_in_both_languages_and_none_twice() -> None:
+    assert set(KEYWORDS) == set(CATEGORIES)
+    for words in KEYWORDS.values():
+        assert {is_chinese(word) for word in words} == {True, False}
+        assert len(set(words)) == len(words) and all(word == word.strip() for word in words)
+
+
+@pytest.mark.parametrize(
+    ("text", "keyword", "is_there"),
+    [
+        ("Two boats", "two", True),
+        ("A network of canals", "two", False),
+        ("Boats at noon", "boat", True),
+        ("Fruit dishes", "dish", True),
+        ("Two butterflies", "butterfly", True),
+        ("TWO mills", "two", True),
+        ("A subway\n map of Tollen", "subway map", True),
+        ("三只风车", "三只", True),
+        ("风车", "三只", False),
+    ],
+)
+def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(
+    text: str, keyword: str, is_there: bool
+) -> None:
+    assert bool(found_keywords([text], [keyword])) == is_there
+
+
+def test_no_keyword_spans_two_texts() -> None:
+    assert found_keywords(["An old subway", "map of Tollen"], ["subway map"]) == ()
+
+
+# --- Candidates ------------------------------------------------------------------------------------
+
+
+def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
+    entries = [
+        pictured(1, "a", "Two butterflies"),
+        pictured(2, "a", "Two more"),
+        pictured(3, "b", "Two of a kind, seen again"),
+        pictured(4, "c", "A lighthouse"),
+        pictured(5, "d", "Fruit"),
+        pictured(6, "e", "Fruit on a table"),
+        pictured(7, "f", "fruit"),
+    ]
+    groups = {"a": "a", "b": "a", "d": "d", "e": "d"}
+    found = candidates(entries, WORDS, groups, {"d"})
+    assert found.candidates == [
+        Candidate("Counting", "entry 1", "a", ("two",)),
+        Candidate("Recognition", "entry 1", "a", ("butterfly",)),
+        Candidate("Recognition", "entry 7", "f", ("fruit",)),
+    ]
+    assert found.removed == [
+        Removed("entry 2", "a", "exact_duplicate", "a"),
+        Removed("entry 3", "b", "near_duplicate", "a"),
+        Removed("entry 4", "c", "no_keyword"),
+        Removed("entry 5", "d", "excluded"),
+        Removed("entry 6", "e", "near_excluded"),
+    ]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abcdef"),
+            st.sampled_from(["two", "three", "fruit", "two fruits", "三只"]),
+        ),
+        max_size=12,
+    ),
+    st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("ab")),
+    st.sets(st.sampled_from("abcdef")),
+)
+def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(
+    texts: list[tuple[str, str]], groups: dict[str, str], excluded: set[str]
+) -> None:
+    entries = [pictured(number, *each) for number, each in enumerate(texts)]
+    found = candidates(entries, WORDS, groups, excluded)
+    taken = {each.entry_id for each in found.candidates}
+    removed = [each.entry_id for each in found.removed]
+    assert sorted([*taken, *removed]) == sorted(entry.entry_id for entry in entries)
+    images = {(each.entry_id, each.image_id) for each in found.candidates}
+    alike = [groups.get(image, image + " alone") for _, image in images]
+    assert len(set(alike)) == len(alike)
+    assert not {image for _, image in images} & excluded
+
+
+# --- Drawing ---------------------------------------------------------------------------------------
+
+POOL = [
+    Candidate(task, f"e{image}", image, ("word",))
+    for task, images in (("Counting", "abc"), ("Recognition", "ab"), ("Writing", ""))
+    for image in images
+]
+TASKS = ["Counting", "Recognition", "Writing"]
+
+
+@given(st.integers(0, 8), st.integers(0, 50))
+def test_tasks_take_turns_and_asking_for_more_keeps_what_there_is(n: int, seed: int) -> None:
+    some, more = drawn(POOL, TASKS, n, seed), drawn(POOL, TASKS, n + 1, seed)
+    assert len(some) == min(n, len(POOL)) and more[:n] == some
+    assert len(set(some)) == len(some)
+    counts = [sum(each.task == task for each in some) for task in TASKS]
+    # Recognition has two pictures, and Writing none.
+    assert counts[2] == 0 and (n > 4 or abs(counts[0] - counts[1]) <= 1)
+
+
+@given(st.integers(0, 50))
+def test_pictures_differ_as_long_as_they_can(seed: int) -> None:
+    two = drawn(POOL, TASKS, 2, seed)
+    assert len({each.image_id for each in two}) == 2
+
+
+def test_other_tasks_are_not_drawn() -> None:
+    assert {each.task for each in drawn(POOL, ["Counting"], 9, 0)} == {"Counting"}

@@ -1,0 +1,146 @@
+"""Whether a rewrite can stand for its question: by its words, and by similarities."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.prompts.parsing import ParseError
+from methods.rewriting.checks import (
+    Band,
+    fault_in,
+    kept_by_meaning,
+    language_of,
+    leaks,
+    read_rewrites,
+    says_nothing_new,
+)
+
+QUESTION = "How many mills are there?"
+REFERENCE = "There are three red mills in a field by a canal."
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How many mills?", "en"),
+        ("Combien de moulins y a-t-il ?", "en"),
+        ("图中有几座风车？", "zh"),
+        ("请问，BMW 的标志在哪里？", "zh"),
+        ("What does 出口 on the sign mean?", "en"),
+        ("Сколько мельниц?", "other"),
+        ("1 + 1 = ?", None),
+        ("", None),
+    ],
+)
+def test_the_language_is_the_script_of_most_of_a_text(text: str, language: str | None) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "reason"),
+    [
+        ("Please count the mills.", None),
+        ("how many   mills are there", "copy_of_the_question"),
+        ("“How many mills are there？”", "copy_of_the_question"),
+        ("Count the mills!", "same_words"),
+        ("图中有几座风车？", "other_language"),
+        ("How many mills are in <image-1>?", "image_token"),
+        ("Are there three mills?", "gives_answer_away"),
+        ("Are there 3 mills?", "gives_answer_away"),
+        ("How many red mills are in the field by the canal?", "gives_answer_away"),
+        ("How many red mills are there?", None),
+    ],
+)
+def test_why_a_rewrite_cannot_stand_for_its_question(rewrite: str, reason: str | None) -> None:
+    assert fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"]) == reason
+
+
+def test_a_short_answer_is_given_away_by_its_one_word() -> None:
+    assert leaks("What is the colour of the red kite?", "What colour has the kite?", "Red.")
+    assert not leaks("Which colour is that kite?", "What colour has the kite?", "Red.")
+
+
+def test_a_chinese_answer_is_given_away_by_its_characters() -> None:
+    assert leaks("红色的风筝是什么颜色？", "风筝是什么颜色？", "红色的。")
+    assert not leaks("请问，风筝是什么颜色？", "风筝是什么颜色？", "红色的。")
+
+
+def test_a_reference_says_something_that_its_question_does_not() -> None:
+    assert says_nothing_new("Three mills.", "Are there three mills or four?")
+    assert not says_nothing_new("Yes.", "Are there three mills?")
+    assert says_nothing_new("三座风车", "图中有三座风车吗？")
+
+
+# --- Replies ---------------------------------------------------------------------------------------
+
+
+def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
+    reply = (
+        f"1. Count the mills.\n2. {QUESTION}\n\n3. Are there three?\n4. What number of mills is it?"
+    )
+    read = read_rewrites(reply, QUESTION, REFERENCE, 2)
+    assert read.rewrites == ["Count the mills.", "What number of mills is it?"]
+    assert read.lost == [
+        (QUESTION, "copy_of_the_question"),
+        ("Are there three?", "gives_answer_away"),
+    ]
+
+
+def test_too_few_are_refused_with_the_reasons() -> None:
+    with pytest.raises(ParseError) as caught:
+        read_rewrites(f"Count them.\n{QUESTION}\n几座？", QUESTION, REFERENCE, 2)
+    assert caught.value.reason == "too_few_rewrites"
+    assert caught.value.detail == (
+        "1 usable rewrites of 2 that are needed, 1 copy_of_the_question, 1 other_language."
+    )
+
+
+@given(st.lists(st.text("ab \n?三", max_size=12), max_size=6).map("\n".join))
+def test_what_is_kept_is_distinct_and_every_line_is_kept_or_lost(reply: str) -> None:
+    read = read_rewrites(reply, "a b?", "A long answer.", 0)
+    assert len(set(read.rewrites)) == len(read.rewrites)
+    lines = [line for line in reply.splitlines() if line.strip()]
+    assert len(read.rewrites) + len(read.lost) == len(lines)
+
+
+# --- Similarities ----------------------------------------------------------------------------------
+
+BAND = Band(0.6, 0.98, 0.9)
+
+
+def test_meaning_style_and_number_are_kept_within_the_band() -> None:
+    # The question, and rewrites: like it, nearly the same as the first, far, a copy, like it, like it.
+    to_question = [0.8, 0.8, 0.5, 0.99, 0.7, 0.7]
+    n = len(to_question) + 1
+    matrix = [[1.0 if one == other else 0.75 for other in range(n)] for one in range(n)]
+    for place, value in enumerate(to_question, start=1):
+        matrix[0][place] = matrix[place][0] = value
+    matrix[1][2] = matrix[2][1] = 0.95
+    kept = kept_by_meaning(matrix, BAND, 2)
+    assert kept.places == [0, 4]
+    assert kept.lost == {
+        1: "same_style",
+        2: "other_meaning",
+        3: "hardly_changed",
+        5: "more_than_needed",
+    }
+
+
+@given(
+    st.integers(0, 7).flatmap(
+        lambda n: st.lists(
+            st.lists(st.floats(-1, 1), min_size=n + 1, max_size=n + 1),
+            min_size=n + 1,
+            max_size=n + 1,
+        )
+    ),
+    st.integers(0, 5),
+)
+def test_each_rewrite_is_kept_or_lost_and_none_too_many(
+    matrix: list[list[float]], n_kept: int
+) -> None:
+    kept = kept_by_meaning(matrix, BAND, n_kept)
+    assert sorted([*kept.places, *kept.lost]) == list(range(len(matrix) - 1))
+    assert len(kept.places) <= n_kept
+    for place in kept.places:
+        assert BAND.lowest <= matrix[place + 1][0] <= BAND.highest

@@ -7,8 +7,9 @@ categories, matched as the topics of a corpus are; which pictures become candida
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from methods.alignmmbench.tasks import CATEGORIES, is_chinese
+from methods.alignmmbench.tasks import CATEGORIES
 from methods.ingest.topics import Topic, topics_of
+from methods.words import is_chinese
 
 _ENGLISH: Mapping[str, str] = {
     "Description": "scenery, landscape, view, panorama, street, still life, poster, cartoon, map",

@@ -33,6 +33,7 @@ from tests.assets.world import (
 from tests.doubles.garbling_proxy import Asked
 
 N_ITEMS = 10
+TRANSLATIONS = dg.AssetSelection.assets(["choice", "translations"])
 ITEMS = dg.AssetSelection.assets(["choice", "items"])
 FEW = {"choice__items": {"config": {"n_items": N_ITEMS}}}
 
@@ -61,7 +62,7 @@ def written(
     copy_of(released.root, root)
     world = make_world(root, released.corpus)
     world.write_settings({"choice": {"items": {"n_items": N_ITEMS}}})
-    run = world.run(ANY_ASSETS, assets=ITEMS)
+    run = world.run(ANY_ASSETS, assets=ITEMS | TRANSLATIONS)
     assert run.success
     asked = world.proxy.asked("item")
     release = world.release()
@@ -303,16 +304,16 @@ def test_no_file_of_the_test_split_has_an_answer(written: Written, name: str) ->
         for file in exported.rglob("*")
         if file.is_file() and file.parent.name != "images"
     }
-    for name in ("mmbench.parquet", "mmbench-circular.parquet"):
+    for packed_name in ("mmbench.parquet", "mmbench-circular.parquet"):
         # What is packed is looked at, too.
-        texts[name] += all_of_parquet(exported / name)
+        texts[packed_name] += all_of_parquet(exported / packed_name)
     assert {"mmbench.tsv", "mmbench-circular.tsv", "card.json", "tables.json", "README.md"} <= set(
         texts
     )
-    for name in ("mmbench.tsv", "mmbench-circular.tsv"):
-        packed = tsv_lines_of((exported / name).with_suffix(".parquet"))
-        for lines in (texts[name].splitlines(keepends=True), packed):
-            items = list(read_published(name, lines))
+    for table_name in ("mmbench.tsv", "mmbench-circular.tsv"):
+        packed = tsv_lines_of((exported / table_name).with_suffix(".parquet"))
+        for lines in (texts[table_name].splitlines(keepends=True), packed):
+            items = list(read_published(table_name, lines))
             assert len(items) == 6 and all(not item.turns[0].references for item in items)
     tables = json.loads(texts["tables.json"])
     assert tables["references"] == [] and len(tables["items"]) == 6

@@ -209,7 +209,7 @@ COMMENT ON COLUMN evaluate.judge_quality.other IS 'Whom the judge is compared wi
 COMMENT ON COLUMN evaluate.judge_quality.origin IS 'Where people''s scores are from: internal (decisions of the review) or external (an imported file); else empty.';
 COMMENT ON COLUMN evaluate.judge_quality.metric IS 'Dimension that was scored; the last of a benchmark is the overall one.';
 COMMENT ON COLUMN evaluate.judge_quality.level IS 'What is compared: answer, item (means of a model over a dialogue or a group), model (means over all its answers); else empty.';
-COMMENT ON COLUMN evaluate.judge_quality.measure IS 'Which figure: agreement (pearson, spearman, kendall, mae; on a scale of 1 to 10 fuzzy_accuracy, strict_accuracy, quadratic_kappa), distribution, length, replicates or a share of variance.';
+COMMENT ON COLUMN evaluate.judge_quality.measure IS 'Which figure: agreement (such as pearson or fuzzy_accuracy), distribution, length, replicates or a share of variance.';
 COMMENT ON COLUMN evaluate.judge_quality.model IS 'Model that the figure is of; empty where it is of all.';
 COMMENT ON COLUMN evaluate.judge_quality.subset_label IS 'Label of the items that the figure is of, such as task; empty for all.';
 COMMENT ON COLUMN evaluate.judge_quality.subset_value IS 'Value of that label; empty for all.';

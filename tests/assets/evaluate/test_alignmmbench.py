@@ -181,10 +181,9 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
     responses = tmp_path / "responses.jsonl"
     responses.write_text("".join(json.dumps(row) + "\n" for row in answers))
     config = {"release": "alignmmbench-imported", "file": str(responses), "model": "careful"}
-    assert world.run("import_predictions", {"import": {"config": config}}).success
+    assert world.run("import_predictions", {"take_predictions": {"config": config}}).success
     world.write_settings({"evaluate": {"scores": {"n_resamples": 100}}})
-    given = {"evaluate__answers": {"config": {"models": ["no-images:careful"]}}}
-    assert world.run(ANY_ASSETS, given, assets=ASKING | SCORING).success
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     found = scores(world)
     # The judge reads no picture: the same answers have the same ratings.
     assert found["Rating", "micro", "file:careful"] == scores(rated)["Rating", "micro", "careful"]

@@ -338,7 +338,11 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     new = [call for call in Ledger(copied.home / "ledger.sqlite") if call.key not in known]
     assert [call.stage for call in new].count("dialogue.summaries") == 1
     assert 0 < len(new) < len(known) / 10
+    # In samples another answer takes the place of one that is gone, and a letter is read from words.
+    sampled = ("evaluate.second_readings", "evaluate.judge_probes")
     for call in new:
+        if call.stage in sampled or call.request["prompt_version"].startswith("choice/extract@"):
+            continue
         parts = [part for message in call.request["messages"] for part in message["parts"]]
         shown = {part["image"] for part in parts if isinstance(part, dict)}
         text = "".join(part for part in parts if isinstance(part, str))

@@ -58,11 +58,12 @@ def test_a_changed_setting_marks_its_asset(ui: Ui) -> None:
     assert seen(ui, nothing=True) == {}
 
 
-def test_a_changed_prompt_marks_the_asset_that_asks_with_it(ui: Ui, inputs: Path) -> None:
+def test_a_changed_prompt_marks_the_assets_that_ask_with_it(ui: Ui, inputs: Path) -> None:
     judge = inputs / "prompts" / "mmdu" / "judge.md"
     kept = judge.read_text()
     judge.write_text(kept + "\nBe strict.\n")
-    assert seen(ui) == {"evaluate/judgments": ["has a new code version"]}
+    asking = ("evaluate/judgments", "evaluate/judge_probes")
+    assert seen(ui) == dict.fromkeys(asking, ["has a new code version"])
     judge.write_text(kept)
     assert seen(ui, nothing=True) == {}
 

@@ -262,9 +262,13 @@ class TestImport:
     )
     def test_what_is_no_such_file_is_one_sentence(self, tmp_path, data, words):
         (tmp_path / "in.csv").write_bytes(data)
-
-        with pytest.raises(NotASpreadsheet, match=words):
-            list(read_csv(tmp_path / "in.csv"))
+        # The limit of a cell is the process's: whoever imported a benchmark before has raised it.
+        limit = csv.field_size_limit(131_072)
+        try:
+            with pytest.raises(NotASpreadsheet, match=words):
+                list(read_csv(tmp_path / "in.csv"))
+        finally:
+            csv.field_size_limit(limit)
 
 
 def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):

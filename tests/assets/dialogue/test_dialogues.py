@@ -297,7 +297,7 @@ def test_too_many_losses_leave_the_earlier_rows_and_stop_what_stands_on_them(
 def test_too_many_lost_rewrites_leave_the_earlier_ones(again: World) -> None:
     before = generated(again)
     again.proxy.rewrite(lambda asked: asked.task == "rewrite", "I would rather not.")
-    run = again.run("rewrite")
+    run = again.run("rewrite", assets=dg.AssetSelection.assets(["rewrite", "rewrites"]))
     assert not run.success
     # One for each of the ten dialogues.
     assert sentence(run).startswith(

@@ -107,8 +107,12 @@ class ModelContestant:
     ) -> ContestantReply:
         """What the model says; neither an error's text nor an answer that was cut off is one.
 
+        A question whose picture the release lacks is asked without images alone.
+
         Where no other item has images to send, the model is not asked, and the answer is lost.
         """
+        if ask.lacks is not None and ablation_of(self.name) != NO_IMAGES:
+            return _not_made("no_image", ask.lacks)
         try:
             messages = self._sent(ask.messages, item)
         except NoOtherImages as error:
@@ -182,10 +186,10 @@ class ImportedPredictions:
         return ContestantReply({**row, "status": status, "answer": text})
 
 
-def _not_made(reason: str, error: UserError) -> ContestantReply:
+def _not_made(reason: str, why: UserError | str) -> ContestantReply:
     """A failure without a call: the release lacks what the contestant needs."""
     row = {"status": "failed", "answer": None, "call_key": None}
-    return ContestantReply(row, (reason, str(error)))
+    return ContestantReply(row, (reason, str(why)))
 
 
 def contestants(

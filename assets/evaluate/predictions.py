@@ -126,7 +126,7 @@ def import_predictions(warehouse: Warehouse, release: str, file: Path, model: st
         name,
         found,
         len(items) - found.n_items,
-        sum("key" not in item.turns[0].references for item in items),
+        sum(not item.turns[-1].references for item in items),
         before["file"] if before else None,
         before is not None and before["content_hash"] == found.content_hash,
     )

@@ -153,10 +153,10 @@ def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
 
 
 def _why(failed: Sequence[Row]) -> str:
-    """Counts by reason; where nothing was asked at all, what the benchmark says of it."""
+    """Counts by reason; where no picture was there at all, what the benchmark says of it."""
     counted = Counter(row["reason"] for row in failed)
     why = in_words(counted)
-    return f"{why}: {failed[0]['detail'].rstrip('.')}" if [*counted] == ["not_asked"] else why
+    return f"{why}: {failed[0]['detail'].rstrip('.')}" if [*counted] == ["no_image"] else why
 
 
 def _sentence(row: Row, limit: float) -> str:

@@ -57,7 +57,8 @@ class Ask:
     `turns_left_out` counts the oldest turns that `messages` lack, `images_left_out` the images that
     were left out at random; `in_a_grid` sends all images as one numbered picture. Where it
     `can_be_shorter` and is too long, nothing is recorded, and the generator asks the same trial and
-    turn again, with less.
+    turn again, with less. `lacks` says, in a sentence, what a model would need to see and the release
+    does not have: no model is asked, unless it is to answer without images; others answer all the same.
     """
 
     trial: str
@@ -67,6 +68,7 @@ class Ask:
     images_left_out: int = 0
     in_a_grid: bool = False
     can_be_shorter: bool = False
+    lacks: str | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
 
-COLUMNS = ("prediction", "pred", "output")
+COLUMNS = ("prediction", "predict", "pred", "output")
 """Where a file has its predictions: the first of these that it has."""
 OUTPUT = "output"
 """The column that published files have the right answers in."""

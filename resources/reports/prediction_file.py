@@ -12,7 +12,9 @@ from methods.evaluation.predictions import COLUMNS, PredictionError
 from methods.evaluation.published import PublishedError
 from resources.reports.record_file import read_records
 
-KEPT = frozenset((*COLUMNS, "index", "g_index", "item_id", "id", "task", "options", *LETTERS))
+KEPT = frozenset(
+    (*COLUMNS, "index", "g_index", "item_id", "question_id", "id", "task", "options", *LETTERS)
+)
 """Columns that say what a row is of and what was predicted; others, such as images, are not kept."""
 
 

@@ -158,8 +158,8 @@ def test_the_export_is_the_file_row_for_row(rated: World) -> None:
     assert written.read_text() == (rated.root / "published" / "metadata.jsonl").read_text()
 
 
-def test_without_the_pictures_nothing_is_asked_and_the_reason_is_said(
-    make_world: MakeWorld, offline: str, tmp_path: Path
+def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_rated(
+    rated: World, make_world: MakeWorld, offline: str, tmp_path: Path
 ) -> None:
     (tmp_path / "corpus").mkdir()
     world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
@@ -173,6 +173,21 @@ def test_without_the_pictures_nothing_is_asked_and_the_reason_is_said(
     assert world.warehouse.count("release.images") == 0
     assert not asked.success
     assert "is not in this release: import it again with the folder of its pict" in sentence(asked)
+
+    answers = rated.rows(
+        "SELECT item_id AS question_id, answer AS predict FROM evaluate.answers "
+        "WHERE model = 'careful' AND status = 'answered'"
+    )
+    responses = tmp_path / "responses.jsonl"
+    responses.write_text("".join(json.dumps(row) + "\n" for row in answers))
+    config = {"release": "alignmmbench-imported", "file": str(responses), "model": "careful"}
+    assert world.run("import_predictions", {"take_predictions": {"config": config}}).success
+    world.write_settings({"evaluate": {"scores": {"n_resamples": 100}}})
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+    found = scores(world)
+    # The judge reads no picture: the same answers have the same ratings.
+    assert found["Rating", "micro", "file:careful"] == scores(rated)["Rating", "micro", "careful"]
+    assert ("Rating", "micro", "no-images:careful") in found
 
 
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")

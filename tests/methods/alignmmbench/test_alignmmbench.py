@@ -8,7 +8,7 @@ import pytest
 
 from methods.alignmmbench import ANSWER, Alignmmbench
 from methods.alignmmbench.judging import RATING
-from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript, Unasked
+from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judgment, Place, replay
 from methods.evaluation.metrics import Scored
@@ -40,7 +40,7 @@ def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
     given, asked = drive(BENCHMARK.ask(ITEM, Limits()), lambda _: YES)
 
     assert given == Given("plain", 1, "A cat.")
-    assert isinstance(asked, Ask) and asked.turn == 2
+    assert isinstance(asked, Ask) and asked.turn == 2 and asked.lacks is None
     assert asked.messages == (
         Message("user", (Image("sha"), Text("\nWhat is it?"))),
         Message.of("assistant", "A cat."),
@@ -48,14 +48,18 @@ def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
     )
 
 
-def test_without_its_picture_nothing_is_asked_and_the_reason_says_what_to_do() -> None:
+def test_without_its_picture_the_question_says_what_it_lacks_and_what_to_do() -> None:
     without = replace(
         ITEM, turns=(replace(ITEM.turns[0], image_positions=()), ITEM.turns[1]), image_ids=()
     )
-    (step,) = drive(BENCHMARK.ask(without, Limits()), lambda _: YES)
+    given, asked = drive(BENCHMARK.ask(without, Limits()), lambda _: YES)
 
-    assert isinstance(step, Unasked) and step.turn == 2
-    assert step.why.startswith("The picture images/7.jpg is not in this release: import it again")
+    assert given == Given("plain", 1, "A cat.")
+    assert isinstance(asked, Ask) and asked.messages[0] == Message.of("user", "What is it?")
+    assert asked.lacks is not None
+    assert asked.lacks.startswith(
+        "The picture images/7.jpg is not in this release: import it again"
+    )
 
 
 def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:

@@ -1,0 +1,24 @@
+"""Which question a row of responses on AlignMMBench is of: {question_id, predict}, a line each.
+
+What belongs here: that. Rows of other forms name it by `item_id` or `id`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.cells import Row
+from methods.evaluation.items import Item
+from methods.evaluation.predictions import Place, Unplaced
+
+IDS = ("question_id", "item_id", "id")
+
+
+def places(items: Sequence[Item], rows: Sequence[Row]) -> list[Place | Unplaced]:
+    """The question of each row."""
+    known = {item.item_id for item in items}
+    return [_place(row.cells, known) for row in rows]
+
+
+def _place(cells: Mapping[str, str], known: set[str]) -> Place | Unplaced:
+    item_id = next((cells[name] for name in IDS if cells.get(name)), "")
+    return Place(item_id, PLAIN) if item_id in known else "unknown"

@@ -96,11 +96,11 @@ def find_neighbours(
 
 def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iterator[Pairs]:
     """`work` applied to each part in as many threads as torch may use; results in order."""
-    import torch
-
     if len(parts) < 2:
         yield from map(work, parts)
         return
+    import torch
+
     pool = ThreadPoolExecutor(torch.get_num_threads())
     try:
         yield from pool.map(work, parts)

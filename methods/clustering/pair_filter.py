@@ -14,7 +14,7 @@ full vectors whether a pair is within tau (`neighbours.py`).
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,20 +40,20 @@ float32."""
 CHECK_COST = {"float32": 80_000, "bfloat16": 500_000}
 """Comparing one pair in full takes as long as this many multiply-adds of a tile; measured."""
 
+Heads: TypeAlias = Any
+"""Some rows' heads in the form that their filter multiplies: a tensor of torch, or an array."""
+
 
 @dataclass(frozen=True)
 class PairFilter:
-    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16.
-
-    If there are few vectors, the heads are the vectors themselves, shape (n, d).
-    """
+    """Heads of n vectors, shape (n, width + 1): float32, or the bits of bfloat16 as int16."""
 
     heads: NDArray[np.float32] | NDArray[np.int16]
     bound: float
     """A pair whose heads have a smaller product is not within tau."""
 
-    def select(self, rows: NDArray[np.intp] | slice) -> "torch.Tensor":
-        """Heads of some rows, on the device that multiplies them."""
+    def select(self, rows: NDArray[np.intp] | slice) -> Heads:
+        """Heads of some rows, a tensor on the device that multiplies them."""
         import torch
 
         heads = torch.from_numpy(self.heads[rows])
@@ -62,7 +62,7 @@ class PairFilter:
         return heads.to(_device())
 
     def candidates(
-        self, left: "torch.Tensor", right: "torch.Tensor"
+        self, left: Heads, right: Heads
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Positions in `left` and `right` of the pairs that can be within tau, tile by tile."""
         import torch
@@ -91,10 +91,28 @@ class PairFilter:
         return np.flatnonzero(products.float().numpy() >= np.float32(self.bound))
 
 
+class FullProducts(PairFilter):
+    """The filter of few vectors, whose heads are the vectors themselves, shape (n, d), float32.
+
+    numpy multiplies them, as importing torch takes longer than these products.
+    """
+
+    def select(self, rows: NDArray[np.intp] | slice) -> Heads:
+        """Some of the vectors, an array."""
+        return self.heads[rows]
+
+    def candidates(
+        self, left: Heads, right: Heads
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Positions of the pairs that can be within tau, all at once."""
+        near, other = np.nonzero(left @ right.T >= np.float32(self.bound))
+        yield near, other
+
+
 def make_pair_filter(vectors: NDArray[np.float32], tau: float) -> PairFilter:
     """A filter for unit vectors, shape (n, d), with the head width that costs least on a sample."""
     if len(vectors) <= FULL_PRODUCTS_UP_TO:
-        return PairFilter(vectors, tau - MARGIN["float32"])
+        return FullProducts(vectors, tau - MARGIN["float32"])
     axes = _principal_axes(vectors)
     number = "bfloat16" if _multiplies_bfloat16() else "float32"
     bound = tau - MARGIN[number]

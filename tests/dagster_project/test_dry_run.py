@@ -100,7 +100,9 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
     done = command(DRY_RUN, tmp_path / "home", LOOM_PROFILE="nope")
 
     assert done.returncode == 2
-    assert done.stderr == "There is no profile 'nope' in models.yaml; it has offline, offline-two-judges, openai.\n"
+    assert done.stderr == (
+        "There is no profile 'nope' in models.yaml; it has offline, offline-two-judges, openai.\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,7 +19,7 @@ import dagster as dg
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
-from dagster_project.instance import open_instance, prepare_dagster_home
+from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
 from dagster_project.jobs import run_job
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from methods.errors import UserError
@@ -54,7 +54,8 @@ def main() -> int:
     try:
         with held, open_instance() as instance:
             end_dead_runs(instance)
-            failed = _run(definitions, instance)
+            with databases_kept_open():
+                failed = _run(definitions, instance)
         if not failed:
             gateway.budget.finish(UNFINISHED)
     finally:

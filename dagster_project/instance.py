@@ -9,7 +9,8 @@ import os
 import shutil
 import sqlite3
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,6 +50,22 @@ def open_instance() -> dg.DagsterInstance:
         if not all((folder / path).exists() for path in DATABASES):
             _make(folder)
         return dg.DagsterInstance.get()
+
+
+@contextmanager
+def databases_kept_open() -> Iterator[None]:
+    """Hold a connection to each of the instance's databases in the block.
+
+    Dagster opens one for each event and closes it again, and SQLite empties its log when the last one
+    closes: a demo takes a second less when one stays open.
+    """
+    with ExitStack() as stack:
+        for path in DATABASES:
+            connection = sqlite3.connect(home() / "dagster" / path)
+            stack.enter_context(closing(connection))
+            # A connection opens its file with its first query.
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        yield
 
 
 def _is_half_made(path: Path, tables: set[str]) -> bool:

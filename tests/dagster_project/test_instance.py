@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from dagster_project.instance import DATABASES, open_instance
+from dagster_project.instance import DATABASES, databases_kept_open, open_instance
 from resources.home import REPO_ROOT
 
 OPEN = """
@@ -139,4 +139,17 @@ def test_a_whole_instance_is_opened_as_it_is(loom_home: Path) -> None:
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["one"])
     with open_instance() as instance:
+        assert partitions(instance) == ["one"]
+
+
+def test_what_is_written_stays_in_the_log_while_the_databases_are_kept_open(
+    loom_home: Path,
+) -> None:
+    log = loom_home / "dagster" / "history" / "runs" / "index.db-wal"
+    with open_instance() as instance:
+        with databases_kept_open():
+            instance.add_dynamic_partitions("wit_shard", ["one"])
+            assert log.stat().st_size > 0
+            assert partitions(instance) == ["one"]
+        assert not log.exists()
         assert partitions(instance) == ["one"]

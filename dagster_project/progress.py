@@ -71,7 +71,9 @@ class ProgressHandler(logging.Handler):
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             return _failed_check(event)
         if event.is_step_failure and event.step_failure_data.error:
-            return f"FAILED {event.step_key}: {_cause(event.step_failure_data.error)}"
+            told = event.step_failure_data.user_failure_data
+            why = (told and told.description) or _cause(event.step_failure_data.error)
+            return f"FAILED {event.step_key}: {why}"
         return None
 
     def _materialized(self, event: dg.DagsterEvent) -> str | None:

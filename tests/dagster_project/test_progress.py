@@ -63,8 +63,11 @@ def test_a_step_that_speaks_or_ends_soon_is_not_named(capsys):
 
     assert not run(talks, fails)
     lines = printed(capsys)
-    assert lines[:2] == ["… half of it", "talks                            0 rows"]
-    assert "FAILED fails: " in lines[2] and len(lines) == 3
+    assert lines == [
+        "… half of it",
+        "talks                            0 rows",
+        "FAILED fails: It is broken: mend it.",
+    ]
 
 
 def test_it_is_named_well_within_five_seconds():

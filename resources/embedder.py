@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,11 @@ class Embedder:
     backend is torch and has it, else the CPU. `name` identifies the vectors: the model's name, and the
     backend's if that is not torch, because backends round differently.
     """
+
+    elsewhere = (
+        "set LOOM_EMBEDDER to another model or folder, or LOOM_EMBEDDER_DEVICE to another device"
+    )
+    """What the user is told to do about a model that cannot be used."""
 
     def __init__(self, model: str = PACKAGED, backend: str = TORCH, device: str | None = None):
         self.name = model if backend == TORCH else f"{model}@{backend}"
@@ -81,15 +86,25 @@ class Embedder:
             self._load().encode(distinct, batch_size=BATCH, show_progress_bar=False),
             dtype=np.float32,
         )
+        units = self._units(vectors, "texts", lambda unusable: repr(distinct[unusable][:60]))
+        return units[[row[text] for text in whole]]
+
+    def _units(
+        self, vectors: "NDArray[np.float32]", what: str, named: Callable[[int], str]
+    ) -> "NDArray[np.float32]":
+        """The vectors at length 1. Raises EmbedderError, naming one that has no length."""
+        import numpy as np
+
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unusable = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
         if len(unusable):
             raise EmbedderError(
                 f"The embedding model '{self.name}' gives zeros or no numbers at all for "
-                f"{len(unusable)} of {len(distinct)} texts, such as {distinct[unusable[0]][:60]!r}: "
-                "set LOOM_EMBEDDER to another model, or LOOM_EMBEDDER_DEVICE to cpu."
+                f"{len(unusable)} of {len(vectors)} {what}, such as {named(int(unusable[0]))}: "
+                f"{self.elsewhere}."
             )
-        return (vectors / norms)[[row[text] for text in whole]]
+        units: NDArray[np.float32] = vectors / norms
+        return units
 
     def count_truncated(self, texts: Sequence[str]) -> int:
         """How many of `texts` are longer than the model's longest input."""
@@ -124,8 +139,7 @@ class Embedder:
             except (OSError, ValueError, RuntimeError, AssertionError, ImportError) as error:
                 raise EmbedderError(
                     f"The embedding model '{self.name}' cannot be loaded on {self.device} "
-                    f"({str(error).splitlines()[0]}): set LOOM_EMBEDDER to another model or folder, or "
-                    "LOOM_EMBEDDER_DEVICE to another device."
+                    f"({str(error).splitlines()[0]}): {self.elsewhere}."
                 ) from error
         return self._loaded
 

@@ -16,11 +16,14 @@ from assets.common.generation import failure
 from assets.common.losses import reasons
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
+from assets.rewrite.pictures_seen import TABLE as VECTORS
+from assets.rewrite.pictures_seen import look_at
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
 from methods.alignmmbench.keywords import KEYWORDS
 from resources.images.store import ImageStore
 from resources.known_images import known_images
+from resources.picture_encoder import PictureEncoder
 from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
@@ -42,6 +45,18 @@ class CandidatesSettings(Settings):
         [],
         description="Names of releases, such as imported ones, whose pictures are never taken.",
     )
+    picture_encoder: str = Field(
+        "",
+        description="A CLIP-like sentence-transformers model or its folder, such as clip-ViT-B-32: "
+        "keywords are looked for in pictures, too. Empty: in texts alone.",
+    )
+    picture_similarity: float = Field(
+        0.27,
+        ge=-1,
+        le=1,
+        description="Least cosine of a picture with a keyword that it shows; each encoder has a range "
+        "of its own.",
+    )
 
     @field_validator("keywords")
     @classmethod
@@ -57,18 +72,19 @@ class CandidatesSettings(Settings):
 @table_asset(
     TABLE,
     settings=CandidatesSettings,
-    side_tables=[LOSSES],
+    side_tables=[LOSSES, VECTORS],
     kinds={"image"},
     deps=[entries, duplicates],
     automation_condition=WHEN_READY,
 )
 def candidates(
+    context: dg.AssetExecutionContext,
     settings: CandidatesSettings,
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and categories;
-    without duplicates, near-duplicates and excluded pictures."""
+    """Pictures for each of AlignMMBench's tasks, found by keywords in caption, title and categories,
+    and in the pictures where an encoder is set; without duplicates, near-duplicates, excluded ones."""
     rows = warehouse.read("rewrite/pictured").to_pylist()
     if not rows:
         raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
@@ -85,7 +101,18 @@ def candidates(
     keywords = {**KEYWORDS, **settings.keywords}
     known = _excluded(settings, warehouse)
     excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
-    found = candidates_of(pictured, keywords, groups, excluded)
+    looked = None
+    if settings.picture_encoder:
+        looked = look_at(
+            context,
+            warehouse,
+            image_store,
+            PictureEncoder(settings.picture_encoder),
+            [each.image_id for each in pictured],
+            keywords,
+            settings.picture_similarity,
+        )
+    found = candidates_of(pictured, keywords, groups, excluded, looked.seen if looked else None)
     made = rows_to_arrow(TABLE, [each._asdict() for each in found.candidates])
     # An entry that has none of the words is not lost: it was never meant.
     lost = [_lost(each) for each in found.removed if each.reason != NO_KEYWORD]
@@ -98,6 +125,7 @@ def candidates(
     details = {
         "entries": len(pictured),
         "pictures to exclude": len(known),
+        **(looked.details if looked else {}),
         **reasons(Counter(each.reason for each in found.removed)),
         **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
         **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),

@@ -136,7 +136,7 @@ def drafts_asked(
                 **(more or {}),
             },
         )
-        for task, entry_id, image_id, _ in drawn(found, tasks, n, seed)
+        for task, entry_id, image_id, *_ in drawn(found, tasks, n, seed)
     ]
 
 

@@ -1,7 +1,7 @@
 """Pictures that questions of each task may be written about (AlignMMBench, 3.2 and A.6.1).
 
 What belongs here: which entries are candidates of which task, which are removed and why, and drawing
-among candidates. Pictures are found by the keywords of texts, never by what they show.
+among candidates. Finding keywords in texts is `keywords.py`, in pictures `seen_keywords.py`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from methods.alignmmbench.keywords import found_keywords
+from methods.alignmmbench.seen_keywords import Seen
 from methods.ids import content_id
 
 NO_KEYWORD = "no_keyword"
@@ -25,12 +26,13 @@ class Pictured(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A picture for a task, and the keywords that it was found by."""
+    """A picture for a task, and the keywords that it was found by: in its texts, and in itself."""
 
     task: str
     entry_id: str
     image_id: str
     keywords: tuple[str, ...]
+    seen: tuple[str, ...] = ()
 
 
 class Removed(NamedTuple):
@@ -54,9 +56,11 @@ def candidates(
     keywords: Mapping[str, Sequence[str]],
     groups: Mapping[str, str],
     excluded: Collection[str],
+    seen: Seen | None = None,
 ) -> Found:
     """The candidates of each task of `keywords`; an entry is a candidate or is removed, never both.
 
+    `seen` has the keywords of each task that a picture shows, where pictures were looked at.
     `groups` has the group of each picture that has near-duplicates; of a group one picture stays, that
     of the entry with the smallest id, and none where one of the group is `excluded`.
     """
@@ -67,9 +71,10 @@ def candidates(
     found, removed = [], []
     for entry in sorted(entries, key=lambda entry: entry.entry_id):
         matched = {task: found_keywords(entry.texts, words) for task, words in keywords.items()}
+        shown = (seen or {}).get(entry.image_id, {})
         group = groups.get(entry.image_id, entry.image_id)
         reason, instead = None, None
-        if not any(matched.values()):
+        if not any(matched.values()) and not any(shown.values()):
             reason = NO_KEYWORD
         elif entry.image_id in known:
             reason = EXCLUDED
@@ -85,9 +90,9 @@ def candidates(
         images.add(entry.image_id)
         of_group[group] = entry.image_id
         found += [
-            Candidate(task, entry.entry_id, entry.image_id, words)
+            Candidate(task, entry.entry_id, entry.image_id, words, shown.get(task, ()))
             for task, words in matched.items()
-            if words
+            if words or shown.get(task)
         ]
     found.sort(key=lambda each: (each.task, each.entry_id))
     return Found(found, removed)

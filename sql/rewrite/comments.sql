@@ -18,9 +18,14 @@ COMMENT ON COLUMN rewrite.failed.detail IS 'What went wrong, in a sentence.';
 COMMENT ON COLUMN rewrite.failed.call_key IS 'Model call that failed; NULL if nothing was asked.';
 
 COMMENT ON COLUMN rewrite.candidates.task IS 'One of AlignMMBench''s 13 tasks, such as Counting.';
-COMMENT ON COLUMN rewrite.candidates.entry_id IS 'Entry of ingest.entries whose texts have a keyword.';
+COMMENT ON COLUMN rewrite.candidates.entry_id IS 'Entry of ingest.entries whose texts or picture have a keyword.';
 COMMENT ON COLUMN rewrite.candidates.image_id IS 'Image of the entry, as SHA-256 of its file; no two candidates look alike.';
 COMMENT ON COLUMN rewrite.candidates.keywords IS 'Keywords of the task that caption, title or categories have.';
+COMMENT ON COLUMN rewrite.candidates.seen IS 'Keywords of the task that the picture shows, where a picture encoder is set.';
+
+COMMENT ON COLUMN rewrite.picture_vectors.image_id IS 'Image, as SHA-256 of its file.';
+COMMENT ON COLUMN rewrite.picture_vectors.encoder IS 'Name or folder of the CLIP-like model that made the vector.';
+COMMENT ON COLUMN rewrite.picture_vectors.vector IS 'Unit vector of the picture, in one space with those of texts.';
 
 COMMENT ON COLUMN rewrite.seeds.set_id IS 'Image that the question is about: what is about one image is together.';
 COMMENT ON COLUMN rewrite.seeds.seed_id IS 'Id of the seed: a hash of image, task, question and reference; the group of its wordings in a release.';

@@ -32,8 +32,18 @@ CREATE TABLE IF NOT EXISTS rewrite.candidates (
     task VARCHAR NOT NULL,
     entry_id VARCHAR NOT NULL,
     image_id VARCHAR NOT NULL CHECK (length(image_id) = 64),
-    keywords VARCHAR[] NOT NULL CHECK (len(keywords) > 0),
-    PRIMARY KEY (task, image_id)
+    keywords VARCHAR[] NOT NULL,
+    seen VARCHAR[] NOT NULL,
+    PRIMARY KEY (task, image_id),
+    CHECK (len(keywords) + len(seen) > 0)
+);
+
+-- Unit vectors of pictures by a CLIP-like encoder, each picture encoded once.
+CREATE TABLE IF NOT EXISTS rewrite.picture_vectors (
+    image_id VARCHAR NOT NULL CHECK (length(image_id) = 64),
+    encoder VARCHAR NOT NULL,
+    vector FLOAT[] NOT NULL CHECK (len(vector) > 0),
+    PRIMARY KEY (image_id, encoder)
 );
 
 -- AlignMMBench: single questions with their references. What is about one picture is together: `set_id` is

@@ -82,6 +82,7 @@ def today(before: Rows) -> Rows:
         "choice.mmiu_items",
         "choice.mmiu_images",
         *(f"rewrite.{name}" for name in ("candidates", "seeds", "seed_rewrites", "contexts")),
+        "rewrite.picture_vectors",
     )
     return {**after, **{table: [] for table in made_later}}
 

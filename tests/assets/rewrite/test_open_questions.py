@@ -13,6 +13,7 @@ from methods.alignmmbench.published import read_published
 from methods.alignmmbench.tasks import CATEGORIES
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+from tests.doubles.tiny_clip import make_tiny_clip
 
 MADE = ("candidates", "seeds", "seed_rewrites", "contexts")
 QUESTIONS = dg.AssetSelection.assets(*(["rewrite", name] for name in MADE))
@@ -120,9 +121,40 @@ def test_keywords_are_settings(world: World) -> None:
     assert charts and {tuple(row["keywords"]) for row in charts} == {("balloon",)}
 
 
+def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
+    world: World, base: Made, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    encoder = str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny"))
+    by_texts = {(row["task"], row["image_id"]): row["keywords"] for row in base.rows("candidates")}
+    everything = {"picture_encoder": encoder, "picture_similarity": -1}
+    run = make(world, candidates=everything)
+
+    assert run.success
+    rows = table_of(world, "candidates")
+    told = metadata(run, "rewrite/candidates")
+    # With the lowest bar every picture shows every keyword of every task.
+    assert {row["task"] for row in rows} == set(CATEGORIES) and all(row["seen"] for row in rows)
+    assert all(row["keywords"] == by_texts.get((row["task"], row["image_id"]), []) for row in rows)
+    vectors = table_of(world, "picture_vectors")
+    assert told["pictures encoded"] == told["pictures that show a keyword"] == len(vectors) > 0
+    assert "median" in told["cosine with the nearest keyword"]
+
+    again = make(world, candidates={**everything, "picture_similarity": 1})
+    assert metadata(again, "rewrite/candidates")["pictures encoded"] == 0
+    assert metadata(again, "rewrite/candidates")["pictures that show a keyword"] == 0
+    found = {
+        (row["task"], row["image_id"]): row["keywords"] for row in table_of(world, "candidates")
+    }
+    assert found == by_texts
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
+        (
+            {"picture_encoder": "/nowhere/clip"},
+            "The embedding model '/nowhere/clip' cannot be loaded",
+        ),
         (
             {"excluded": "/nowhere/known.txt"},
             "The list of pictures /nowhere/known.txt cannot be used",

@@ -79,6 +79,22 @@ def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
     ]
 
 
+def test_a_picture_that_shows_a_keyword_is_a_candidate_whatever_its_texts_say() -> None:
+    entries = [
+        pictured(1, "a", "Two mills"),
+        pictured(2, "b", "A mill"),
+        pictured(3, "c", "A mill"),
+    ]
+    seen = {"a": {"Recognition": ("fruit",)}, "b": {"Counting": ("two",)}}
+    found = candidates(entries, WORDS, {}, set(), seen)
+    assert found.candidates == [
+        Candidate("Counting", "entry 1", "a", ("two",)),
+        Candidate("Counting", "entry 2", "b", (), ("two",)),
+        Candidate("Recognition", "entry 1", "a", (), ("fruit",)),
+    ]
+    assert found.removed == [Removed("entry 3", "c", "no_keyword")]
+
+
 @given(
     st.lists(
         st.tuples(

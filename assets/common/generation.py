@@ -6,7 +6,7 @@ models is `resources/llm`; parsing a reply belongs to the methods.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import dagster as dg
@@ -61,11 +61,16 @@ class Ask(Generic[S]):
 
 @dataclass
 class Generated:
-    """Rows read from the replies, rows of failed requests, and the usage of the calls."""
+    """Rows read from the replies, rows of failed requests, and the usage of the calls.
+
+    `parts` are rows of parts that were lost of what was made, such as a turn of a dialogue: they are
+    counted, and are no failed requests.
+    """
 
     rows: list[Row]
     failed: list[Row]
     usage: Usage
+    parts: list[Row] = field(default_factory=list)
 
 
 def ask_and_read(
@@ -147,7 +152,8 @@ def write_generated(
     rows: pa.Table = rows_to_arrow(table, generated.rows)
     schema, stage = table.split(".")
     losses = f"{schema}.failed"
-    failed = rows_to_arrow(losses, generated.failed)
+    failed = rows_to_arrow(losses, [*generated.failed, *generated.parts])
+    lost.update(row["reason"] for row in generated.parts)
     warehouse.replace_all([Write(table, rows, {}), Write(losses, failed, {"stage": stage})])
     return report(
         rows,

@@ -13,7 +13,8 @@ from assets.common.generation import Ask, GenerationSettings, ask_and_read, writ
 from assets.common.tables import table_asset
 from assets.dialogue.questions import questions
 from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
-from methods.prompts.parsing import numbered_schema, parse_numbered
+from methods.mmdu.reading import read_answers
+from methods.prompts.parsing import numbered_schema
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
@@ -53,7 +54,7 @@ def answers(
         ]
         asks.append(
             Ask(
-                subject=asked,
+                subject=(asked, len(shown)),
                 set_id=set_id,
                 name=set_id if position is None else f"{set_id} image {position}",
                 images=[image["image_id"] for image in shown],
@@ -64,8 +65,9 @@ def answers(
             )
         )
 
-    def read(asked: list[Row], reply: str) -> list[Row]:
-        texts = parse_numbered(reply, "A", len(asked))
+    def read(subject: tuple[list[Row], int], reply: str) -> list[Row]:
+        asked, n_shown = subject
+        texts = read_answers(reply, len(asked), n_shown)
         return [
             {"question_id": question["question_id"], "answer": text}
             for question, text in zip(asked, texts, strict=True)
@@ -78,6 +80,6 @@ def answers(
         prompt("mmdu/answers"),
         asks,
         read,
-        lambda asked: numbered_schema("A", len(asked)),
+        lambda subject: numbered_schema("A", len(subject[0])),
     )
     return write_generated(warehouse, "dialogue.answers", generated, settings.max_failed_share)

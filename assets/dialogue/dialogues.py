@@ -44,23 +44,30 @@ def dialogues(
     for set_id, images in by_set(images_of_sets(warehouse)):
         where = {"set_id": set_id}
         try:
-            row = _dialogue(images, qas_of.get(set_id, []))
+            row, lost = _dialogue(images, qas_of.get(set_id, []))
         except ParseError as error:
             generated.failed.append(failure("dialogues", where, set_id, error.reason, error.detail))
         else:
             generated.rows.append({**where, **row})
+            generated.parts += [
+                failure("dialogues", where, question_id, error.reason, error.detail)
+                for question_id, error in lost
+            ]
     return write_generated(
         warehouse,
         "dialogue.dialogues",
         generated,
         settings.max_failed_share,
-        {"turns": sum(row["n_turns"] for row in generated.rows)},
+        {
+            "turns": sum(row["n_turns"] for row in generated.rows),
+            "lost turns": len(generated.parts),
+        },
         image_store,
     )
 
 
-def _dialogue(images: list[Row], qas: list[Row]) -> Row:
-    """Columns of one dialogue. Raises ParseError when the set cannot carry one."""
+def _dialogue(images: list[Row], qas: list[Row]) -> tuple[Row, tuple[tuple[str, ParseError], ...]]:
+    """Columns of one dialogue, and its lost turns. Raises ParseError when the set cannot carry one."""
     dialogue = compose(
         [QA(row["question_id"], row["position"], row["question"], row["answer"]) for row in qas],
         n_images=len(images),
@@ -70,7 +77,7 @@ def _dialogue(images: list[Row], qas: list[Row]) -> Row:
         {"question_id": turn.question_id, "question": turn.question, "answer": turn.answer}
         for turn in dialogue.turns
     ]
-    return {
+    row = {
         "dialogue_id": content_id("dialogue", images[0]["kind"], image_ids, turns),
         "kind": images[0]["kind"],
         "image_ids": image_ids,
@@ -78,3 +85,4 @@ def _dialogue(images: list[Row], qas: list[Row]) -> Row:
         "n_turns": len(turns),
         "turns": turns,
     }
+    return row, dialogue.lost

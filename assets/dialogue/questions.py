@@ -12,7 +12,8 @@ from assets.common.tables import table_asset
 from assets.dialogue.set_rows import Row, by_set, images_of_sets
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
-from methods.prompts.parsing import numbered_schema, parse_numbered
+from methods.mmdu.reading import read_questions
+from methods.prompts.parsing import numbered_schema
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
@@ -41,7 +42,9 @@ def questions(
 ) -> dg.MaterializeResult:
     """Questions on each image and on each set, from images, captions and summaries."""
     asks = []
+    n_images_of: dict[str, int] = {}
     for set_id, images in by_set(images_of_sets(warehouse)):
+        n_images_of[set_id] = len(images)
         # Where a summary is missing, questions are asked without it.
         parts = [([image], image["position"], settings.per_image) for image in images]
         for shown, position, n_questions in [*parts, (images, None, settings.per_set)]:
@@ -63,6 +66,8 @@ def questions(
 
     def read(subject: tuple[str, int | None, int], reply: str) -> list[Row]:
         set_id, position, n_questions = subject
+        n_images = 1 if position is not None else n_images_of[set_id]
+        found = read_questions(reply, n_questions, n_images)
         return [
             {
                 "question_id": content_id("question", set_id, position, ordinal, question),
@@ -71,7 +76,7 @@ def questions(
                 "ordinal": ordinal,
                 "question": question,
             }
-            for ordinal, question in enumerate(parse_numbered(reply, "Q", n_questions), start=1)
+            for ordinal, question in enumerate(found, start=1)
         ]
 
     generated = ask_and_read(

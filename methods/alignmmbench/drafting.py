@@ -13,7 +13,7 @@ from methods.choice.wrong_choices import one_line
 from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
 from methods.prompts.material import mention_of_material
-from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 from methods.rewriting.checks import language_of, says_nothing_new
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "Simplified Chinese"}
@@ -65,7 +65,6 @@ DIALOGUE_SCHEMA = object_schema(
 )
 """JSON schema of a reply; `error` is empty where none is planted."""
 
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 _IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 
 
@@ -90,7 +89,7 @@ def read_seed(reply: str, language: str) -> Seed:
     Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
     `mentions_material`, `several_questions`, `gives_answer_away`, `other_language`.
     """
-    return _seed(_object(reply), language)
+    return _seed(reply_object(reply), language)
 
 
 def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
@@ -101,7 +100,7 @@ def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
     `wrong_length`, `repeated_question`, `planted_error` (in Coherence), `no_planted_error` and
     `error_not_in_history`.
     """
-    given = _object(reply)
+    given = reply_object(reply)
     history = given.get("history")
     if not isinstance(history, list) or not all(isinstance(turn, dict) for turn in history):
         raise ParseError("wrong_fields", 'The reply needs "history", a list of turns.')
@@ -134,14 +133,6 @@ def dialogue_id(image_id: str, task: str, dialogue: Dialogue) -> str:
 
 
 # --- Reading ---------------------------------------------------------------------------------------
-
-
-def _object(reply: str) -> Mapping[str, object]:
-    fenced = _FENCED.fullmatch(reply)
-    given = json_object(fenced[1] if fenced else reply)
-    if given is None:
-        raise ParseError("not_json", "The reply is not one JSON object.")
-    return given
 
 
 def _seed(given: Mapping[str, object], language: str) -> Seed:

@@ -15,11 +15,10 @@ from methods.choice.lettered import LETTERS
 from methods.choice.translation_checks import Texts, check_translation
 from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
-from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
 QUESTION, HINT, NAMES = "question", "hint", "names"
 _TEXT: JsonSchema = {"type": "string"}
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
@@ -60,10 +59,7 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
 
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, and those of `translation_checks.py`.
     """
-    fenced = _FENCED.fullmatch(reply)
-    given = json_object(fenced[1] if fenced else reply)
-    if given is None:
-        raise ParseError("not_json", "The reply is not one JSON object.")
+    given = reply_object(reply)
     names = _names(given.pop(NAMES, []))
     if list(given) != list(source):
         raise ParseError(

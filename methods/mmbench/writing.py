@@ -14,7 +14,7 @@ from methods.choice.wrong_choices import one_line, require_wrong, said, without_
 from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
 from methods.prompts.material import mention_of_material
-from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
 FEWEST, MOST = 2, 4
 """Choices of an item (MMBench, 3.2)."""
@@ -30,7 +30,6 @@ SCHEMA = object_schema(
 )
 """JSON schema of a reply; `hint` is empty where there is none."""
 
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 _IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 _LETTER_NAMED = re.compile(
     r"\b(?:option|choice|answer|letter)s?\s+\(?[A-H]\b|\([A-H]\)|\b[A-H] (?:or|and) [A-H]\b"
@@ -92,10 +91,7 @@ def read_item(reply: str) -> Written:
     `too_many_choices`, `lettered_choice`, `answer_among_distractors`, `repeated_choice`, `image_token`,
     `refers_to_choices`, `mentions_material` and `gives_answer_away`.
     """
-    fenced = _FENCED.fullmatch(reply)
-    given = json_object(fenced[1] if fenced else reply)
-    if given is None:
-        raise ParseError("not_json", "The reply is not one JSON object.")
+    given = reply_object(reply)
     question, hint, answer, distractors = _fields(given)
     texts = [question, hint, answer, *distractors]
     if not all(map(is_unicode, texts)):

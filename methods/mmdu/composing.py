@@ -53,10 +53,14 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A composed dialogue; `positions` are the set positions of its images, in order of entry."""
+    """A composed dialogue; `positions` are the set positions of its images, in order of entry.
+
+    `lost` are the questions that are no turns of it, with what is wrong with each.
+    """
 
     turns: tuple[ComposedTurn, ...]
     positions: tuple[int, ...]
+    lost: tuple[tuple[str, ParseError], ...] = ()
 
 
 def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
@@ -66,35 +70,47 @@ def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
     multi-image question adds all images that have not entered yet. So every image enters, even if its
     own questions were lost. Images are numbered in the order in which they enter (1-based).
 
-    Raises ParseError if fewer than two images enter, if a text refers to a missing image, or if a text
-    contains `<ImageHere>` itself, which would add an image that does not exist.
+    A question is left out that refers, or whose answer does, to a missing image, or that contains
+    `<ImageHere>`, which would add an image that does not exist. Raises ParseError if fewer than two
+    images enter, and if no multi-image question is left: the dialogue is about images together.
     """
     singles = [qa for qa in qas if qa.position is not None]
     multis = [qa for qa in qas if qa.position is None]
     number_of: dict[int, int] = {}
-    turns = []
+    turns: list[ComposedTurn] = []
+    lost: list[tuple[str, ParseError]] = []
+    n_multis = 0
     for qa in sorted(singles, key=lambda qa: qa.position or 0) + multis:
-        if IMAGE_HERE in qa.question + qa.answer:
-            raise ParseError("forged_image", f"{qa.question_id} contains {IMAGE_HERE} itself.")
         entering = [qa.position] if qa.position else list(range(1, n_images + 1))
         new = [position for position in entering if position not in number_of]
-        for position in new:
-            number_of[position] = len(number_of) + 1
-        numbers = {1: number_of[qa.position]} if qa.position else number_of
-        places = tuple(number_of[position] for position in new)
-        turns.append(
-            ComposedTurn(
-                qa.question_id,
-                place_images(renumber(qa.question, numbers), places),
-                renumber(qa.answer, numbers),
-                places,
-            )
-        )
+        numbered = {position: number for number, position in enumerate(new, len(number_of) + 1)}
+        try:
+            turns.append(_turn(qa, number_of | numbered, list(numbered.values())))
+        except ParseError as error:
+            lost.append((qa.question_id, error))
+        else:
+            number_of |= numbered
+            n_multis += qa.position is None
     if len(number_of) < 2:
         raise ParseError(
             "too_few_images", f"Questions on {len(number_of)} of {n_images} images are left."
         )
-    return Dialogue(tuple(turns), tuple(number_of))
+    if not n_multis:
+        raise ParseError("no_multi_image_question", "No question on several images is left.")
+    return Dialogue(tuple(turns), tuple(number_of), tuple(lost))
+
+
+def _turn(qa: QA, number_of: Mapping[int, int], places: Sequence[int]) -> ComposedTurn:
+    """The turn of a question, with the images at `places` entering. Raises ParseError."""
+    if IMAGE_HERE in qa.question + qa.answer:
+        raise ParseError("forged_image", f"{qa.question_id} contains {IMAGE_HERE} itself.")
+    numbers = {1: number_of[qa.position]} if qa.position else number_of
+    return ComposedTurn(
+        qa.question_id,
+        place_images(renumber(qa.question, numbers), places),
+        renumber(qa.answer, numbers),
+        tuple(places),
+    )
 
 
 def place_images(question: str, numbers: Sequence[int]) -> str:

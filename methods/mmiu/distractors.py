@@ -4,17 +4,15 @@ What belongs here: what the prompt is given, and reading its reply. Reading is s
 not sound are refused by name.
 """
 
-import re
 from typing import Any
 
 from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
 from methods.evaluation.published_tables import is_unicode
 from methods.mmiu.converting import n_choices
 from methods.mmiu.metadata import Sample
-from methods.prompts.parsing import JsonSchema, ParseError, json_object, object_schema
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
 SCHEMA: JsonSchema = object_schema({"distractors": {"type": "array", "items": {"type": "string"}}})
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 def distractors_data(sample: Sample) -> dict[str, Any]:
@@ -34,10 +32,7 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     The reasons are `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,
     `too_many_choices`, `empty_choice`, `answer_among_distractors`, `repeated_choice` and `also_right`.
     """
-    fenced = _FENCED.fullmatch(reply)
-    given = json_object(fenced[1] if fenced else reply)
-    if given is None:
-        raise ParseError("not_json", "The reply is not one JSON object.")
+    given = reply_object(reply)
     texts = given.get("distractors")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ParseError("wrong_fields", 'The reply needs "distractors", a list of texts.')

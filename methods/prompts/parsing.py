@@ -10,6 +10,9 @@ from collections.abc import Mapping
 
 JsonSchema = Mapping[str, object]
 
+_FENCED = re.compile(r"\s*```[\w-]*[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
+_WORDS = {"Q": "Question", "A": "Answer"}
+
 
 class ParseError(ValueError):
     """A reply that cannot be parsed; `reason` is a short code for counts, `detail` a sentence."""
@@ -21,12 +24,13 @@ class ParseError(ValueError):
 
 
 def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
-    """The texts after `Q1:`, `Q2:` … (or `**A1**:` …, by `letter`), in order of their numbers.
+    """The texts after `Q1:`, `Question 2.`, `**Q3**:`, `### Q4:` … (by `letter`), in order of numbers.
 
     Each number from 1 to `expected` must occur once, in order, with a text that is not empty; a text
     ends at the next number. A JSON object with these labels as names (`numbered_schema`) is accepted
     too. Raises ParseError otherwise, because an answer under the wrong number is worse than none.
     """
+    text = unfenced(text)
     given = json_object(text)
     if given is not None:
         _require_numbers(list(given), letter, expected)
@@ -34,7 +38,11 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
         if len(texts) < len(given):
             raise ParseError("not_a_text", f"Some of {letter}1 to {letter}{expected} are no texts.")
         return _require_texts([text.strip() for text in texts], letter)
-    label = re.compile(rf"^[ \t]*(?:\*\*)?{letter}(\d+)(?:\*\*)?[:.)](?:\*\*)?[ \t]*", re.MULTILINE)
+    word = f"{_WORDS[letter]}[ \t]+" if letter in _WORDS else letter
+    label = re.compile(
+        rf"^[ \t]*(?:#{{1,6}}[ \t]*)?(?:\*\*)?(?:{letter}|{word})(\d+)(?:\*\*)?[:.)](?:\*\*)?[ \t]*",
+        re.MULTILINE,
+    )
     matches = list(label.finditer(text))
     # Nine digits are enough to be wrong: int() raises an error of its own for thousands of digits.
     _require_numbers([f"{letter}{int(match[1][:9])}" for match in matches], letter, expected)
@@ -81,3 +89,17 @@ def json_object(text: str) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def reply_object(reply: str) -> dict[str, object]:
+    """The JSON object that a reply consists of, in a fence or bare. Raises ParseError."""
+    given = json_object(unfenced(reply))
+    if given is None:
+        raise ParseError("not_json", "The reply is not one JSON object.")
+    return given
+
+
+def unfenced(text: str) -> str:
+    """The text inside the fence that it consists of; the text itself if it is in none."""
+    inside = _FENCED.fullmatch(text)
+    return inside[1] if inside else text

@@ -120,17 +120,15 @@ def test_the_first_question_on_several_brings_all_when_no_single_question_is_lef
     assert [turn.image_positions for turn in dialogue.turns] == [(1, 2, 3), ()]
 
 
-def test_an_image_without_any_question_left_stays_out_when_nothing_speaks_of_several():
-    dialogue = compose([single(1), single(3)], n_images=3)
-    assert dialogue.positions == (1, 3)
-    assert dialogue.turns[1].question == "Image2: <ImageHere>. What is in <image-2>?"
+def test_without_a_question_on_several_images_there_is_no_dialogue():
+    assert reason_of(lambda: compose([single(1), single(3)], 3)) == "no_multi_image_question"
 
 
 def test_several_questions_on_one_image_keep_their_order_and_show_it_once():
     first, second = QA("b", 1, "First?", "1"), QA("a", 1, "Second?", "2")
-    dialogue = compose([first, second, single(2)], n_images=2)
-    assert [turn.question_id for turn in dialogue.turns] == ["b", "a", "s2"]
-    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (), (2,)]
+    dialogue = compose([first, second, single(2), multi()], n_images=2)
+    assert [turn.question_id for turn in dialogue.turns] == ["b", "a", "s2", "m"]
+    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (), (2,), ()]
 
 
 @pytest.mark.parametrize("qas", [[], [single(1)], [single(2), single(2)]])
@@ -147,8 +145,13 @@ def test_fewer_than_two_images_are_no_dialogue(qas):
         multi(answer="Like <image-0>."),
     ],
 )
-def test_a_text_that_speaks_of_an_image_it_does_not_have_is_no_dialogue(qa):
-    assert reason_of(lambda: compose([single(1), qa], n_images=2)) == "unknown_image"
+def test_a_text_that_speaks_of_an_image_it_does_not_have_costs_a_turn_and_no_other(qa):
+    kept = [single(1), QA("both", None, "Both?", "<image-1>, <image-2>.")]
+    dialogue = compose([*kept, qa], n_images=2)
+    assert [(lost, error.reason) for lost, error in dialogue.lost] == [
+        (qa.question_id, "unknown_image")
+    ]
+    assert dialogue.turns == compose(kept, n_images=2).turns
 
 
 @pytest.mark.parametrize(
@@ -159,9 +162,12 @@ def test_a_text_that_speaks_of_an_image_it_does_not_have_is_no_dialogue(qa):
         multi(question="Compare <ImageHere> and <ImageHere>."),
     ],
 )
-def test_a_text_with_a_place_of_its_own_is_no_dialogue(qa):
+def test_a_text_with_a_place_of_its_own_costs_a_turn(qa):
     # A place more than there are images: every later image would stand one place too early.
-    assert reason_of(lambda: compose([single(1), qa], n_images=2)) == "forged_image"
+    dialogue = compose([single(1), QA("both", None, "Both?", "Yes."), qa], n_images=2)
+    assert [(lost, error.reason) for lost, error in dialogue.lost] == [
+        (qa.question_id, "forged_image")
+    ]
 
 
 @st.composite
@@ -186,7 +192,9 @@ def composed(given_set: tuple[list[QA], int]) -> Dialogue | None:
     try:
         dialogue = compose(qas, n_images)
     except ParseError as error:
-        assert error.reason == "too_few_images" and len(shown) < 2
+        too_few = len(shown) < 2
+        assert error.reason == ("too_few_images" if too_few else "no_multi_image_question")
+        assert too_few or None not in needed
         return None
     assert set(dialogue.positions) == shown
     return dialogue

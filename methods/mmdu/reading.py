@@ -1,0 +1,128 @@
+"""Questions and answers as a model replied with them, without what models add (MMDU, 2.2, B.2).
+
+A model that was asked for "Q1: ..." alone also writes headings, fences, labels and offers of further
+help, and calls a picture "Image 2" or "the second picture" instead of `<image-2>`. What belongs here:
+taking that off, and references that cannot be right: the reply is then asked again, while one more
+answer costs one call, not a dialogue. What does not: numbering inside a dialogue (`composing.py`).
+"""
+
+import re
+
+from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.parsing import ParseError, parse_numbered, unfenced
+
+_ORDINALS = (
+    *(
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+    ),
+    *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
+    *("eighteenth", "nineteenth", "twentieth"),
+)
+_PICTURE = r"(?:image|picture|photo|photograph)"
+_TAG = re.compile(rf"[<\[(]\s*{_PICTURE}[\s_#-]*(\d+)\s*[>\])]", re.IGNORECASE)
+"""`<image-1>` and what is meant by it: `<Image 1>`, `[image_1]`, `(Picture #1)`."""
+_NUMBERED = re.compile(
+    rf"(?:\bthe\s+)?\b{_PICTURE}[\s_-]*(?:#|no\.\s*|number\s+)?\s*(\d+)\b(?!>)", re.IGNORECASE
+)
+_ORDINAL = re.compile(
+    rf"\bthe\s+({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))\s+{_PICTURE}\b(?!\s+(?:of|ever|that|to|taken)\b)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"\A\s*(?:#{1,6}\s*)?(?:\*\*|__)?(?:question|answer|[qa])\s*\d*\s*(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"""(?:\A|(?<=[.!?。！？\n]))\s*(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
+    (?: let\s+me\s+know | feel\s+free\s+to | (?:don['’]t|do\s+not)\s+hesitate
+      | (?:i\s+)?hope\s+(?:this|that|these)\s+(?:helps?|answers?|is\s+helpful)
+      | would\s+you\s+like\s+(?:me|to\s+know|more) | is\s+there\s+anything\s+else
+      | if\s+you(?:['’]d|\s+would)?\s+(?:have|need|want|like|are\s+interested)\b[^.!?\n]*
+        \b(?:let\s+me\s+know|ask|questions?|help|happy|glad|more\s+detail|further|free)
+      | (?:i['’]m|i\s+am)\s+(?:happy|glad|here)\s+to\s+(?:help|assist|provide|answer) )
+    [^.!?。！？\n]*[.!?。！？]?\s*(?:\*\*|__)?\s*\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_RULE = re.compile(r"\n\s*(?:-{3,}|\*{3,}|_{3,})\s*\Z")
+
+
+def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
+    """The questions Q1 to Qn of a reply on `n_images` pictures. Raises ParseError (`read_texts`)."""
+    return read_texts(reply, "Q", expected, n_images)
+
+
+def read_answers(reply: str, expected: int, n_images: int) -> list[str]:
+    """The answers A1 to An of a reply on `n_images` pictures. Raises ParseError (`read_texts`)."""
+    return read_texts(reply, "A", expected, n_images)
+
+
+def read_texts(reply: str, letter: str, expected: int, n_images: int) -> list[str]:
+    """The numbered texts of a reply, each as it stands in a dialogue.
+
+    Raises ParseError as `parse_numbered` does, for a text that refers to a picture that was not shown,
+    for one with `<ImageHere>`, which would add a picture, and for one that is nothing but additions.
+    """
+    texts = parse_numbered(reply, letter, expected)
+    return [
+        _checked(with_references(without_additions(text), n_images), f"{letter}{number}", n_images)
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def without_additions(text: str) -> str:
+    """The text without fence, label, rule and closing offers of help around it."""
+    text = _LABEL.sub("", unfenced(text)).strip()
+    while True:
+        shorter = _RULE.sub("", _OFFER.sub("", text)).rstrip()
+        if shorter == text:
+            return text
+        text = shorter
+
+
+def with_references(text: str, n_images: int) -> str:
+    """The text with `<image-i>` for every other way to name one of the `n_images` pictures shown.
+
+    A plain number or ordinal beyond them names something else, and stays.
+    """
+
+    def tagged(match: re.Match[str]) -> str:
+        return f"<image-{int(match[1][:9])}>"
+
+    def numbered(match: re.Match[str]) -> str:
+        named = match[1].casefold()
+        number = _ORDINALS.index(named) + 1 if named in _ORDINALS else int(_digits(named))
+        return f"<image-{number}>" if 1 <= number <= n_images else match[0]
+
+    parts = re.split(r"(<image-\d+>)", _TAG.sub(tagged, text))
+    return "".join(
+        part if place % 2 else _ORDINAL.sub(numbered, _NUMBERED.sub(numbered, part))
+        for place, part in enumerate(parts)
+    )
+
+
+def _digits(text: str) -> str:
+    # Nine digits are enough to be wrong: int() raises an error of its own for thousands of them.
+    return re.sub(r"\D", "", text)[:9]
+
+
+def _checked(text: str, label: str, n_images: int) -> str:
+    if not text:
+        raise ParseError("empty_block", f"{label} is empty.")
+    if IMAGE_HERE in text:
+        raise ParseError("forged_image", f"{label} contains {IMAGE_HERE} itself.")
+    for found in re.findall(r"<image-(\d+)>", text):
+        if not 1 <= int(found[:9]) <= n_images:
+            shown = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
+            raise ParseError(
+                "unknown_image", f"{label} names <image-{found[:9]}>: there is {shown}."
+            )
+    return text

@@ -1,0 +1,156 @@
+"""What is read of a model's questions and answers: the text alone, with pictures named in one way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.mmdu.reading import (
+    read_answers,
+    read_questions,
+    with_references,
+    without_additions,
+)
+from methods.prompts.parsing import ParseError
+
+
+def reason_of(reply: str, expected: int = 1, n_images: int = 2) -> str:
+    with pytest.raises(ParseError) as caught:
+        read_answers(reply, expected, n_images)
+    return caught.value.reason
+
+
+# --- Whole replies ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "**A1**: Red.\n\n**A2**: Blue.",
+        "### A1:\nRed.\n\n### A2:\nBlue.",
+        "## **A1:** Red.\n## **A2:** Blue.",
+        "Answer 1: Red.\nAnswer 2: Blue.",
+        "```\nA1: Red.\nA2: Blue.\n```",
+        "```markdown\n**A1**: Red.\n\n**A2**: Blue.\n```\n",
+        '```json\n{"A1": "Red.", "A2": "Blue."}\n```',
+        "Here are the answers.\n\nA1: Answer: Red.\nA2: **Answer:** Blue.",
+        "A1: Red.\n\n---\nA2: Blue.\n\n---\nI hope this helps! Let me know if you need more.",
+    ],
+)
+def test_answers_are_read_whatever_stands_around_them(reply: str) -> None:
+    assert read_answers(reply, 2, 2) == ["Red.", "Blue."]
+
+
+def test_questions_are_read_as_answers_are() -> None:
+    reply = "### Q1: What links image 1 and the second picture?"
+    assert read_questions(reply, 1, 2) == ["What links <image-1> and <image-2>?"]
+
+
+# --- Additions -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "Let me know if you would like more detail!",
+        "Please let me know if anything is unclear.",
+        "Feel free to ask about the colours.",
+        "If you have any other questions, just ask.",
+        "If you'd like, I am happy to compare them further.",
+        "I hope this helps!",
+        "Hope that answers your question.",
+        "Would you like me to describe the background?",
+        "Don't hesitate to ask for more.",
+        "Is there anything else you want to know?",
+        "I'm happy to help with further pictures.",
+        "I hope this helps! Feel free to ask more. Let me know!",
+        "---\nLet me know if you need more.",
+    ],
+)
+def test_offers_of_help_at_the_end_go(offer: str) -> None:
+    assert without_additions(f"The mill is red.\n\n{offer}") == "The mill is red."
+    assert without_additions(f"The mill is red. {offer}") == "The mill is red."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If you look closely, the sails are torn.",
+        "The sign says: Let me know. It hangs over the door.",
+        "I hope to have shown that the mill is older.",
+        "The painter would like us to feel small.",
+        "Question marks cover the wall.",
+        "A: B is a ratio in the sign, and it stays inside.\nA second line.".replace(
+            "A: B", "A to B"
+        ),
+        "If you have seen one mill, you have seen them all.",
+    ],
+)
+def test_what_only_looks_like_an_offer_or_a_label_stays(text: str) -> None:
+    assert without_additions(text) == text
+
+
+def test_an_offer_in_the_middle_stays_since_it_may_be_a_quotation() -> None:
+    text = "The note reads: Feel free to ask. Below it is a number."
+    assert without_additions(text) == text
+
+
+@given(st.text(max_size=60))
+def test_taking_additions_off_twice_takes_no_more_off(text: str) -> None:
+    once = without_additions(text)
+    assert without_additions(once) == without_additions(without_additions(once))
+    assert len(once) <= len(text)
+
+
+# --- References ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Image 1 is darker than image 2.", "<image-1> is darker than <image-2>."),
+        ("In the first picture and the 2nd photo", "In <image-1> and <image-2>"),
+        ("the image 2", "<image-2>"),
+        ("Picture #2, image no. 1, Image number 2", "<image-2>, <image-1>, <image-2>"),
+        ("<Image 1> and [image_2] and (Picture 1)", "<image-1> and <image-2> and <image-1>"),
+        ("<image-1> stays <image-1>", "<image-1> stays <image-1>"),
+        ("<IMAGE-2>", "<image-2>"),
+        ("Both images, each picture", "Both images, each picture"),
+        ("the first image of Mars ever taken", "the first image of Mars ever taken"),
+        ("the third picture", "the third picture"),
+        ("image 1990", "image 1990"),
+        ("imagery 1", "imagery 1"),
+        ("at first, picture a mill", "at first, picture a mill"),
+        ("image 12", "image 12"),
+    ],
+)
+def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read: str) -> None:
+    assert with_references(text, 2) == read
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("A1: See <image-3>.", "unknown_image"),
+        ("A1: See <Image 0>.", "unknown_image"),
+        ("A1: See [image-" + "9" * 5000 + "].", "unknown_image"),
+        ("A1: <ImageHere>", "forged_image"),
+        ("A1: I hope this helps!", "empty_block"),
+        ("A1: **Answer:**", "empty_block"),
+        ("no label", "wrong_numbering"),
+    ],
+)
+def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(
+    reply: str, reason: str
+) -> None:
+    assert reason_of(reply) == reason
+
+
+@given(st.text("the first 12<>[]-#\n", max_size=40))
+def test_a_text_that_names_no_picture_is_left_alone(text: str) -> None:
+    assert with_references(text, 2) == text
+
+
+@given(st.lists(st.sampled_from(["image ", "<Image-1>", "the first picture", "3", "é", " "])))
+def test_references_are_found_once_and_for_all(pieces: list[str]) -> None:
+    once = with_references("".join(pieces), 2)
+    assert with_references(once, 2) == once

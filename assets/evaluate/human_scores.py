@@ -40,6 +40,14 @@ human_scores = table_spec(
 )
 
 
+class Stored(NamedTuple):
+    """A score, why the rater gave it if the file says so, and the hash of the file that it is from."""
+
+    score: float
+    reason: str | None
+    content_hash: str
+
+
 class Imported(NamedTuple):
     """What importing a file came to; `n_new` of its scores were not here, `n_changed` were others."""
 
@@ -56,7 +64,7 @@ class Imported(NamedTuple):
             f"{self.release_id}, from {self.found.n_rows} records."
         ]
         if self.n_changed:
-            said.append(f"{self.n_changed} replace other scores by the same rater.")
+            said.append(f"{self.n_changed} replace other scores or reasons by the same rater.")
         if not (self.n_new or self.n_changed):
             said.append("They were here already, and nothing changes.")
         counted = sorted(self.found.counts.items())
@@ -90,11 +98,11 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
         found = human_scores_of(rated, rows)
     except HumanScoresError as error:
         raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
-    before = _stored(warehouse, release_id)
+    before = stored_scores(warehouse, release_id)
     changed = {
         scored
         for scored, score in found.scores.items()
-        if scored in before and before[scored][0] != score
+        if scored in before and before[scored][:2] != (score, found.reasons.get(scored))
     }
     n_new = len(found.scores.keys() - before.keys())
     content_hash = found.content_hash
@@ -102,14 +110,14 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
         now = {
             **before,
             **{
-                scored: (score, content_hash)
+                scored: Stored(score, found.reasons.get(scored), content_hash)
                 for scored, score in found.scores.items()
                 if scored in changed or scored not in before
             },
         }
         kept = [
-            {**here, **scored._asdict(), "score": score, "content_hash": of}
-            for scored, (score, of) in sorted(now.items())
+            {**here, **scored._asdict(), **stored._asdict()}
+            for scored, stored in sorted(now.items())
         ]
         source = {
             **here,
@@ -134,19 +142,21 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
     """The mean over raters of the imported scores of each answer, by dimension."""
     given: dict[tuple[AnswerKey, str], list[float]] = {}
-    for scored, (score, _) in _stored(warehouse, release_id).items():
+    for scored, stored in stored_scores(warehouse, release_id).items():
         key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
-        given.setdefault((key, scored.dimension), []).append(score)
+        given.setdefault((key, scored.dimension), []).append(stored.score)
     found: dict[AnswerKey, dict[str, float]] = {}
     for (key, dimension), scores in given.items():
         found.setdefault(key, {})[dimension] = sum(scores) / len(scores)
     return found
 
 
-def _stored(warehouse: Warehouse, release_id: str) -> dict[Scored, tuple[float, str]]:
-    """The scores on a release, each with the hash of the file that it is from."""
+def stored_scores(warehouse: Warehouse, release_id: str) -> dict[Scored, Stored]:
+    """The scores on a release."""
     rows = warehouse.read("evaluate/human_scores_of", {"release_id": release_id}).to_pylist()
     return {
-        Scored(*(row[name] for name in Scored._fields)): (row["score"], row["content_hash"])
+        Scored(*(row[name] for name in Scored._fields)): Stored(
+            *(row[name] for name in Stored._fields)
+        )
         for row in rows
     }

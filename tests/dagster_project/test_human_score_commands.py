@@ -90,7 +90,7 @@ def test_scores_are_imported_once_and_replaced_by_a_later_file(folder: Path, cap
     later = [{"question_id": "1-0", "model": "a", "score": 9, "rater": "bob"}]
     (folder / "later.jsonl").write_text("\n".join(map(json.dumps, later)))
     assert imported(folder / "later.jsonl") == 0
-    assert "1 replace other scores by the same rater." in capsys.readouterr().out
+    assert "1 replace other scores or reasons by the same rater." in capsys.readouterr().out
     assert scores(folder) == {**first, ("1-0", "bob"): 9}
     assert warehouse_of(folder).count("evaluate.human_score_files") == 2
 

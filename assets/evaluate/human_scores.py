@@ -98,22 +98,23 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
         found = human_scores_of(rated, rows)
     except HumanScoresError as error:
         raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
+    content_hash = found.content_hash
     before = stored_scores(warehouse, release_id)
+    given = {
+        scored: _given(score, found.reasons.get(scored), before.get(scored), content_hash)
+        for scored, score in found.scores.items()
+    }
     changed = {
         scored
-        for scored, score in found.scores.items()
-        if scored in before and before[scored][:2] != (score, found.reasons.get(scored))
+        for scored, stored in given.items()
+        if scored in before and before[scored][:2] != stored[:2]
     }
     n_new = len(found.scores.keys() - before.keys())
-    content_hash = found.content_hash
     if n_new or changed:
-        now = {
-            **before,
-            **{
-                scored: Stored(score, found.reasons.get(scored), content_hash)
-                for scored, score in found.scores.items()
-                if scored in changed or scored not in before
-            },
+        now = before | {
+            scored: stored
+            for scored, stored in given.items()
+            if scored in changed or scored not in before
         }
         kept = [
             {**here, **scored._asdict(), **stored._asdict()}
@@ -137,6 +138,13 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
             ]
         )
     return Imported(release_id, found, n_new, len(changed))
+
+
+def _given(score: float, reason: str | None, before: Stored | None, content_hash: str) -> Stored:
+    """A score of a file; where it is the one that was there, a reason that was there stays."""
+    if reason is None and before is not None and before.score == score:
+        reason = before.reason
+    return Stored(score, reason, content_hash)
 
 
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:

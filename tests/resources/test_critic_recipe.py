@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 import torch
 import yaml
+from huggingface_hub import constants
 
 from methods.evaluation.critic.export import card, chat_lines
 from resources.home import REPO_ROOT
@@ -30,9 +31,9 @@ FALLEN = 0.6
 
 @pytest.fixture
 def recipe(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
-    monkeypatch.syspath_prepend(RECIPE)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     torch.set_num_threads(1)
+    # The recipe sets it, so that nothing is reported; a thread would be left that does it.
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
     # Under names of their own: another recipe has a `tiny_model`, too.
     loaded = {}
     for name in ("tiny_model", "train"):

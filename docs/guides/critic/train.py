@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from datasets import Dataset
+from huggingface_hub import constants
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
@@ -74,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     training.max_length = None  # A reply that is cut off would be learned as one that ends there.
     training.completion_only_loss = True
     training.model_init_kwargs = {"dtype": model.dtype}
+    # TRL reports each training to its makers otherwise.
+    constants.HF_HUB_DISABLE_TELEMETRY = True
     trainer = SFTTrainer(
         model=model.model_name_or_path,
         args=training,

@@ -147,11 +147,13 @@ def _pairs(
 ) -> Iterator[Pair | LeftOut]:
     items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
     transcripts = transcripts_of(warehouse, release.release_id)
-    found = [
-        ScoredAnswer(key, items[key.item_id], transcripts[key.model, key.item_id], given)
-        for key, given in sorted(scored.items())
-        if (key.model, key.item_id) in transcripts
-    ]
+    found = []
+    for key, given in sorted(scored.items()):
+        if transcript := transcripts.get((key.model, key.item_id)):
+            found.append(ScoredAnswer(key, items[key.item_id], transcript, given))
+        else:
+            # A file's answers may have been removed since people scored them.
+            yield LeftOut(key, "", "not_judged")
     yield from pairs_of(release.benchmark, found, _render, {model for model, _ in transcripts})
 
 

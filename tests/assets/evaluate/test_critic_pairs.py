@@ -166,6 +166,16 @@ def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> No
     assert (left_out["item_id"], left_out["reason"]) == ("2-0", "no_reason")
 
 
+def test_scores_of_answers_that_are_gone_are_counted(evaluated: Desk) -> None:
+    score(evaluated, groups=range(2))
+    kept = evaluated.rows("FROM evaluate.answers WHERE model = 'some-vlm'")
+    evaluated.fill("evaluate.answers", kept)
+    materialize(evaluated)
+    assert {row["model"] for row in pairs(evaluated)} == {"some-vlm"}
+    left_out = evaluated.rows("FROM evaluate.critic_left_out")
+    assert [(row["model"], row["reason"]) for row in left_out] == [("other-vlm", "not_judged")] * 4
+
+
 def test_pairs_stay_on_their_side_when_scores_are_added(evaluated: Desk) -> None:
     score(evaluated, groups=range(5))
     materialize(evaluated)

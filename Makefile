@@ -161,6 +161,12 @@ check-model: setup ## What a model can do, and the setting for what it cannot (M
 ask-anew: setup ## Ask models anew what they have answered (MODEL=name STAGE=evaluate/answers PROMPT=mmdu/judge)
 	@$(BIN)/python -m dagster_project.ask_anew $(if $(MODEL),--model="$$MODEL") $(if $(STAGE),--stage="$$STAGE") $(if $(PROMPT),--prompt="$$PROMPT")
 
+export-critic: setup ## What a critic is trained on, as files (RELEASE=name)
+	@$(BIN)/python -m dagster_project.critic $(call said,RELEASE,release)
+
+train-critic: setup ## Train a critic on them (CONFIG=file.yaml; ARGS="--data_folder ... --model_name_or_path ...")
+	@$(BIN)/python docs/guides/critic/train.py --config $(or $(CONFIG),docs/guides/critic/config.yaml) $(ARGS)
+
 task-map: setup ## A map of tasks from fine-tuned weights (VECTORS=folder BASE=folder OUT=file.html)
 	@$(BIN)/python -m dagster_project.task_map weights $(if $(BASE),--base="$$BASE") $(if $(OUT),--out="$$OUT") -- "$$VECTORS"
 

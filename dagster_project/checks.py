@@ -12,6 +12,7 @@ import dagster as dg
 
 from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
+from assets.evaluate.critic_export import shared_by_sides
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
 from dagster_project.cluster_checks import cluster_checks
@@ -140,6 +141,28 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
     return [calls_known, answered_once]
 
 
+def critic_check() -> dg.AssetChecksDefinition:
+    """Blocking: nothing that a critic is tested on is among what it is trained on."""
+
+    @dg.asset_check(
+        asset=dg.AssetKey(["evaluate", "critic_pairs"]),
+        name="not_contaminated",
+        blocking=True,
+        description="No group, image, question or nearly the same question is on both sides.",
+    )
+    def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+        found = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
+        return dg.AssetCheckResult(
+            passed=not found,
+            metadata={
+                **Counter(each.kind for each in found),
+                "first of them": [f"{each.kind}: {each.what}"[:200] for each in found[:20]],
+            },
+        )
+
+    return check
+
+
 def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
     """All checks; `specs` are the assets that are run."""
     return [
@@ -163,4 +186,5 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
         *cluster_checks(),
         *review_checks(),
         *ledger_checks(),
+        critic_check(),
     ]

@@ -54,6 +54,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "evaluate.observations": lambda benchmarks: [
         each.judge_version for each in benchmarks.values()
     ],
+    "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
     "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
     "evaluate.judge_probes": lambda benchmarks: _judged(benchmarks),
 }
@@ -107,9 +108,13 @@ def _named_in_code(module: ModuleType) -> Iterator[list[str]]:
 
 def _judged(benchmarks: Benchmarks) -> list[str]:
     """How judges are asked, their prompts and the models that judge."""
+    return [*_judging(benchmarks), *_models("judges")]
+
+
+def _judging(benchmarks: Benchmarks) -> list[str]:
     judged = [each for each in benchmarks.values() if each.judge_prompts]
     prompts = [_prompt_version(name) for each in judged for name in each.judge_prompts]
-    return [*(each.judge_version for each in judged), *prompts, *_models("judges")]
+    return [*(each.judge_version for each in judged), *prompts]
 
 
 def _extractor(benchmarks: Benchmarks) -> list[str]:

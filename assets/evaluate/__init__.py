@@ -5,6 +5,7 @@ One module an asset.
 
 from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
+from assets.evaluate.critic_pairs import critic_pairs
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
 from assets.evaluate.flagged_items import flagged_items
@@ -42,6 +43,7 @@ ASSETS = [
     score_queue,
     judge_agreement,
     human_scores,
+    critic_pairs,
     judge_quality,
     judge_probes,
     second_readings,

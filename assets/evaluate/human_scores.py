@@ -40,6 +40,14 @@ human_scores = table_spec(
 )
 
 
+class Stored(NamedTuple):
+    """A score, why the rater gave it if the file says so, and the hash of the file that it is from."""
+
+    score: float
+    reason: str | None
+    content_hash: str
+
+
 class Imported(NamedTuple):
     """What importing a file came to; `n_new` of its scores were not here, `n_changed` were others."""
 
@@ -56,7 +64,7 @@ class Imported(NamedTuple):
             f"{self.release_id}, from {self.found.n_rows} records."
         ]
         if self.n_changed:
-            said.append(f"{self.n_changed} replace other scores by the same rater.")
+            said.append(f"{self.n_changed} replace other scores or reasons by the same rater.")
         if not (self.n_new or self.n_changed):
             said.append("They were here already, and nothing changes.")
         counted = sorted(self.found.counts.items())
@@ -90,26 +98,27 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
         found = human_scores_of(rated, rows)
     except HumanScoresError as error:
         raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
-    before = _stored(warehouse, release_id)
+    content_hash = found.content_hash
+    before = stored_scores(warehouse, release_id)
+    given = {
+        scored: _given(score, found.reasons.get(scored), before.get(scored), content_hash)
+        for scored, score in found.scores.items()
+    }
     changed = {
         scored
-        for scored, score in found.scores.items()
-        if scored in before and before[scored][0] != score
+        for scored, stored in given.items()
+        if scored in before and before[scored][:2] != stored[:2]
     }
     n_new = len(found.scores.keys() - before.keys())
-    content_hash = found.content_hash
     if n_new or changed:
-        now = {
-            **before,
-            **{
-                scored: (score, content_hash)
-                for scored, score in found.scores.items()
-                if scored in changed or scored not in before
-            },
+        now = before | {
+            scored: stored
+            for scored, stored in given.items()
+            if scored in changed or scored not in before
         }
         kept = [
-            {**here, **scored._asdict(), "score": score, "content_hash": of}
-            for scored, (score, of) in sorted(now.items())
+            {**here, **scored._asdict(), **stored._asdict()}
+            for scored, stored in sorted(now.items())
         ]
         source = {
             **here,
@@ -131,22 +140,31 @@ def import_scores(warehouse: Warehouse, release: str, file: Path) -> Imported:
     return Imported(release_id, found, n_new, len(changed))
 
 
+def _given(score: float, reason: str | None, before: Stored | None, content_hash: str) -> Stored:
+    """A score of a file; where it is the one that was there, a reason that was there stays."""
+    if reason is None and before is not None and before.score == score:
+        reason = before.reason
+    return Stored(score, reason, content_hash)
+
+
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
     """The mean over raters of the imported scores of each answer, by dimension."""
     given: dict[tuple[AnswerKey, str], list[float]] = {}
-    for scored, (score, _) in _stored(warehouse, release_id).items():
+    for scored, stored in stored_scores(warehouse, release_id).items():
         key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
-        given.setdefault((key, scored.dimension), []).append(score)
+        given.setdefault((key, scored.dimension), []).append(stored.score)
     found: dict[AnswerKey, dict[str, float]] = {}
     for (key, dimension), scores in given.items():
         found.setdefault(key, {})[dimension] = sum(scores) / len(scores)
     return found
 
 
-def _stored(warehouse: Warehouse, release_id: str) -> dict[Scored, tuple[float, str]]:
-    """The scores on a release, each with the hash of the file that it is from."""
+def stored_scores(warehouse: Warehouse, release_id: str) -> dict[Scored, Stored]:
+    """The scores on a release."""
     rows = warehouse.read("evaluate/human_scores_of", {"release_id": release_id}).to_pylist()
     return {
-        Scored(*(row[name] for name in Scored._fields)): (row["score"], row["content_hash"])
+        Scored(*(row[name] for name in Scored._fields)): Stored(
+            *(row[name] for name in Stored._fields)
+        )
         for row in rows
     }

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from methods.evaluation.asking import Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
-from methods.evaluation.judging import AskJudge, Judgment, Place
+from methods.evaluation.judging import AskJudge, Judgment, Place, requests_of
 from resources.llm.model_calls import BatchPending, ModelCalls
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
@@ -57,17 +57,11 @@ async def judge_place(
 
     What else the benchmark asks about the item is not sent.
     """
-    judging = benchmark.judge(run.item, run.transcript)
-    try:
-        asked = next(judging)
-        while True:
-            for each in asked:
-                if each.place == place:
-                    (reply,) = await _all(calls, [_request(each, run)], [each])
-                    return each, reply
-            asked = judging.send([None] * len(asked))
-    except StopIteration:
-        return None
+    for each in requests_of(benchmark.judge(run.item, run.transcript)):
+        if each.place == place:
+            (reply,) = await _all(calls, [_request(each, run)], [each])
+            return each, reply
+    return None
 
 
 async def _all(

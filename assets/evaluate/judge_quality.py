@@ -14,6 +14,7 @@ from pydantic import Field
 
 from assets.common.automation import SHARDS, when_changed
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.critic_pairs import critic_pairs
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import ScoringSettings, Slice, answer_lengths, slices
@@ -24,6 +25,7 @@ from methods.agreement.table import TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
 from methods.evaluation.judge_quality import (
+    CRITIC,
     EXTERNAL,
     INTERNAL,
     AnswerKey,
@@ -59,6 +61,11 @@ class JudgeQualitySettings(ScoringSettings):
         None,
         description="Label that agreement with people is split by; none: the benchmark's last ability.",
     )
+    critics: list[str] = Field(
+        [],
+        description="Judges that were trained on evaluate.critic_pairs: people agree with them on the "
+        "pairs for testing alone.",
+    )
     n_resamples: int = Field(
         200,
         ge=100,
@@ -71,7 +78,7 @@ class JudgeQualitySettings(ScoringSettings):
     settings=JudgeQualitySettings,
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
-    deps=[observations, score_queue, approved, human_scores],
+    deps=[observations, score_queue, approved, human_scores, critic_pairs],
     automation_condition=when_changed(
         # Most homes never have a file of scores.
         not_awaited=SHARDS | dg.AssetSelection.assets(human_scores.key)
@@ -87,7 +94,8 @@ def judge_quality(
 
     - Agreement with people or another judge: a judge may err on answers (`answer`) and still put models
       in the right order (`model`). Judges that agree with each other need not be right: people decide,
-      and agreement with them is split by a label, too.
+      and agreement with them is split by a label, too, and by the sides of a critic's pairs. Of a judge
+      that was trained on pairs (`critics`) only those for testing count.
     - On a scale of 1 to 10: how often both are in one of AlignMMBench's bands (`fuzzy_accuracy`,
       `strict_accuracy`), and `quadratic_kappa`, which is low for a judge that is strict throughout.
     - `ceiling_rate` over 0.15: the judge cannot tell the best models apart.
@@ -98,6 +106,7 @@ def judge_quality(
       `_interaction` disagreement on answers, `_replicate` noise that more replicates would average out.
     """
     people = _people(warehouse, review_store)
+    sides = _sides(warehouse)
     rows = []
     for release_id, of_release in groupby(
         slices(warehouse, benchmarks, settings.panel), key=lambda each: each.release_id
@@ -106,13 +115,17 @@ def judge_quality(
             INTERNAL: people.get(release_id, {}),
             EXTERNAL: imported_scores(warehouse, release_id),
         }
-        beside = Beside(answer_lengths(warehouse, release_id), by_origin)
+        lengths = answer_lengths(warehouse, release_id)
+        beside = Beside(lengths, by_origin, sides.get(release_id, {}))
         for each in of_release:
             if each.judge != RULE:
                 rows += [{**each.columns, **row} for row in _rows(each, beside, settings)]
     arrow = rows_to_arrow("evaluate.judge_quality", rows)
     warehouse.replace("evaluate.judge_quality", arrow)
-    return report(arrow, _main_figures(rows, benchmarks) if rows else {"note": NO_JUDGE})
+    shown: Row = {**_main_figures(rows, benchmarks)} if rows else {"note": NO_JUDGE}
+    if unknown := sorted(set(settings.critics) - {row["judge"] for row in rows}):
+        shown["critics that have judged nothing"] = unknown
+    return report(arrow, shown)
 
 
 def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Iterator[Row]:
@@ -120,8 +133,15 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Itera
     scale = Scale(judge.benchmark.dimensions, *judge.benchmark.score_range)
     resampling = {"seed": settings.seed, "n_resamples": settings.n_resamples}
     split_by = settings.split_by or next(reversed(judge.benchmark.abilities), None)
-    yield from judge_rows(scale, _models(judge), beside, split_by=split_by, **resampling)
     members = judge.members or [judge]
+    yield from judge_rows(
+        scale,
+        _models(judge),
+        beside,
+        split_by=split_by,
+        is_critic=any(each.judge in settings.critics for each in members),
+        **resampling,
+    )
     yield from variance_rows(scale, [_models(each) for each in members])
     for first, second in combinations(members, 2):
         pairs = pair_rows(scale, _models(first), _models(second), second.judge, **resampling)
@@ -131,6 +151,15 @@ def _rows(judge: Slice, beside: Beside, settings: JudgeQualitySettings) -> Itera
 def _models(judge: Slice) -> dict[str, list[Scored]]:
     """What was observed of models: any judge tells apart what calibrates them and it."""
     return {model: of for model, of in judge.observed.items() if is_model(model)}
+
+
+def _sides(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
+    """The side of the training pair of each answer that has one, by release."""
+    sides: dict[str, dict[AnswerKey, str]] = {}
+    for row in warehouse.read("evaluate/critic_pairs").to_pylist():
+        key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
+        sides.setdefault(row["release_id"], {})[key] = row["side"]
+    return sides
 
 
 def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:
@@ -162,7 +191,9 @@ def _main_figures(rows: Sequence[Row], benchmarks: Benchmarks) -> dict[str, dg.M
         other = " ".join(filter(None, (row["other"], row["origin"])))
         if row["subset_value"]:
             if (row["level"], row["measure"]) in BY_LABEL:
-                of = by_label.setdefault((*named, other, row["subset_value"]), {"n": str(row["n"])})
+                value = row["subset_value"]
+                value = f"{CRITIC} {value}" if row["subset_label"] == CRITIC else value
+                of = by_label.setdefault((*named, other, value), {"n": str(row["n"])})
                 of[row["measure"]] = _figure(row)
         elif row["measure"] in MEASURES:
             alone.setdefault(named, {})[row["measure"]] = _figure(row)

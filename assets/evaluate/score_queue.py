@@ -12,16 +12,18 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.released import Row
 from assets.review import queue_row
-from methods.agreement.ratings import SCORE, Rating, ratings_of
+from methods.agreement.ratings import SCORE, Rating, blind_on_current, ratings_of, values_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import APART
 from methods.ids import content_id
-from methods.review import queue_item
+from methods.review import Decision, queue_item
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.settings import Settings
 from resources.warehouse import Warehouse
+
+Scores = dict[str, float]
 
 
 class ScoreQueueSettings(Settings):
@@ -70,6 +72,17 @@ def scores_by_people(review_store: ReviewStore) -> list[Rating]:
     items = review_store.items([SCORE])
     decisions = review_store.decisions([item["item_id"] for item in items])
     return ratings_of(items, decisions, review_store.rules())
+
+
+def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decision, Scores]]]:
+    """The same by item of the queue, a decision with its scores by dimension; its note says why."""
+    items = review_store.items([SCORE])
+    decisions = review_store.decisions([item["item_id"] for item in items])
+    found: dict[str, list[tuple[Decision, Scores]]] = {}
+    for item, decision in blind_on_current(items, decisions, review_store.rules()):
+        if scores := values_of(item, decision):
+            found.setdefault(item["item_id"], []).append((decision, scores))
+    return found
 
 
 def _score_row(answer: Row, benchmark: Benchmark) -> Row:

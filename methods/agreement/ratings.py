@@ -5,7 +5,7 @@ the measures of agreement.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from methods.review import Decision, QueueItem, by_item
@@ -57,28 +57,34 @@ def ratings_of(
     The rules say how many annotators decide in round 1. A rejection has a verdict and no label; an item
     that people fill in, such as one of kind `score`, has no verdict, which would always be `edit`.
     """
+    return [
+        Rating(
+            item["kind"],
+            dimension,
+            item["item_id"],
+            item.get("set_id") or item["item_id"],
+            decision.reviewer,
+            value,
+        )
+        for item, decision in blind_on_current(items, decisions, rules)
+        for dimension, value in values_of(item, decision).items()
+    ]
+
+
+def blind_on_current(
+    items: Iterable[QueueItem], decisions: Iterable[Decision], rules: RuleBook
+) -> Iterator[tuple[QueueItem, Decision]]:
+    """Every blind decision on the current content of an item, with the item."""
     decided = by_item(decisions)
-    ratings = []
     for item in items:
         on_current = [
             each for each in decided[item["item_id"]] if each.content_hash == item["content_hash"]
         ]
         for decision in blind_decisions(on_current, rules.of(item["kind"]).annotators):
-            for dimension, value in _values(item, decision).items():
-                ratings.append(
-                    Rating(
-                        item["kind"],
-                        dimension,
-                        item["item_id"],
-                        item.get("set_id") or item["item_id"],
-                        decision.reviewer,
-                        value,
-                    )
-                )
-    return ratings
+            yield item, decision
 
 
-def _values(item: QueueItem, decision: Decision) -> dict[str, Any]:
+def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
     """The values that the decision gives, by dimension."""
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:

@@ -7,7 +7,7 @@ files is `resources/reports/human_score_file.py`.
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from methods.errors import UserError
@@ -20,7 +20,9 @@ from methods.ids import content_id
 ITEM = ("item", "item_id", "question_id")
 """Columns that name the item: the first of these that a file has."""
 MODEL, SCORE, TURN, DIMENSION, RATER = "model", "score", "turn", "dimension", "rater"
-COLUMNS = (*ITEM, MODEL, SCORE, TURN, DIMENSION, RATER)
+REASON = "reason"
+"""Why the rater gave the score: a critic is trained on it, agreement does not need it."""
+COLUMNS = (*ITEM, MODEL, SCORE, TURN, DIMENSION, RATER, REASON)
 
 Reason = Literal[
     "unknown_item",
@@ -76,23 +78,31 @@ class Rated:
 
 @dataclass(frozen=True)
 class HumanScores:
-    """What a file says on a release; `counts` are its other records by why they are no score."""
+    """What a file says on a release; `counts` are its other records by why they are no score.
+
+    `reasons` are the raters', of those scores that have one.
+    """
 
     scores: Mapping[Scored, float]
     counts: Mapping[Reason, int]
     n_rows: int
+    reasons: Mapping[Scored, str] = field(default_factory=dict)
 
     @property
     def content_hash(self) -> str:
-        """The same for the same scores, whatever file and order they come in."""
-        return content_id(sorted([*scored, score] for scored, score in self.scores.items()))
+        """The same for the same scores and reasons, whatever file and order they come in."""
+        said = {scored: [reason] for scored, reason in self.reasons.items()}
+        return content_id(
+            sorted([*scored, score, *said.get(scored, [])] for scored, score in self.scores.items())
+        )
 
 
 def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
     """The scores of the records. Raises HumanScoresError where there is none.
 
     Without a turn the record is of the one turn that models are asked, without a dimension of the
-    overall one. Of an answer that one rater gave several scores that differ, none counts.
+    overall one. Of an answer that one rater gave several scores that differ, none counts; of several
+    reasons for one score the first by the alphabet does.
     """
     item = _item_column(rows)
     turns = {
@@ -100,6 +110,7 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
         for each in rated.items
     }
     scores: dict[Scored, float] = {}
+    reasons: dict[Scored, str] = {}
     contradicting: Counter[Scored] = Counter()
     counts: Counter[Reason] = Counter()
     for row in rows:
@@ -109,6 +120,8 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
             counts[found] += 1
             continue
         scored, score = found
+        if reason := cells.get(REASON):
+            reasons[scored] = min(reason, reasons.get(scored, reason))
         if scored not in scores:
             scores[scored] = score
         elif scores[scored] == score:
@@ -117,6 +130,7 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
             contradicting[scored] += 1
     for scored, n_more in contradicting.items():
         del scores[scored]
+        reasons.pop(scored, None)
         counts["contradicting"] += 1 + n_more
     if not scores:
         why = "; ".join(f"{n} are {REASONS[reason]}" for reason, n in sorted(counts.items()))
@@ -124,7 +138,7 @@ def human_scores_of(rated: Rated, rows: Sequence[Row]) -> HumanScores:
             f"None of its {len(rows)} records is a score of an answer on the release ({why}): say the "
             "release that was scored (RELEASE=...)."
         )
-    return HumanScores(scores, counts, len(rows))
+    return HumanScores(scores, counts, len(rows), reasons)
 
 
 def _read(

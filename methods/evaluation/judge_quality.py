@@ -6,7 +6,7 @@ mean of a judge's replicates. What was not judged has no score, and counts nowhe
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,9 @@ Observed = Mapping[str, Sequence[Scored]]
 
 INTERNAL, EXTERNAL = "internal", "external"
 """Where people's scores come from: decisions in the review store, or an imported file."""
+CRITIC = "critic"
+"""The label of the side that a critic's training pair is on."""
+TEST = "test"
 NO_SCORE = "The judge gave no score."
 ONE_SCORE = "One score has no deviation."
 JUDGED_ONCE = "No answer was judged twice."
@@ -79,11 +82,13 @@ class Scale:
 class Beside:
     """What scores are compared with: words of each answer, people's mean scores by dimension.
 
-    `people` are theirs by where they come from (`INTERNAL`, `EXTERNAL`).
+    `people` are theirs by where they come from (`INTERNAL`, `EXTERNAL`), `sides` those of a critic's
+    training pairs (`train`, `test`).
     """
 
     lengths: Mapping[AnswerKey, int]
     people: Mapping[str, Mapping[AnswerKey, Mapping[str, float]]]
+    sides: Mapping[AnswerKey, str] = field(default_factory=dict)
 
 
 class _Answer(NamedTuple):
@@ -124,28 +129,35 @@ def judge_rows(
     seed: int,
     n_resamples: int,
     split_by: str | None = None,
+    is_critic: bool = False,
 ) -> Iterator[Row]:
     """What one judge's scores are like, and how far people agree with them.
 
     Every dimension: distribution, agreement with people where they scored answers that it judged. The
-    overall dimension: that agreement for each value of the label `split_by`, too; length,
-    length-controlled scores, replicates. Rows of other, origin, metric, level, measure, model,
-    subset_label, subset_value, n, value, ci_low, ci_high, reason; empty texts where there is nothing to
-    name.
+    overall dimension: that agreement for each value of the label `split_by`, and on each side of a
+    critic's pairs, too; length, length-controlled scores, replicates. Agreement of a judge that
+    `is_critic`, which was trained on pairs for training, counts those for testing alone. Rows of
+    other, origin, metric, level, measure, model, subset_label, subset_value, n, value, ci_low, ci_high,
+    reason; empty texts where there is nothing to name.
     """
     for dimension in scale.dimensions:
         of = _scores_of([observed], dimension)
         yield from _distribution(of, dimension, scale)
         drawn = n_resamples if dimension == scale.overall else 0
         split = _split(of, observed, split_by) if dimension == scale.overall else {}
+        sides = np.array([beside.sides.get(each.place, "") for each in of.answers], dtype=np.str_)
+        if dimension == scale.overall:
+            split |= {(CRITIC, side): sides == side for side in sorted(set(beside.sides.values()))}
         for origin, given in sorted(beside.people.items()):
             people = np.array([given.get(each.place, {}).get(dimension) for each in of.answers])
             pairs = np.column_stack([of.means[:, 0], people.astype(float)])
             both = ~np.isnan(pairs).any(axis=1)
+            if is_critic:
+                both &= sides == TEST
             for (label, value), within in {ALL: both, **split}.items():
                 if not (both & within).any():
                     continue
-                of_subset = np.where(within[:, None], pairs, np.nan)
+                of_subset = np.where((both & within)[:, None], pairs, np.nan)
                 named = {"origin": origin, "subset_label": label, "subset_value": value}
                 for row in _agreement(of, of_subset, PEOPLE, dimension, scale, seed, drawn):
                     yield row | named

@@ -6,7 +6,8 @@ scored by rule yields nothing. What belongs here: these values, and running the 
 that there are. Sending the requests is `assets/evaluate/judge.py`.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -115,3 +116,12 @@ def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observ
     except StopIteration as end:
         observations: list[Observation] = end.value
         return observations
+
+
+def requests_of(judging: Judging) -> Iterator[AskJudge]:
+    """What a generator asks the judge where it gets no judgment."""
+    with suppress(StopIteration):
+        asked = next(judging)
+        while True:
+            yield from asked
+            asked = judging.send([None] * len(asked))

@@ -442,6 +442,7 @@ COMMENT ON COLUMN evaluate.human_scores.turn IS 'Turn of the item, from 1.';
 COMMENT ON COLUMN evaluate.human_scores.dimension IS 'Dimension that was scored; the last of a benchmark is the overall one.';
 COMMENT ON COLUMN evaluate.human_scores.rater IS 'Who scored; empty where the file does not say.';
 COMMENT ON COLUMN evaluate.human_scores.score IS 'The score, on the benchmark''s scale.';
+COMMENT ON COLUMN evaluate.human_scores.reason IS 'Why the rater gave it, where the file says so.';
 COMMENT ON COLUMN evaluate.human_scores.content_hash IS 'File of evaluate.human_score_files that it is from.';
 
 COMMENT ON COLUMN evaluate.human_score_files.release_id IS 'Release that the scores are on.';
@@ -481,3 +482,39 @@ COMMENT ON COLUMN evaluate.judge_probes.shift IS 'Mean difference in points; NUL
 COMMENT ON COLUMN evaluate.judge_probes.ci_low IS 'Lower end of the 95 % interval, by bootstrap over items or groups; NULL where none is made.';
 COMMENT ON COLUMN evaluate.judge_probes.ci_high IS 'Upper end of the 95 % interval; NULL where none is made.';
 COMMENT ON COLUMN evaluate.judge_probes.reason IS 'Why there is no shift; NULL where there is one.';
+
+COMMENT ON COLUMN evaluate.critic_pairs.benchmark IS 'Benchmark whose judge the critic learns to be.';
+COMMENT ON COLUMN evaluate.critic_pairs.release_id IS 'Release that the answer is on.';
+COMMENT ON COLUMN evaluate.critic_pairs.pair_id IS 'Hash of the pair''s texts, as in the exported files.';
+COMMENT ON COLUMN evaluate.critic_pairs.side IS 'train: the critic learns it. test: its agreement is measured on it.';
+COMMENT ON COLUMN evaluate.critic_pairs.ordinal IS 'Place in the file of its side, shuffled by the seed.';
+COMMENT ON COLUMN evaluate.critic_pairs.category IS 'The benchmark''s coarsest ability; none where items have none.';
+COMMENT ON COLUMN evaluate.critic_pairs.block IS 'First of the groups that hang together by group, image or question.';
+COMMENT ON COLUMN evaluate.critic_pairs.seed IS 'Seed of the sides and of the order.';
+COMMENT ON COLUMN evaluate.critic_pairs.model IS 'Who answered, as in evaluate.answers; the texts do not say it.';
+COMMENT ON COLUMN evaluate.critic_pairs.item_id IS 'Item of release.items.';
+COMMENT ON COLUMN evaluate.critic_pairs.trial IS 'Trial of the answer.';
+COMMENT ON COLUMN evaluate.critic_pairs.turn IS 'Turn of the answer, from 1.';
+COMMENT ON COLUMN evaluate.critic_pairs.part IS 'Which of several judgments of the turn it is.';
+COMMENT ON COLUMN evaluate.critic_pairs.group_id IS 'Benchmark and group of the item; the item where it has none.';
+COMMENT ON COLUMN evaluate.critic_pairs.images IS 'Images of the item; the published path where the release has none.';
+COMMENT ON COLUMN evaluate.critic_pairs.question IS 'Question of the turn.';
+COMMENT ON COLUMN evaluate.critic_pairs.score IS 'The overall score that the reply has.';
+COMMENT ON COLUMN evaluate.critic_pairs.chosen IS 'Whose score and reason the reply has; empty where the file does not say.';
+COMMENT ON COLUMN evaluate.critic_pairs.raters IS 'Everyone who scored the answer.';
+COMMENT ON COLUMN evaluate.critic_pairs.origin IS 'Where that score was given: internal in review, external in a file.';
+COMMENT ON COLUMN evaluate.critic_pairs.source IS 'The queue item that was scored, or the hash of the file in evaluate.human_score_files.';
+COMMENT ON COLUMN evaluate.critic_pairs.system IS 'Instructions that the judge is sent; empty where the prompt has none.';
+COMMENT ON COLUMN evaluate.critic_pairs.prompt IS 'What the judge is sent to rate.';
+COMMENT ON COLUMN evaluate.critic_pairs.reply IS 'The reply that the critic learns: reason and scores in the judge''s JSON form.';
+COMMENT ON COLUMN evaluate.critic_pairs.prompt_version IS 'Version of the judge''s prompt.';
+COMMENT ON COLUMN evaluate.critic_pairs.judge_version IS 'Version of the judging that the critic learns, as in evaluate.judgments.';
+
+COMMENT ON COLUMN evaluate.critic_left_out.benchmark IS 'Benchmark of the release.';
+COMMENT ON COLUMN evaluate.critic_left_out.release_id IS 'Release that the answer is on.';
+COMMENT ON COLUMN evaluate.critic_left_out.model IS 'Who answered.';
+COMMENT ON COLUMN evaluate.critic_left_out.item_id IS 'Item of release.items.';
+COMMENT ON COLUMN evaluate.critic_left_out.trial IS 'Trial of the answer.';
+COMMENT ON COLUMN evaluate.critic_left_out.turn IS 'Turn of the answer, from 1.';
+COMMENT ON COLUMN evaluate.critic_left_out.part IS 'Which of several judgments of the turn it is; empty where there is none.';
+COMMENT ON COLUMN evaluate.critic_left_out.reason IS 'Why no training pair is made of it.';

@@ -116,7 +116,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
-        ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes"}),
+        ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
@@ -142,7 +142,9 @@ def test_a_prompt_that_cannot_be_read_is_another_version_of_its_assets_alone(
 
     own_prompt(tmp_path / "prompts", "mmdu/judge", lambda _: "no front matter")
 
-    assert changed(before) == {"evaluate/judgments", "evaluate/judge_probes"}
+    assert changed(before) == {
+        *("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
+    }
 
 
 @pytest.mark.parametrize("wrong", ["nowhere", "relative", "misspelt"])

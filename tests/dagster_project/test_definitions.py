@@ -113,6 +113,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
                 "judge_quality",
                 "judge_probes",
                 "human_scores",
+                "critic_pairs",
             )
         ),
         # Beside the graph: made of the ledger, whoever filled it.

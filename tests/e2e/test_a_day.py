@@ -118,8 +118,8 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
     judge.write_text(
         judge.read_text() + "\nDeduct a point for every claim that no image supports.\n"
     )
-    # The probes ask the same judge with the same prompt.
-    by_judge = {"evaluate/judgments", "evaluate/judge_probes"}
+    # The probes ask the same judge with the same prompt, and a critic learns it.
+    by_judge = {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}
     ui.until(lambda: stale(ui) - already == by_judge)
     show_why_stale(page, f"{ui.address}/assets/evaluate/judgments")
     picture(page, "day-prompt")

@@ -62,8 +62,9 @@ def test_a_changed_prompt_marks_the_assets_that_ask_with_it(ui: Ui, inputs: Path
     judge = inputs / "prompts" / "mmdu" / "judge.md"
     kept = judge.read_text()
     judge.write_text(kept + "\nBe strict.\n")
-    asking = ("evaluate/judgments", "evaluate/judge_probes")
-    assert seen(ui) == dict.fromkeys(asking, ["has a new code version"])
+    # The training pairs of a critic have what the judge is sent.
+    made_with = ("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
+    assert seen(ui) == dict.fromkeys(made_with, ["has a new code version"])
     judge.write_text(kept)
     assert seen(ui, nothing=True) == {}
 

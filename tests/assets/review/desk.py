@@ -56,7 +56,7 @@ class Desk:
                 verdict=said["verdict"],
                 edits=said.get("edits"),
                 reason=said.get("reason"),
-                note=None,
+                note=said.get("note"),
                 seconds=said.get("seconds", 30.0),
                 decided_at="2026-01-01T00:00:00+00:00",
             )

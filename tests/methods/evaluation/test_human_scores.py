@@ -89,6 +89,21 @@ def test_a_rater_has_one_score_of_an_answer():
     assert found.counts == {"repeated": 2, "contradicting": 3}
 
 
+def test_reasons_are_kept_and_part_of_what_the_file_says():
+    found = human_scores_of(
+        RATED,
+        rows(
+            *(record(rater="ann", reason=reason) for reason in ("Well said.", " Good. ", "")),
+            record(rater="bob"),
+            *(record(rater="cho", score=score, reason="why") for score in ("1", "2")),
+        ),
+    )
+    assert found.reasons == {overall(rater="ann"): "Good."}
+    plain = human_scores_of(RATED, rows(record(rater="ann"), record(rater="bob")))
+    assert plain.scores == found.scores and plain.reasons == {}
+    assert plain.content_hash != found.content_hash
+
+
 def test_nothing_matches_is_one_sentence_with_the_counts():
     with pytest.raises(HumanScoresError) as caught:
         human_scores_of(RATED, rows(record("x"), record("y"), record(score="")))

@@ -1,0 +1,86 @@
+"""What the training side of a critic's pairs may not share with the test side.
+
+What belongs here: when two questions are nearly the same, and what two sides share. Keeping it together
+is `split.py`; both ask the same of questions.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from methods.prompts.messages import IMAGE_HERE
+
+LEAST_ALIKE = 0.8
+"""Questions with this share of their trigrams of characters in common are nearly the same."""
+_ROWS = 500
+"""Questions that are compared with all others at once: memory, not the result, follows from it."""
+_NO_WORD = re.compile(r"[\W_]+")
+
+Kind = Literal["group", "image", "question", "near_question"]
+
+
+class Asked(NamedTuple):
+    """What a pair is about: the wordings of one question are a group; `images` may be empty."""
+
+    group: str
+    images: tuple[str, ...]
+    question: str
+
+
+class Shared(NamedTuple):
+    """Something that both sides have; of nearly the same questions that of the training side."""
+
+    kind: Kind
+    what: str
+
+
+def plain_question(question: str) -> str:
+    """The question's words in lower case: what two questions are compared by."""
+    return _NO_WORD.sub(" ", question.replace(IMAGE_HERE, " ")).strip().casefold()
+
+
+def near(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of every two plain questions that are nearly the same, or the same.
+
+    Jaccard's index over the sets of their trigrams of characters; an empty question is near to none.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    if not any([*first, *second]):
+        return
+    count = CountVectorizer(analyzer="char", ngram_range=(3, 3), binary=True, lowercase=False)
+    # With spaces around it a question has a trigram for each of its characters.
+    grams = count.fit_transform([f" {each} " for each in [*first, *second]]).astype(np.int32)
+    left, right = grams[: len(first)], grams[len(first) :]
+    n_left, n_right = (np.asarray(each.sum(axis=1)).ravel() for each in (left, right))
+    for start in range(0, len(first), _ROWS):
+        both = (left[start : start + _ROWS] @ right.T).tocoo()
+        rows = both.row + start
+        either = n_left[rows] + n_right[both.col] - both.data
+        alike = both.data >= LEAST_ALIKE * either
+        yield from zip(rows[alike].tolist(), both.col[alike].tolist(), strict=True)
+
+
+def shared(train: Sequence[Asked], test: Sequence[Asked]) -> list[Shared]:
+    """Every group, image and question of the test side that the training side has, too."""
+    groups = {each.group for each in train} & {each.group for each in test}
+    images = _images(train) & _images(test)
+    learned, tested = _questions(train), _questions(test)
+    same = set(learned) & set(tested)
+    alike = {learned[i] for i, j in near(learned, tested) if learned[i] != tested[j]}
+    found: list[Shared] = []
+    found += (Shared("group", each) for each in sorted(groups))
+    found += (Shared("image", each) for each in sorted(images))
+    found += (Shared("question", each) for each in sorted(same))
+    found += (Shared("near_question", each) for each in sorted(alike))
+    return found
+
+
+def _images(asked: Sequence[Asked]) -> set[str]:
+    return {image for each in asked for image in each.images}
+
+
+def _questions(asked: Sequence[Asked]) -> list[str]:
+    return sorted({plain_question(each.question) for each in asked})

@@ -1,0 +1,224 @@
+"""Training pairs of a critic: what the judge is sent, and the reply that a person's score makes.
+
+What belongs here: which of several people's scores is learned, the reply in the form that the judge's
+reader accepts, and a reason for each scored answer of which no pair is made.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Literal, NamedTuple
+
+from methods.evaluation.asking import Transcript
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.contestants import ABLATIONS, FILE
+from methods.evaluation.items import Item
+from methods.evaluation.judge_quality import AnswerKey
+from methods.evaluation.judging import AskJudge, requests_of
+from methods.ids import content_id
+from methods.prompts.messages import Message, Text
+from methods.prompts.parsing import JsonSchema, ParseError
+
+Why = Literal[
+    "no_reason",
+    "not_whole",
+    "lacks_a_dimension",
+    "not_judged",
+    "unreadable",
+    "names_a_model",
+    "same_prompt",
+]
+WHYS: Mapping[Why, str] = {
+    "no_reason": "nobody who gave the middle score said why",
+    "not_whole": "the score is no whole number, and a judge gives no other",
+    "lacks_a_dimension": "people did not score all that the judge scores",
+    "not_judged": "the judge is not asked about the answer",
+    "unreadable": "the judge's reader would not read the reply",
+    "names_a_model": "the answer or the reason names a contestant",
+    "same_prompt": "another answer makes the same prompt",
+}
+"""Why no pair is made of a scored answer, in words after a number of answers."""
+SHORTEST_NAME = 3
+"""A contestant's name with fewer characters is a word like any other, and is not looked for."""
+
+Render = Callable[[AskJudge], Sequence[Message]]
+"""What the judge is sent, without images."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one person gave an answer: scores by dimension, and why. `source` is where it was stored."""
+
+    rater: str
+    origin: str
+    source: str
+    scores: Mapping[str, float]
+    reason: str
+
+
+@dataclass(frozen=True)
+class ScoredAnswer:
+    """An answer with what people gave it, one entry or more."""
+
+    key: AnswerKey
+    item: Item
+    transcript: Transcript
+    given: Sequence[Given]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One pair; `chosen` is the person whose score and reason `reply` has. `system` may be empty."""
+
+    answer: ScoredAnswer
+    request: AskJudge
+    chosen: Given
+    score: int
+    system: str
+    prompt: str
+    reply: str
+
+    @property
+    def pair_id(self) -> str:
+        """The same for the same texts."""
+        return content_id(self.system, self.prompt, self.reply)
+
+
+class LeftOut(NamedTuple):
+    """A scored answer of which no pair is made."""
+
+    key: AnswerKey
+    part: str
+    why: Why
+
+
+def pairs_of(
+    benchmark: Benchmark,
+    answers: Iterable[ScoredAnswer],
+    render: Render,
+    contestants: Iterable[str],
+) -> Iterator[Pair | LeftOut]:
+    """A pair, or why there is none, of each request to the judge about each answer.
+
+    Answers come in a fixed order: of those that make the same prompt, the first counts.
+    """
+    named = names_pattern(contestants)
+    seen: set[tuple[str, str]] = set()
+    for answer in answers:
+        place = answer.key.trial, answer.key.turn
+        requests = [
+            each
+            for each in requests_of(benchmark.judge(answer.item, answer.transcript))
+            if each.place[:2] == place
+        ]
+        if not requests:
+            yield LeftOut(answer.key, "", "not_judged")
+        for request in requests:
+            made = _pair(benchmark.dimensions[-1], answer, request, render, named)
+            if isinstance(made, Pair):
+                prompt = made.system, made.prompt
+                if prompt in seen:
+                    made = "same_prompt"
+                seen.add(prompt)
+            yield (
+                made if isinstance(made, Pair) else LeftOut(answer.key, request.place.part, made)
+            )
+
+
+def _pair(
+    overall: str,
+    answer: ScoredAnswer,
+    request: AskJudge,
+    render: Render,
+    named: re.Pattern[str] | None,
+) -> Pair | Why:
+    asked = _asked(request.schema)
+    if asked is None:
+        return "unreadable"
+    text, names = asked
+    dimensions = [name for name in names if name != text]
+    complete = [each for each in answer.given if {*dimensions, overall} <= each.scores.keys()]
+    if not complete:
+        return "lacks_a_dimension"
+    chosen = middle(complete, overall)
+    if chosen is None:
+        return "no_reason"
+    if any(chosen.scores[name] % 1 for name in (*dimensions, overall)):
+        return "not_whole"
+    said = answer.transcript.answer(answer.key.trial, answer.key.turn).text or ""
+    if named is not None and (named.search(said) or named.search(chosen.reason)):
+        return "names_a_model"
+    scores = {name: int(chosen.scores[name]) for name in dimensions}
+    reply = json.dumps(
+        {name: chosen.reason.strip() if name == text else scores[name] for name in names},
+        ensure_ascii=False,
+    )
+    try:
+        read = request.read(reply)
+    except ParseError:
+        return "unreadable"
+    if any(read.scores.get(name) != score for name, score in scores.items()):
+        return "unreadable"
+    messages = render(request)
+    return Pair(
+        answer,
+        request,
+        chosen,
+        read.score,
+        "".join(_text(each) for each in messages if each.role == "system"),
+        "".join(_text(each) for each in messages if each.role == "user"),
+        reply,
+    )
+
+
+def middle(given: Sequence[Given], overall: str) -> Given | None:
+    """The person whose overall score is the median of all, the lower of two, and who said why.
+
+    Score and reason are one person's: a mean would be nobody's, and no reason would be about it. Of
+    several the first by name; None where none of them said why.
+    """
+    score = median_low([each.scores[overall] for each in given])
+    of_score = [each for each in given if each.scores[overall] == score and each.reason.strip()]
+    return min(of_score, key=lambda each: (each.origin, each.rater), default=None)
+
+
+def names_pattern(contestants: Iterable[str]) -> re.Pattern[str] | None:
+    """Matches a text that names a contestant, as a whole word in any case; None for nobody.
+
+    `gpt-4o` also matches `GPT 4o`. Prefixes of ablations and files, and what stands before the last
+    slash of a name, are no part of it.
+    """
+    found = set()
+    for contestant in contestants:
+        kind, _, rest = contestant.partition(":")
+        name = rest if kind in (FILE, *ABLATIONS) else contestant
+        words = re.findall(r"[^\W_]+", name.rpartition("/")[2])
+        if sum(map(len, words)) >= SHORTEST_NAME:
+            found.add(r"[\s._-]*".join(map(re.escape, words)))
+    if not found:
+        return None
+    longest = sorted(found, key=lambda each: (-len(each), each))
+    # Chinese has no space beside a name.
+    return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(longest)})(?![a-z0-9])", re.IGNORECASE)
+
+
+def _asked(schema: JsonSchema | None) -> tuple[str, list[str]] | None:
+    """The one text of the judge's reply, and all its names in order; the others are whole numbers.
+
+    None for a reply of any other form.
+    """
+    properties = (schema or {}).get("properties")
+    if not isinstance(properties, Mapping):
+        return None
+    kinds = {name: of.get("type") for name, of in properties.items()}
+    texts = [name for name, kind in kinds.items() if kind == "string"]
+    n_scores = sum(kind == "integer" for kind in kinds.values())
+    if len(texts) != 1 or not n_scores or 1 + n_scores < len(kinds):
+        return None
+    return texts[0], list(kinds)
+
+
+def _text(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, Text))

@@ -78,7 +78,7 @@ READ = {
     "I like Assistant A better.": None,
     "A is better than B.": None,
     "The winner is A": None,
-    "<think>winner: A": "A",
+    "<think>winner: A": None,
     "": None,
     "I cannot judge this.": None,
     '{"reason": "A"}': None,

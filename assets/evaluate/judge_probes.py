@@ -1,8 +1,8 @@
 """Judge probes: whether a judge is led by length, by instructions in answers, or by whose answer it is.
 
 What belongs here: which answers are judged with something planted, and asking. What is planted and how
-shifts are computed is `methods/evaluation/probes.py`. The position of answers is not
-probed: a judge that compares two is shown them in both orders anyway.
+shifts are computed is `methods/evaluation/probes.py`. The position of answers is probed where a judge
+compares two, which no benchmark here has it do.
 """
 
 from collections import Counter

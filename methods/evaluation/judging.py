@@ -65,8 +65,8 @@ class AskJudge:
 class Judgment:
     """A judge's reply as read: a score per dimension, the overall score, the explanation."""
 
-    scores: Mapping[str, int]
-    score: int
+    scores: Mapping[str, float]
+    score: float
     explanation: str
 
 
@@ -118,10 +118,13 @@ def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observ
         return observations
 
 
-def requests_of(judging: Judging) -> Iterator[AskJudge]:
-    """What a generator asks the judge where it gets no judgment."""
+def requests_of(
+    judging: Judging, judgments: Mapping[Place, Judgment] | None = None
+) -> Iterator[AskJudge]:
+    """What a generator asks the judge, where it is sent the judgments there are; None for the others."""
+    known = judgments or {}
     with suppress(StopIteration):
         asked = next(judging)
         while True:
             yield from asked
-            asked = judging.send([None] * len(asked))
+            asked = judging.send([known.get(each.place) for each in asked])

@@ -54,6 +54,7 @@ def report_data(
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
         "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
+        "error_attribution": warehouse.read("evaluate/error_attribution_of", where).to_pylist(),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

@@ -75,6 +75,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.predictions", "evaluate.prediction_files"),
         *("evaluate.human_scores", "evaluate.human_score_files"),
         *("evaluate.judge_probes", "evaluate.probe_judgments"),
+        "evaluate.error_attribution",
         "evaluate.missing",
         "release.choices",
         "choice.items",

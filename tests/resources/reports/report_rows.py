@@ -248,6 +248,7 @@ def report_data(store: ImageStore) -> Row:
         "above": {},
         "choice": None,
         "language_gaps": [],
+        "error_attribution": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

@@ -190,14 +190,12 @@ def sentence(row: Row) -> str:
         return f"No {errors} can be followed when {when}. {row['reason']}"
     if row["change"] == REASONING_GIVEN:
         errors += " that are left with perception given"
-    if row["n_errors"]:
-        share = _percent(row, "gone")
-        gone = f"Of {row['n_errors']} {errors} {row['n_gone']} ({share}) go when {when}"
-    else:
-        gone = f"There are no {errors}; {when.replace(' is ', ' was ').replace(' are ', ' were ')}"
     lost = "nothing was right before"
     if row["n_right"]:
         lost = f"{row['n_lost']} of {row['n_right']} right answers are lost"
+    if not row["n_errors"]:
+        return f"There are no {errors} to attribute; when {when}, {lost}."
+    gone = f"Of {row['n_errors']} {errors} {row['n_gone']} ({_percent(row, 'gone')}) go when {when}"
     net = f"net {SCALE.difference(row['difference'])} points"
     cell = _cell(row)
     if cell is None or row["p_holm"] is None:

@@ -9,6 +9,7 @@ from assets.release.published import write_imported
 from methods.convbench.attribution import BOTH_GIVEN, LATER_TURN, PERCEPTION_GIVEN, REASONING_GIVEN
 from methods.convbench.settings import CREATION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.items import Item, Turn
+from methods.prompts.messages import IMAGE_HERE
 from methods.release import Edition
 from resources.offline.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
@@ -59,12 +60,13 @@ def items(world: World) -> list[Item]:
     for number, (name, facts) in enumerate(pictures().items()):
         image = world.images.put((SAMPLE / "images" / name).read_bytes()).image_id
         answers = [careful_answer(text, {1: facts}, "careful") for text in INSTRUCTIONS]
-        turns = [
-            Turn(place, text, (1,) if place == 1 else (), {"answer": answer})
-            for place, (text, answer) in enumerate(zip(INSTRUCTIONS, answers, strict=True), start=1)
-        ]
+        turns = (
+            Turn(1, f"{IMAGE_HERE}\n{INSTRUCTIONS[0]}", (1,), {"answer": answers[0]}),
+            Turn(2, INSTRUCTIONS[1], (), {"answer": answers[1]}),
+            Turn(3, INSTRUCTIONS[2], (), {"answer": answers[2]}),
+        )
         labels = dict.fromkeys(("perception", "reasoning", "creation"), TASKS[number % 2])
-        found.append(Item(f"item-{number:03}", tuple(turns), (image,), labels=labels))
+        found.append(Item(f"item-{number:03}", turns, (image,), labels=labels))
     return found
 
 

@@ -1,6 +1,7 @@
 """What a report on a planted ConvBench evaluation is made of: models with known faults."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,25 +30,34 @@ def labels_of(n: int) -> dict[str, dict[str, str]]:
     }
 
 
+@cache
+def _rows(
+    faults: tuple[tuple[str, tuple[float, float]], ...], n: int
+) -> tuple[list[Row], list[Row]]:
+    """Scores, and errors followed."""
+    labels = labels_of(n)
+    observed = {
+        name: model(seed, perceives=sees, reasons=thinks, n=n, labels=labels)
+        for seed, (name, (sees, thinks)) in enumerate(faults)
+    }
+    return (
+        score_rows(Convbench().metrics, observed, seed=0, n_resamples=200),
+        attribution_rows(observed, seed=0, n_resamples=500),
+    )
+
+
 def convbench_data(
     data: Row, faults: Mapping[str, tuple[float, float]] = FAULTS, n: int = 120
 ) -> dict[str, Any]:
     """`data` of a report with these models in place of its own; (sees, thinks), shares of the items."""
-    labels = labels_of(n)
-    observed = {
-        name: model(seed, perceives=sees, reasons=thinks, n=n, labels=labels)
-        for seed, (name, (sees, thinks)) in enumerate(faults.items())
-    }
+    scores, followed = _rows(tuple(faults.items()), n)
     judge = {"judge": JUDGE, "judge_version": VERSION}
-    metrics = Convbench().metrics
-    followed = attribution_rows(observed, seed=0, n_resamples=500)
-    scores = score_rows(metrics, observed, seed=0, n_resamples=500)
     return {
         **data,
         "benchmark": {
             **data["benchmark"],
             "name": "convbench",
-            "metrics": [metric_row(each) for each in metrics],
+            "metrics": [metric_row(each) for each in Convbench().metrics],
         },
         "scores": [{**judge, "provider": "openai", **row} for row in scores],
         "ranks": [],

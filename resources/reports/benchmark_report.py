@@ -21,6 +21,7 @@ from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import gaps_of
+from resources.reports.report_lengths import lengths_of
 from resources.reports.report_letters import letters_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
@@ -49,6 +50,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
     - `error_attribution`: rows of the table of this name, none where no turns are given
+    - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -79,6 +81,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         task_maps=task_maps_of(data, panes),
         language_gaps=gaps_of(data),
         attributions=attributions_of(data, panes),
+        lengths=lengths_of(data, panes),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

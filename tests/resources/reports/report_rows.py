@@ -249,6 +249,7 @@ def report_data(store: ImageStore) -> Row:
         "choice": None,
         "language_gaps": [],
         "error_attribution": [],
+        "answer_lengths": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

@@ -48,6 +48,7 @@ LEAST_TESTED = 6
 comes below 0.05."""
 TOO_FEW = f"Fewer than {LEAST_TESTED} independent items: there is no test."
 NO_ITEMS = "No item was judged in both."
+NOTHING_CHANGES = "No item's value changes: there is nothing to test."
 ABSENT = "absent"
 """Why an item is left out that one of both settings does not have, such as for want of a reference."""
 PERCEPTION_GIVEN, REASONING_GIVEN, BOTH_GIVEN = (
@@ -205,11 +206,8 @@ _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
 
 def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) -> list[Row]:
     """The rows of cells (subset, model, items) that are adjusted together."""
-    tested = [
-        place
-        for place, (_, _, of) in enumerate(cells)
-        if len({each.cluster for each in of.after.values()}) >= LEAST_TESTED
-    ]
+    untested = [_why_untested(of) for _, _, of in cells]
+    tested = [place for place, why in enumerate(untested) if why is None]
     values, clusters = matrix([_differences(cells[place][2]) for place in tested])
     compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
     adjusted = holm([each.p_value for each in compared])
@@ -235,10 +233,23 @@ def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) ->
             "subset_value": subset[1],
             "model": model,
             **_counts(of),
-            **tests.get(place, {**_UNTESTED, "reason": TOO_FEW if of.before else NO_ITEMS}),
+            **tests.get(place, {**_UNTESTED, "reason": untested[place]}),
         }
         for place, (subset, model, of) in enumerate(cells)
     ]
+
+
+def _why_untested(of: Followed) -> str | None:
+    """Why there is no test of these items; None where there is one.
+
+    A test by sign flips that cannot come below 1 whatever the signs is none: it would only make the
+    others' adjustment stricter (Tarone 1990).
+    """
+    if not of.before:
+        return NO_ITEMS
+    if len({each.cluster for each in of.after.values()}) < LEAST_TESTED:
+        return TOO_FEW
+    return None if any(unit.value for unit in _differences(of)) else NOTHING_CHANGES
 
 
 def _differences(of: Followed) -> list[Unit]:

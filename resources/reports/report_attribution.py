@@ -30,7 +30,6 @@ _POINTS = MetricShown("win rate", "micro", 0, SCALE, True, False)
 _GIVEN = {
     PERCEPTION_GIVEN: ("perception is given", "perception"),
     REASONING_GIVEN: ("reasoning is given as well", "reasoning"),
-    BOTH_GIVEN: ("perception and reasoning are given", "the turns before"),
 }
 """What is given, as a sentence says it, and what is then the cause."""
 _IN_LINE = {PLAIN: "own history", PERFECT_PERCEPTION: "perception given"}
@@ -178,7 +177,8 @@ def _followed(row: Row | None) -> Followed | None:
 
 
 def _line(who: Who, rows: Sequence[Row | None]) -> Line:
-    said = [sentence(row) for row in rows if row is not None]
+    # With both given the sentence would say the other two again: the table has it.
+    said = [sentence(row) for row in rows if row is not None and row["change"] != BOTH_GIVEN]
     return Line(who, [_followed(row) for row in rows], said)
 
 
@@ -202,7 +202,7 @@ def sentence(row: Row) -> str:
         return f"{gone}; {lost}; {net}. {row['reason']}"
     ends = f"[{SCALE.difference(row['ci_low'])}, {SCALE.difference(row['ci_high'])}]"
     verdict = {
-        "gain": f"{cause} is a cause." if cause != "the turns before" else f"{cause} are a cause.",
+        "gain": f"{cause} is a cause.",
         "loss": "what is given makes it worse.",
     }.get(row["verdict"] or "", "no cause is shown.")
     return f"{gone}; {lost}; {net} {ends}, {cell.p}: {verdict}"

@@ -13,6 +13,7 @@ from methods.convbench.attribution import (
     CHANGES,
     LATER_TURN,
     NO_ITEMS,
+    NOTHING_CHANGES,
     PERCEPTION_GIVEN,
     REASONING_GIVEN,
     TOO_FEW,
@@ -114,14 +115,24 @@ def test_items_of_one_group_are_one_for_the_test() -> None:
     assert row["n_gone"] == 20 and row["p"] is None and row["reason"] == TOO_FEW
 
 
-def test_p_is_adjusted_over_the_models() -> None:
+def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
     gains = reasoning(numbered([0] * 6), numbered([1] * 6))
+    wavers = reasoning(numbered([0, 1] * 3), numbered([1, 0] + [0, 1] * 2))
     same = reasoning(numbered([0, 1] * 3), numbered([0, 1] * 3))
-    found = rows_of({"gains": gains, "same": same})
+    found = rows_of({"gains": gains, "wavers": wavers, "same": same})
     key = f"{PERCEPTION_GIVEN}: {REASONING}", ""
     assert found["gains", *key]["p"] == 2 / 64
     assert found["gains", *key]["p_holm"] == 2 * 2 / 64 and found["gains", *key]["verdict"] is None
-    assert found["same", *key]["p_holm"] == 1
+    assert found["wavers", *key]["p_holm"] == 1
+    unchanged = found["same", *key]
+    assert (unchanged["difference"], unchanged["p"], unchanged["reason"]) == (
+        0,
+        None,
+        NOTHING_CHANGES,
+    )
+    # A model that cannot differ takes nothing from another one.
+    alone = rows_of({"gains": gains, "same": same})["gains", *key]
+    assert alone["p_holm"] == 2 / 64 and alone["verdict"] == "gain"
 
 
 def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing() -> None:
@@ -174,7 +185,7 @@ def test_swapping_the_settings_swaps_gone_with_lost_and_turns_the_sign(pairs) ->
     assert other["difference"] == -one["difference"]
     # Errors before that are right after are, the other way round, right ones that are lost.
     assert (one["n_gone"], one["n_lost"]) == (other["n_lost"], other["n_gone"])
-    assert one["p"] == other["p"]
+    assert (one["p"], one["reason"]) == (other["p"], other["reason"])
     assert one["n_errors"] + one["n_right"] == one["n_items"] == len(pairs)
 
 
@@ -183,7 +194,7 @@ def test_swapping_the_settings_swaps_gone_with_lost_and_turns_the_sign(pairs) ->
 def test_where_nothing_changes_the_net_is_nothing(values) -> None:
     row = only(reasoning(numbered(values), numbered(values)))
     assert (row["difference"], row["n_gone"], row["n_lost"], row["verdict"]) == (0, 0, 0, None)
-    assert row["p"] in (None, 1)
+    assert row["p"] is None and row["reason"] in (NOTHING_CHANGES, TOO_FEW)
 
 
 def test_order_of_observations_does_not_matter() -> None:

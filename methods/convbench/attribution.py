@@ -18,6 +18,7 @@ settings. What belongs here: these rows.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -294,14 +295,16 @@ def _counts(of: Followed) -> Row:
 
 
 def _share(name: str, n: int, total: int) -> Row:
-    """n of total with Wilson's 95 % interval (Wilson 1927), each 0 to 1; None where total is 0."""
+    """n of total with its interval, each 0 to 1; None where total is 0."""
+    interval = _wilson(n, total) if total else (None, None)
+    columns = (f"{name}_share", f"{name}_low", f"{name}_high")
+    return dict(zip(columns, (n / total if total else None, *interval), strict=True))
+
+
+@cache
+def _wilson(n: int, total: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share (Wilson 1927); tasks have the same few numbers often."""
     from scipy.stats import binomtest
 
-    if not total:
-        return dict.fromkeys((f"{name}_share", f"{name}_low", f"{name}_high"))
     interval = binomtest(n, total).proportion_ci(method="wilson")
-    return {
-        f"{name}_share": n / total,
-        f"{name}_low": float(interval.low),
-        f"{name}_high": float(interval.high),
-    }
+    return float(interval.low), float(interval.high)

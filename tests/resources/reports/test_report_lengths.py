@@ -1,32 +1,19 @@
 """The section on lengths of answers: who stands where, and where boxes are."""
 
 import re
-from typing import Any
 
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_board import panes_of
 from resources.reports.report_lengths import lengths_of
-
-
-def row(model: str, median: float, ratio: float | None = None) -> dict[str, Any]:
-    return {
-        "model": model,
-        "n": 12,
-        "low": median / 2,
-        "first_quartile": median - 2,
-        "median": median,
-        "third_quartile": median + 2,
-        "high": median * 2,
-        "ratio": ratio,
-    }
+from tests.resources.reports.report_rows import lengths_row
 
 
 def test_references_stand_first_then_models_by_rank(data) -> None:
     data["answer_lengths"] = [
-        row("", 25),
-        row("new", 20, 0.8),
-        row("strong", 50, 2),
-        row("weak", 10),
+        lengths_row("", 25),
+        lengths_row("new", 20, 0.8),
+        lengths_row("strong", 50, 2),
+        lengths_row("weak", 10),
     ]
     found = lengths_of(data, panes_of(data))
     assert found is not None
@@ -42,12 +29,15 @@ def test_references_stand_first_then_models_by_rank(data) -> None:
 
 def test_without_answers_or_references_there_is_no_section(data, store) -> None:
     assert lengths_of(data, []) is None
-    data["answer_lengths"] = [row("", 25)]
+    data["answer_lengths"] = [lengths_row("", 25)]
     assert 'id="lengths"' not in render_report(data, store)
 
 
 def test_the_page_has_a_line_a_model_and_names_are_only_text(data, store) -> None:
-    data["answer_lengths"] = [row("", 25), row("<script>alert(1)</script>", 50, 2.0)]
+    data["answer_lengths"] = [
+        lengths_row("", 25),
+        lengths_row("<script>alert(1)</script>", 50, 2.0),
+    ]
     html = render_report(data, store)
     assert 'href="#lengths"' in html and "<script>" not in html
     page = html[html.index('<h2 id="lengths"') :]

@@ -213,7 +213,7 @@ def _import(arguments: argparse.Namespace) -> int:
 
 def _left_out(card: Mapping[str, Any]) -> str:
     """What the import left out, in a sentence."""
-    said = settings_of(card).get(f"release.releases.{LEFT_OUT}")
+    said = settings_of(card_of(card)).get(f"release.releases.{LEFT_OUT}")
     return f" Left out: {said}." if said else ""
 
 

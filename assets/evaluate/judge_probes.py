@@ -6,7 +6,7 @@ compares two, which no benchmark here has it do.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple, get_args
 
@@ -16,7 +16,7 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import map_of, report, rows_to_arrow, table_asset
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_place, judge_version
 from assets.evaluate.judgments import judgments
@@ -27,7 +27,7 @@ from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import Transcript
 from methods.evaluation.contestants import is_model
-from methods.evaluation.judging import Place
+from methods.evaluation.judging import Judgment, Place
 from methods.evaluation.probes import (
     LENIENCY,
     NO_FAMILY,
@@ -78,15 +78,17 @@ class _Probe(NamedTuple):
     place: Place
     version: str
     before: float
+    known: Mapping[Place, Judgment]
 
 
 class _Answer(NamedTuple):
-    """A judged answer, and the transcript that it stands in."""
+    """A judged answer, the transcript that it stands in, and the judge's judgments of all of it."""
 
     model: str
     item_id: str
     place: Place
     transcript: Transcript
+    known: Mapping[Place, Judgment]
 
     @property
     def key(self) -> tuple[str | int, ...]:
@@ -134,7 +136,7 @@ def judge_probes(
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
         each = probes[place]
-        return await judge_place(calls, each.release.benchmark, each.run, each.place)
+        return await judge_place(calls, each.release.benchmark, each.run, each.place, each.known)
 
     replies, usage = llm.map(
         TABLE,
@@ -176,6 +178,7 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
     versions = _images(release)
     transcripts = transcripts_of(warehouse, release.release_id)
     found: Scores = {}
+    judgments: dict[tuple[str, ...], dict[Place, Judgment]] = {}
     for row in warehouse.read(
         "evaluate/judgments_of", {"release_id": release.release_id}
     ).to_pylist():
@@ -186,9 +189,12 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
             continue
         place = Place(row["trial"], row["turn"], row["part"])
         transcript = transcripts[model, item_id]
+        known = judgments.setdefault((judge, version, model, item_id), {})
+        scores = map_of(row["scores"]) or {}
+        known.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
         if (transcript.answer(place.trial, place.turn).text or "").strip():
             of_judge = found.setdefault((judge, version), {})
-            answer = _Answer(model, item_id, place, transcript)
+            answer = _Answer(model, item_id, place, transcript, known)
             of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
     return found
 
@@ -210,13 +216,13 @@ def _probes(
     for (judge, version), of_judge in scores.items():
         sample = sorted(of_judge, key=lambda key: content_id(settings.seed, *key))
         for key in sample[: settings.n_answers]:
-            (model, item_id, place, transcript), before = of_judge[key]
+            (model, item_id, place, transcript, known), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
             for probe in PLANTED:
                 changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
-                yield _Probe(release, probe, run, model, place, version, fmean(before))
+                yield _Probe(release, probe, run, model, place, version, fmean(before), known)
 
 
 def _row(probe: _Probe, reply: Judged, provider: str) -> Row:

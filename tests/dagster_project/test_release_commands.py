@@ -180,6 +180,27 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
         assert instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
 
 
+def test_what_an_import_leaves_out_is_said_and_stands_on_the_card(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    turns = ",".join(f"The_{of}_turn_instruction" for of in ("first", "second", "third"))
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "items.csv").write_text(
+        f"ID,image_id,{turns},note\n1,a.png,What?,Why?,Sing.,x\n"
+    )
+    (tmp_path / "t" / "references.csv").write_text("ID,turn,reference\n1,1,R\n7,1,S\n")
+
+    given = ["import", "--benchmark=convbench", f"--file={tmp_path / 't'}"]
+    assert releases.main(given) == 0
+    left_out = (
+        "of 'items' the column 'note'; 1 ID of 'references' without an item; pictures of 1 of 1 items "
+        f"are not in {tmp_path / 't'}"
+    )
+    assert capsys.readouterr().out.splitlines()[-1].endswith(f" Left out: {left_out}.")
+    assert releases.main(["show", "convbench-imported"]) == 0
+    assert "pictures of 1 of 1 items" in capsys.readouterr().out
+
+
 def test_make_gives_the_command_its_words() -> None:
     shown = subprocess.run(
         ["make", "-n", "releases", "CMD=diff a b"], capture_output=True, text=True, cwd=REPO_ROOT

@@ -52,11 +52,8 @@ NO_ITEMS = "No item was judged in both."
 NOTHING_CHANGES = "No item's value changes: there is nothing to test."
 ABSENT = "absent"
 """Why an item is left out that one of both settings does not have, such as for want of a reference."""
-PERCEPTION_GIVEN, REASONING_GIVEN, BOTH_GIVEN = (
-    "perception given",
-    "reasoning given as well",
-    "both given",
-)
+PERCEPTION_GIVEN, REASONING_GIVEN = "perception given", "reasoning given as well"
+BOTH_GIVEN = "both given"
 LATER_TURN = "later turn"
 
 
@@ -140,14 +137,9 @@ def attribution_rows(
     """
     rows: list[Row] = []
     for change in changes:
-        followed = {
-            model: _followed(observed[model], change)
-            for model in sorted(observed)
-            if is_model(model)
-        }
-        followed = {
-            model: of for model, of in followed.items() if of.before or sum(of.left_out.values())
-        }
+        models = sorted(filter(is_model, observed))
+        followed = {model: _followed(observed[model], change) for model in models}
+        followed = {model: of for model, of in followed.items() if of.before or of.left_out}
         if not any(of.before for of in followed.values()):
             continue
         cells = [(ALL, model, of) for model, of in followed.items()]
@@ -192,12 +184,8 @@ def _judged(scored: Sequence[Scored], dimension: str, trial: str) -> dict[str, J
         # One order alone would be a score of the judge's liking for a place, too.
         whole = len(values) == len(orders)
         lacking = next((each.status for each in orders if each.value is None), "judged")
-        judged[item] = Judged(
-            orders[0].cluster,
-            orders[0].labels,
-            sum(values) / len(values) if whole else None,
-            lacking,
-        )
+        value = sum(values) / len(values) if whole else None
+        judged[item] = Judged(orders[0].cluster, orders[0].labels, value, lacking)
     return judged
 
 
@@ -214,6 +202,8 @@ def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) ->
     adjusted = holm([each.p_value for each in compared])
     tests: dict[int, Row] = {
         place: {
+            # As the interval has it, to the last digit.
+            "difference": each.difference,
             "ci_low": each.ci_low,
             "ci_high": each.ci_high,
             "p": each.p_value,

@@ -166,7 +166,7 @@ class _View:
 
     def _sides(self, turn: Turn, order: str) -> Told:
         """The texts of Assistants A and B; an earlier turn may have no reference."""
-        model = with_image_numbers(self._transcript.answer(self._trial, turn.turn).text or "")
+        model = self._text(turn)
         reference = with_image_numbers(turn.reference or "")
         first = place_of_model(order) == "A"
         return {"a": model if first else reference, "b": reference if first else model}
@@ -211,7 +211,7 @@ class _View:
     def _request(
         self, turn: Turn, part: str, prompt: str, data: Told, read: Any, schema: Any
     ) -> AskJudge:
-        """A caption stands in the picture's place."""
+        """A request at the place of a turn; a caption stands in the picture's place."""
         shown = sum(len(each.image_positions) for each in self._item.turns[: turn.turn])
         images = () if self._caption else self._item.image_ids[:shown]
         place = Place(self._trial, turn.turn, part)

@@ -6,6 +6,7 @@ One module an asset.
 from assets.evaluate.answers import answers
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.critic_pairs import critic_pairs
+from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.extraction_queue import extraction_queue
 from assets.evaluate.flagged_items import flagged_items
@@ -37,6 +38,7 @@ ASSETS = [
     scores,
     comparisons,
     language_gap_table,
+    error_attribution,
     leaderboard,
     provenance,
     reports,

@@ -11,7 +11,9 @@ from typing import Any
 from assets.common.tables import map_of
 from assets.evaluate.choice_data import choice_data
 from assets.evaluate.item_report_data import item_report_data
+from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import Benchmarks
+from methods.evaluation.answer_lengths import length_rows
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
@@ -54,6 +56,8 @@ def report_data(
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
         "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
+        "error_attribution": warehouse.read("evaluate/error_attribution_of", where).to_pylist(),
+        "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

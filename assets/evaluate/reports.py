@@ -12,6 +12,7 @@ import dagster as dg
 
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.language_gaps import language_gap_table
@@ -44,6 +45,7 @@ INDEX = "index.html"
         item_decisions,
         smallest_subsets,
         language_gap_table,
+        error_attribution,
     ],
     automation_condition=WHEN_READY,
 )

@@ -121,7 +121,7 @@ def replay(judging: Judging, judgments: Mapping[Place, Judgment]) -> list[Observ
 def requests_of(
     judging: Judging, judgments: Mapping[Place, Judgment] | None = None
 ) -> Iterator[AskJudge]:
-    """What a generator asks the judge, where it is sent the judgments there are; None for the others."""
+    """What a generator asks the judge, which is sent the judgments there are; None for the others."""
     known = judgments or {}
     with suppress(StopIteration):
         asked = next(judging)

@@ -16,10 +16,12 @@ from methods.evaluation.contestants import BASELINE, is_model
 from resources.atomic_file import write_atomically
 from resources.images.store import ImageStore
 from resources.reports.page import render
+from resources.reports.report_attribution import attributions_of
 from resources.reports.report_board import Pane, panes_of, side_by_side
 from resources.reports.report_examples import example
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import gaps_of
+from resources.reports.report_lengths import lengths_of
 from resources.reports.report_letters import letters_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
@@ -47,6 +49,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `task_map`, `task_distances`: rows of the tables of these names
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
+    - `error_attribution`: rows of the table of this name, none where no turns are given
+    - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -76,6 +80,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         sides=side_by_side(panes),
         task_maps=task_maps_of(data, panes),
         language_gaps=gaps_of(data),
+        attributions=attributions_of(data, panes),
+        lengths=lengths_of(data, panes),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -700,3 +700,58 @@ CREATE TABLE IF NOT EXISTS evaluate.critic_left_out (
     )),
     PRIMARY KEY (release_id, model, item_id, trial, turn, part)
 );
+
+-- ConvBench: of the errors of a turn, how many go when earlier turns are given, and how many right answers are
+-- lost; the net in points of the win rate, with its test. `later turn` has two turns of one history in place of
+-- two settings. An error is a value below 0.5 over both orders of the pair.
+CREATE TABLE IF NOT EXISTS evaluate.error_attribution (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    change VARCHAR NOT NULL CHECK (change IN (
+        'perception given', 'reasoning given as well', 'both given', 'later turn'
+    )),
+    before_dimension VARCHAR NOT NULL,
+    before_trial VARCHAR NOT NULL,
+    dimension VARCHAR NOT NULL,
+    trial VARCHAR NOT NULL,
+    subset_label VARCHAR NOT NULL,
+    subset_value VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    n_items INTEGER NOT NULL CHECK (n_items >= 0),
+    n_left_out INTEGER NOT NULL CHECK (n_left_out >= 0),
+    left_out MAP(VARCHAR, INTEGER) NOT NULL,
+    n_errors INTEGER NOT NULL CHECK (n_errors >= 0),
+    n_gone INTEGER NOT NULL CHECK (n_gone BETWEEN 0 AND n_errors),
+    gone_share DOUBLE,
+    gone_low DOUBLE,
+    gone_high DOUBLE,
+    n_right INTEGER NOT NULL CHECK (n_right >= 0),
+    n_lost INTEGER NOT NULL CHECK (n_lost BETWEEN 0 AND n_right),
+    lost_share DOUBLE,
+    lost_low DOUBLE,
+    lost_high DOUBLE,
+    before_value DOUBLE,
+    after_value DOUBLE,
+    difference DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    p DOUBLE CHECK (p BETWEEN 0 AND 1),
+    p_holm DOUBLE CHECK (p_holm BETWEEN 0 AND 1),
+    verdict VARCHAR CHECK (verdict IN ('gain', 'loss')),
+    reason VARCHAR,
+    PRIMARY KEY (
+        release_id, judge, judge_version, change, before_dimension, dimension, subset_label, subset_value,
+        model
+    ),
+    CHECK (n_errors + n_right = n_items),
+    CHECK ((n_errors = 0) = (gone_share IS NULL)),
+    CHECK (gone_share IS NULL OR (gone_low <= gone_share AND gone_share <= gone_high)),
+    CHECK ((n_right = 0) = (lost_share IS NULL)),
+    CHECK (lost_share IS NULL OR (lost_low <= lost_share AND lost_share <= lost_high)),
+    CHECK ((n_items = 0) = (difference IS NULL)),
+    CHECK ((p IS NULL) = (reason IS NOT NULL)),
+    CHECK (ci_low IS NULL OR (ci_low <= difference AND difference <= ci_high)),
+    CHECK (verdict IS NULL OR p_holm < 0.05)
+);

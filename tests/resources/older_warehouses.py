@@ -79,6 +79,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.human_scores", "evaluate.human_score_files"),
         *("evaluate.judge_probes", "evaluate.probe_judgments"),
         *("evaluate.critic_pairs", "evaluate.critic_left_out"),
+        "evaluate.error_attribution",
         "evaluate.missing",
         "release.choices",
         "choice.items",

@@ -166,7 +166,7 @@ def _pair(
         answer,
         request,
         chosen,
-        read.score,
+        int(read.score),
         "".join(_text(each) for each in messages if each.role == "system"),
         "".join(_text(each) for each in messages if each.role == "user"),
         reply,

@@ -166,6 +166,20 @@ def compared(first: str, second: str, difference: float | None, **changed: Any) 
     }
 
 
+def lengths_row(model: str, median: float, ratio: float | None = None) -> Row:
+    """How long the answers of a model are, around their median."""
+    return {
+        "model": model,
+        "n": 12,
+        "low": median / 2,
+        "first_quartile": median - 2,
+        "median": median,
+        "third_quartile": median + 2,
+        "high": median * 2,
+        "ratio": ratio,
+    }
+
+
 def picture(store: ImageStore, colour: str, title: str) -> Row:
     """A stored picture of one colour."""
     buffer = io.BytesIO()
@@ -248,6 +262,8 @@ def report_data(store: ImageStore) -> Row:
         "above": {},
         "choice": None,
         "language_gaps": [],
+        "error_attribution": [],
+        "answer_lengths": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

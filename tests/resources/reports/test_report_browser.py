@@ -16,8 +16,17 @@ from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
 from resources.reports.report_index import line_of, render_index
 from tests.browser import FLAGS
+from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.diff_rows import diff_page, on_common
-from tests.resources.reports.report_rows import OVERALL, compared, metric, part, ranks, scores
+from tests.resources.reports.report_rows import (
+    OVERALL,
+    compared,
+    lengths_row,
+    metric,
+    part,
+    ranks,
+    scores,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 LONG = "an-organization/" + "A" * 60 + "-7b-instruct"
@@ -43,7 +52,10 @@ def folder(data: dict[str, Any], store: ImageStore, tmp_path: Path, loom_home: P
     data["ranks"] += ranks(LONG, None)
     data["comparisons"] += [compared("strong", LONG, 28.0), compared(LONG, "weak", 9.0)]
     data["examples"][0]["turns"][0]["answers"][0]["answer"] = f"See https://{LONG * 3}."
+    data["answer_lengths"] = [lengths_row("", 25), lengths_row(LONG, 50, 2.0)]
     write_report(tmp_path / "r.html", render_report(data, store))
+    convbench = convbench_data(data, {LONG: (0.5, 0.5), "m": (1.0, 1.0)}, n=20)
+    write_report(tmp_path / "convbench.html", render_report(convbench, store))
     ids = ("a-release-" + "1" * 50, "a-release-" + "2" * 50)
     index = render_index([line_of(data, "r.html")], "2026-03-03T10:02:11+00:00", [ids])
     same, other = (on_common(name, 5.0, Repeated(2, 1, 0)) for name in ("weak", LONG))
@@ -59,7 +71,7 @@ def opened(browser: Browser, path: Path, width: int) -> Page:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["r.html", "index.html", "diff.html"])
+@pytest.mark.parametrize("name", ["r.html", "convbench.html", "index.html", "diff.html"])
 def test_a_page_is_as_wide_as_the_screen(
     browser: Browser, folder: Path, name: str, width: int
 ) -> None:

@@ -1,0 +1,61 @@
+"""Error attribution: which errors of a turn go when earlier turns are given.
+
+What belongs here: the table, of the releases that were asked in settings that give turns. How errors
+are followed is `methods/convbench/attribution.py`.
+"""
+
+from typing import Any
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.observations import observations
+from assets.evaluate.observed import ScoringSettings, slices_of
+from methods.benchmarks import Benchmarks
+from methods.convbench.attribution import LATER_TURN, attribution_rows
+from methods.convbench.settings import PERFECT_PERCEPTION, PERFECT_REASONING
+from resources.warehouse import Warehouse
+
+
+@table_asset(
+    "evaluate.error_attribution",
+    settings=ScoringSettings,
+    deps=[observations],
+    automation_condition=WHEN_READY,
+)
+def error_attribution(
+    settings: ScoringSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """How many of a model's errors in reasoning and creation go when the turns before are given, how
+    many right answers are lost, and the net in points of the win rate with p; of all items and by task.
+
+    Errors go by chance, too: what was given is a cause where `verdict` is `gain`. Benchmarks without
+    such settings have no rows.
+    """
+    rows: list[dict[str, Any]] = []
+    trials = {"trials": [PERFECT_PERCEPTION, PERFECT_REASONING]}
+    for release in warehouse.read("evaluate/releases_in_trials", trials).to_pylist():
+        if release["benchmark"] not in benchmarks:
+            continue
+        benchmark = benchmarks[release["benchmark"]]
+        for each in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
+            followed = attribution_rows(
+                each.observed, seed=settings.seed, n_resamples=settings.n_resamples
+            )
+            rows += [{**each.columns, **row} for row in followed]
+    table = rows_to_arrow("evaluate.error_attribution", rows)
+    warehouse.replace("evaluate.error_attribution", table)
+    whole = [row for row in rows if not row["subset_label"]]
+    return report(
+        table,
+        {
+            "releases": len({row["release_id"] for row in rows}),
+            "causes named": sum(
+                row["verdict"] == "gain" and row["change"] != LATER_TURN for row in whole
+            ),
+            "most items left out": max((row["n_left_out"] for row in whole), default=0),
+        },
+    )

@@ -1,0 +1,300 @@
+"""Error attribution: which errors go when earlier turns are given, and whether that is more than noise.
+
+ConvBench compares a turn's score over the model's own history with the same turn after given ones
+(ConvBench, 4, settings i to iii; 5.1): S2^ - S2, S3^ - S3, S3~ - S3^. Here each item is followed:
+
+    value v_i = mean over both orders of the pair, 1 a win, 0.5 a tie or a contradiction, 0 a loss
+    error     v_i < 0.5: the reference is preferred;  right: all else
+    gone      of the errors before, the share that is right after;  lost: of the right, that is an error
+    net       100 x mean_i (v_i after - v_i before), over items with both values
+
+Errors go by chance, too, when a model is asked again or a judge wavers, and right answers are lost by
+it: `lost` is the measure of that noise, and what was given is a cause only where the net gain is
+positive with p < 0.05. p flips signs of clusters, the interval draws clusters
+(`methods/evaluation/statistics/comparisons.py`), Holm's adjustment is over the models, by task over
+models and tasks. The decline over turns is the same with two turns of one history in place of two
+settings. What belongs here: these rows.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from methods.convbench.settings import (
+    CREATION,
+    PERCEPTION,
+    PERFECT_PERCEPTION,
+    PERFECT_REASONING,
+    REASONING,
+    TASK_LABELS,
+)
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.contestants import is_model
+from methods.evaluation.metrics import Scored, Unit
+from methods.evaluation.ranking import matrix
+from methods.evaluation.scoring import ALL
+from methods.evaluation.slices import subsets
+from methods.evaluation.statistics.comparisons import compare_differences, holm
+from methods.evaluation.statistics.resampling import N_RESAMPLES
+
+Row = dict[str, Any]
+ERROR_BELOW = 0.5
+"""A lower mean over both orders of the pair is an error: the judge prefers the reference."""
+ALPHA = 0.05
+LEAST_TESTED = 6
+"""With fewer independent items there is no interval and no p: no two-sided test by sign flips of five
+comes below 0.05."""
+TOO_FEW = f"Fewer than {LEAST_TESTED} independent items: there is no test."
+NO_ITEMS = "No item was judged in both."
+NOTHING_CHANGES = "No item's value changes: there is nothing to test."
+ABSENT = "absent"
+"""Why an item is left out that one of both settings does not have, such as for want of a reference."""
+PERCEPTION_GIVEN, REASONING_GIVEN = "perception given", "reasoning given as well"
+BOTH_GIVEN = "both given"
+LATER_TURN = "later turn"
+
+
+class Change(NamedTuple):
+    """Two scores of an item: the dimension and the trial of each, and what differs between them.
+
+    `labels` are the task categories that errors are split by: that of the turn, and that of what is
+    given.
+    """
+
+    name: str
+    before: tuple[str, str]
+    after: tuple[str, str]
+    labels: tuple[str, ...] = ()
+
+
+CHANGES = (
+    Change(
+        PERCEPTION_GIVEN,
+        (REASONING, PLAIN),
+        (REASONING, PERFECT_PERCEPTION),
+        (TASK_LABELS[2], TASK_LABELS[1]),
+    ),
+    Change(
+        PERCEPTION_GIVEN,
+        (CREATION, PLAIN),
+        (CREATION, PERFECT_PERCEPTION),
+        (TASK_LABELS[3], TASK_LABELS[1]),
+    ),
+    Change(
+        REASONING_GIVEN,
+        (CREATION, PERFECT_PERCEPTION),
+        (CREATION, PERFECT_REASONING),
+        (TASK_LABELS[3], TASK_LABELS[2]),
+    ),
+    Change(BOTH_GIVEN, (CREATION, PLAIN), (CREATION, PERFECT_REASONING), (TASK_LABELS[3],)),
+    Change(LATER_TURN, (PERCEPTION, PLAIN), (REASONING, PLAIN)),
+    Change(LATER_TURN, (REASONING, PLAIN), (CREATION, PLAIN)),
+    Change(LATER_TURN, (PERCEPTION, PLAIN), (CREATION, PLAIN)),
+)
+"""What is compared. The first three are the paper's; with both given, the errors of creation that are
+its own remain."""
+
+
+class Judged(NamedTuple):
+    """An item in one dimension and trial: its value, None unless every order was judged; why not."""
+
+    cluster: str
+    labels: Mapping[str, str]
+    value: float | None
+    status: str
+
+
+class Followed(NamedTuple):
+    """The items of one model that have both values, and how many others by reason."""
+
+    before: dict[str, Judged]
+    after: dict[str, Judged]
+    left_out: Counter[str]
+
+    def of(self, label: str, value: str) -> "Followed":
+        """The items whose task is this one; what is left out belongs to the whole."""
+        kept = {name for name, each in self.after.items() if each.labels.get(label) == value}
+        before, after = (
+            {name: side[name] for name in side.keys() & kept} for side in (self.before, self.after)
+        )
+        return Followed(before, after, Counter())
+
+
+def attribution_rows(
+    observed: Mapping[str, Sequence[Scored]],
+    changes: Sequence[Change] = CHANGES,
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> list[Row]:
+    """A row for each change, subset and model; `observed` has each contestant's observations.
+
+    Baselines, and models without their images, are left out. There are no rows for a change whose
+    trials no model has both of.
+    """
+    rows: list[Row] = []
+    for change in changes:
+        models = sorted(filter(is_model, observed))
+        followed = {model: _followed(observed[model], change) for model in models}
+        followed = {model: of for model, of in followed.items() if of.before or of.left_out}
+        if not any(of.before for of in followed.values()):
+            continue
+        cells = [(ALL, model, of) for model, of in followed.items()]
+        rows += _rows(change, cells, seed, n_resamples)
+        tasks = [each.labels for of in followed.values() for each in of.after.values()]
+        for label in change.labels:
+            named = [{label: of[label]} for of in tasks if label in of]
+            cells = [
+                (subset, model, of.of(*subset))
+                for subset in sorted(subsets(named))
+                for model, of in followed.items()
+            ]
+            rows += _rows(change, [cell for cell in cells if cell[2].before], seed, n_resamples)
+    return rows
+
+
+def _followed(scored: Sequence[Scored], change: Change) -> Followed:
+    before, after = (_judged(scored, *place) for place in (change.before, change.after))
+    left_out: Counter[str] = Counter()
+    for item in before.keys() | after.keys():
+        sides = before.get(item), after.get(item)
+        why = [
+            ABSENT if side is None else side.status
+            for side in sides
+            if side is None or side.value is None
+        ]
+        if why:
+            left_out[why[0]] += 1
+            before.pop(item, None)
+            after.pop(item, None)
+    return Followed(before, after, left_out)
+
+
+def _judged(scored: Sequence[Scored], dimension: str, trial: str) -> dict[str, Judged]:
+    of_items: dict[str, list[Scored]] = {}
+    for each in scored:
+        if (each.metric, each.trial) == (dimension, trial):
+            of_items.setdefault(each.item_id, []).append(each)
+    judged = {}
+    for item, orders in of_items.items():
+        values = [each.value for each in orders if each.value is not None]
+        # One order alone would be a score of the judge's liking for a place, too.
+        whole = len(values) == len(orders)
+        lacking = next((each.status for each in orders if each.value is None), "judged")
+        value = sum(values) / len(values) if whole else None
+        judged[item] = Judged(orders[0].cluster, orders[0].labels, value, lacking)
+    return judged
+
+
+Cell = tuple[tuple[str, str], str, Followed]
+_UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
+
+
+def _rows(change: Change, cells: Sequence[Cell], seed: int, n_resamples: int) -> list[Row]:
+    """The rows of cells (subset, model, items) that are adjusted together."""
+    untested = [_why_untested(of) for _, _, of in cells]
+    tested = [place for place, why in enumerate(untested) if why is None]
+    values, clusters = matrix([_differences(cells[place][2]) for place in tested])
+    compared = compare_differences(values, clusters, seed=seed, n_resamples=n_resamples)
+    adjusted = holm([each.p_value for each in compared])
+    tests: dict[int, Row] = {
+        place: {
+            # As the interval has it, to the last digit.
+            "difference": each.difference,
+            "ci_low": each.ci_low,
+            "ci_high": each.ci_high,
+            "p": each.p_value,
+            "p_holm": p,
+            "verdict": _verdict(each.difference, p),
+            "reason": each.reason,
+        }
+        for place, each, p in zip(tested, compared, adjusted, strict=True)
+    }
+    return [
+        {
+            "change": change.name,
+            "before_dimension": change.before[0],
+            "before_trial": change.before[1],
+            "dimension": change.after[0],
+            "trial": change.after[1],
+            "subset_label": subset[0],
+            "subset_value": subset[1],
+            "model": model,
+            **_counts(of),
+            **tests.get(place, {**_UNTESTED, "reason": untested[place]}),
+        }
+        for place, (subset, model, of) in enumerate(cells)
+    ]
+
+
+def _why_untested(of: Followed) -> str | None:
+    """Why there is no test of these items; None where there is one.
+
+    A test by sign flips that cannot come below 1 whatever the signs is none: it would only make the
+    others' adjustment stricter (Tarone 1990).
+    """
+    if not of.before:
+        return NO_ITEMS
+    if len({each.cluster for each in of.after.values()}) < LEAST_TESTED:
+        return TOO_FEW
+    return None if any(unit.value for unit in _differences(of)) else NOTHING_CHANGES
+
+
+def _differences(of: Followed) -> list[Unit]:
+    return [
+        Unit((item,), after.cluster, 100 * ((after.value or 0.0) - (of.before[item].value or 0.0)))
+        for item, after in of.after.items()
+    ]
+
+
+def _verdict(difference: float | None, p: float | None) -> str | None:
+    """Whether the difference counts, and which way; None where it is not settled."""
+    if not difference or p is None or p >= ALPHA:
+        return None
+    return "gain" if difference > 0 else "loss"
+
+
+def _counts(of: Followed) -> Row:
+    """How many errors go and how many right answers are lost; the scores on these items, 0 to 100."""
+    items = sorted(of.before)
+    before, after = (
+        np.array([side[item].value for item in items], dtype=float)
+        for side in (of.before, of.after)
+    )
+    wrong, wrong_after = before < ERROR_BELOW, after < ERROR_BELOW
+    n_errors, n_gone = int(wrong.sum()), int((wrong & ~wrong_after).sum())
+    n_right, n_lost = int((~wrong).sum()), int((~wrong & wrong_after).sum())
+    scores = [float(100 * side.mean()) if items else None for side in (before, after)]
+    return {
+        "n_items": len(items),
+        "n_left_out": sum(of.left_out.values()),
+        "left_out": sorted(of.left_out.items()),
+        "n_errors": n_errors,
+        "n_gone": n_gone,
+        **_share("gone", n_gone, n_errors),
+        "n_right": n_right,
+        "n_lost": n_lost,
+        **_share("lost", n_lost, n_right),
+        "before_value": scores[0],
+        "after_value": scores[1],
+        "difference": float(100 * (after - before).mean()) if items else None,
+    }
+
+
+def _share(name: str, n: int, total: int) -> Row:
+    """n of total with its interval, each 0 to 1; None where total is 0."""
+    interval = _wilson(n, total) if total else (None, None)
+    columns = (f"{name}_share", f"{name}_low", f"{name}_high")
+    return dict(zip(columns, (n / total if total else None, *interval), strict=True))
+
+
+@cache
+def _wilson(n: int, total: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share (Wilson 1927); tasks have the same few numbers often."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(n, total).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)

@@ -1,0 +1,61 @@
+"""How long answers are, by model, beside the references (AlignMMBench, A.5, Figure 6).
+
+What belongs here: quartiles of lengths in words (`methods/words.py`: a Chinese or Japanese character is
+one), and how much longer a model's answers are than the references:
+
+    ratio = median over turns of (words of the answer / words of the reference)
+
+What length has to do with scores is `statistics/length_control.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.contestants import is_model
+from methods.evaluation.items import Item
+from methods.evaluation.judge_quality import AnswerKey
+from methods.words import n_words
+
+REFERENCES = ""
+"""The model of the row that the references have."""
+PERCENTILES = {"low": 5, "first_quartile": 25, "median": 50, "third_quartile": 75, "high": 95}
+
+
+def length_rows(items: Sequence[Item], lengths: Mapping[AnswerKey, int]) -> list[dict[str, Any]]:
+    """A row for the references, then one for each model by name: number, percentiles, ratio.
+
+    `lengths` are the words of all answers that have any. Of these, answers as asked to turns that have
+    a reference count: given turns, other trials and baselines do not. None where no turn has a
+    reference.
+    """
+    references = {
+        (item.item_id, turn.turn): n
+        for item in items
+        for turn in item.turns
+        if turn.given is None and turn.reference is not None and (n := n_words(turn.reference))
+    }
+    if not references:
+        return []
+    of_models: dict[str, dict[tuple[str, int], int]] = {}
+    for key, length in lengths.items():
+        where = key.item_id, key.turn
+        if key.trial == PLAIN and is_model(key.model) and where in references:
+            of_models.setdefault(key.model, {})[where] = length
+    rows = [_row(REFERENCES, list(references.values()), None)]
+    for model, of in sorted(of_models.items()):
+        ratios = [length / references[where] for where, length in of.items()]
+        rows.append(_row(model, list(of.values()), float(np.median(ratios))))
+    return rows
+
+
+def _row(model: str, lengths: Sequence[int], ratio: float | None) -> dict[str, Any]:
+    found = np.percentile(lengths, list(PERCENTILES.values()))
+    return {
+        "model": model,
+        "n": len(lengths),
+        **dict(zip(PERCENTILES, map(float, found), strict=True)),
+        "ratio": ratio,
+    }

@@ -1,0 +1,140 @@
+"""Error attribution end to end: models with one planted fault each, asked and compared offline."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+
+from assets.release.published import write_imported
+from methods.convbench.attribution import BOTH_GIVEN, LATER_TURN, PERCEPTION_GIVEN, REASONING_GIVEN
+from methods.convbench.settings import CREATION, PERFECT_PERCEPTION, REASONING
+from methods.evaluation.items import Item, Turn
+from methods.prompts.messages import IMAGE_HERE
+from methods.release import Edition
+from resources.offline.careful_answers import careful_answer
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.evaluate.sample_dialogues import pictures
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, made, metadata
+
+pytestmark = pytest.mark.slow
+
+MODELS = ("careful", "poor-perception", "poor-reasoning")
+INSTRUCTIONS = (
+    "What does the picture show?",
+    "What follows from its light and its colours about where it was taken?",
+    "Write a short text for a postcard with this picture.",
+)
+TASKS = ("Memes", "Charts")
+ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["evaluate", "reports"])
+
+
+@pytest.fixture(scope="module")
+def attributed(
+    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """All pictures of the sample corpus with three turns each, and models with a fault each."""
+    root = tmp_path_factory.mktemp("attribution")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    entry = {"provider": "offline", "base_url": offline}
+    named = {**{name: f"offline-{name}" for name in MODELS}, "judge": "offline-judge"}
+    world.write_models(
+        {
+            "profiles": {"test": {"writer": "careful", "judge": "judge", "evaluate": list(MODELS)}},
+            "models": {name: {**entry, "model": model} for name, model in named.items()},
+        }
+    )
+    fewer = {"n_resamples": 1000}
+    world.write_settings({"evaluate": {"scores": fewer, "error_attribution": fewer}})
+    with world.environment():
+        edition = Edition("convbench", None, "en", "imported")
+        write_imported(world.warehouse, "convbench", edition, items(world), {"file": "x.csv"})
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING | ATTRIBUTION)
+    assert run.success and "evaluate/error_attribution" in made(run)
+    yield world
+
+
+def items(world: World) -> list[Item]:
+    found = []
+    for number, (name, facts) in enumerate(pictures().items()):
+        image = world.images.put((SAMPLE / "images" / name).read_bytes()).image_id
+        answers = [careful_answer(text, {1: facts}, "careful") for text in INSTRUCTIONS]
+        turns = (
+            Turn(1, f"{IMAGE_HERE}\n{INSTRUCTIONS[0]}", (1,), {"answer": answers[0]}),
+            Turn(2, INSTRUCTIONS[1], (), {"answer": answers[1]}),
+            Turn(3, INSTRUCTIONS[2], (), {"answer": answers[2]}),
+        )
+        labels = dict.fromkeys(("perception", "reasoning", "creation"), TASKS[number % 2])
+        found.append(Item(f"item-{number:03}", turns, (image,), labels=labels))
+    return found
+
+
+def verdicts(world: World, model: str) -> dict[tuple[str, str], str | None]:
+    rows = world.rows(
+        "SELECT change, dimension, verdict FROM evaluate.error_attribution "
+        "WHERE model = $m AND subset_label = '' AND change <> $later",
+        m=model,
+        later=LATER_TURN,
+    )
+    return {(row["change"], row["dimension"]): row["verdict"] for row in rows}
+
+
+def test_the_planted_cause_is_named_and_no_other(attributed: World) -> None:
+    by_perception = (PERCEPTION_GIVEN, REASONING), (PERCEPTION_GIVEN, CREATION)
+    by_reasoning = (REASONING_GIVEN, CREATION)
+    blind, illogical, careful = (
+        verdicts(attributed, model) for model in ("poor-perception", "poor-reasoning", "careful")
+    )
+    assert [blind[key] for key in by_perception] == ["gain", "gain"]
+    assert blind[by_reasoning] is None
+    assert [illogical[key] for key in by_perception] == [None, None]
+    assert illogical[by_reasoning] == "gain"
+    # Both given covers either.
+    assert blind[BOTH_GIVEN, CREATION] == illogical[BOTH_GIVEN, CREATION] == "gain"
+    assert set(careful.values()) == {None}
+
+
+def test_the_net_is_the_leaderboards_difference_where_everything_was_judged(
+    attributed: World,
+) -> None:
+    (row,) = attributed.rows(
+        "SELECT * FROM evaluate.error_attribution WHERE model = 'poor-perception' "
+        "AND subset_label = '' AND dimension = 'Reasoning' AND change = $c",
+        c=PERCEPTION_GIVEN,
+    )
+    assert (row["n_items"], row["n_left_out"]) == (len(pictures()), 0)
+    assert (row["before_trial"], row["trial"]) == ("plain", PERFECT_PERCEPTION)
+    (shown,) = attributed.rows(
+        "SELECT value FROM evaluate.scores WHERE metric = 'S2^ - S2' AND form = 'floor' "
+        "AND model = 'poor-perception' AND subset_label = ''"
+    )
+    assert row["difference"] == pytest.approx(shown["value"])
+
+
+def test_each_task_has_its_rows(attributed: World) -> None:
+    found = attributed.rows(
+        "SELECT DISTINCT subset_label, subset_value FROM evaluate.error_attribution "
+        "WHERE subset_label <> ''"
+    )
+    labels = ("perception", "reasoning", "creation")
+    assert {(row["subset_label"], row["subset_value"]) for row in found} == {
+        (label, task) for label in labels for task in TASKS
+    }
+
+
+def test_the_report_says_it_in_sentences(attributed: World) -> None:
+    (page,) = (attributed.home / "reports").glob("convbench-*.html")
+    text = page.read_text()
+    assert 'id="attribution"' in text
+    assert "perception is a cause." in text and "reasoning is a cause." in text
+    for task in TASKS:
+        assert task in text
+
+
+def test_the_asset_says_how_many_causes_it_names(attributed: World) -> None:
+    again = attributed.run(
+        ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "error_attribution"])
+    )
+    told = metadata(again, "evaluate/error_attribution")
+    assert (told["releases"], told["causes named"], told["most items left out"]) == (1, 5, 0)

@@ -1,0 +1,79 @@
+"""Observations of ConvBench with a known effect: what the tests of error attribution share."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from methods.convbench.settings import (
+    CREATION,
+    N_GIVEN,
+    OF_TURN,
+    PERCEPTION,
+    PERFECT_PERCEPTION,
+    PERFECT_REASONING,
+    REASONING,
+)
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.metrics import Scored
+from methods.evaluation.verdicts import ORDERS
+
+TURNS = {dimension: turn for turn, dimension in OF_TURN.items()}
+Values = Mapping[str, float | None | tuple[float | None, float | None]]
+
+
+def scored(
+    dimension: str, trial: str, values: Values, labels: Mapping[str, Mapping[str, str]] = {}
+) -> list[Scored]:
+    """Both orders of each item: one value for both, or a value of each; None was not judged.
+
+    `labels` are those of each item.
+    """
+    return [
+        Scored(
+            item,
+            item,
+            trial,
+            TURNS[dimension],
+            dimension,
+            value,
+            "judged" if value is not None else "not_judged",
+            labels=labels.get(item, {}),
+            part=part,
+        )
+        for item, both in values.items()
+        for part, value in zip(
+            ORDERS, both if isinstance(both, tuple) else (both, both), strict=True
+        )
+    ]
+
+
+def model(
+    seed: int,
+    *,
+    perceives: float,
+    reasons: float,
+    n: int = 300,
+    labels: Mapping[str, Mapping[str, str]] = {},
+) -> list[Scored]:
+    """A model that sees in so large a share of `n` items, and thinks in so large a one.
+
+    A turn is won in 70 %, and in 10 % where it or an earlier turn of its own history went wrong; each
+    asking is drawn anew.
+    """
+    draw = np.random.default_rng(seed)
+    observed = []
+    for number in range(n):
+        item = f"item-{number:03}"
+        sees = draw.random() < perceives
+        thinks = draw.random() < reasons
+        for trial, known, reasoned in (
+            (PLAIN, sees, sees and thinks),
+            (PERFECT_PERCEPTION, True, thinks),
+            (PERFECT_REASONING, True, True),
+        ):
+            good = {PERCEPTION: known, REASONING: reasoned, CREATION: reasoned}
+            for dimension, turn in TURNS.items():
+                if turn > N_GIVEN[trial]:
+                    won = draw.random() < (0.7 if good[dimension] else 0.1)
+                    observed += scored(dimension, trial, {item: float(won)}, labels)
+    return observed

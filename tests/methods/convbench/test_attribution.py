@@ -1,0 +1,266 @@
+"""Error attribution by hand, by its laws, and on planted faults: what is named a cause, what is not."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from methods.convbench.attribution import (
+    ABSENT,
+    BOTH_GIVEN,
+    CHANGES,
+    LATER_TURN,
+    NO_ITEMS,
+    NOTHING_CHANGES,
+    PERCEPTION_GIVEN,
+    REASONING_GIVEN,
+    TOO_FEW,
+    Change,
+    attribution_rows,
+)
+from methods.convbench.settings import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.metrics import Scored
+from tests.methods.convbench.planted import Values, model, scored
+
+REASONING_FIXED = CHANGES[0]
+
+
+def reasoning(before: Values, after: Values, tasks: Mapping[str, str] = {}) -> list[Scored]:
+    """Turn 2 of one model over its own history and with perception given."""
+    labels = {item: {"reasoning": task} for item, task in tasks.items()}
+    return [
+        *scored(REASONING, PLAIN, before, labels),
+        *scored(REASONING, PERFECT_PERCEPTION, after, labels),
+    ]
+
+
+def rows_of(
+    observed: Mapping[str, Sequence[Scored]], changes: Sequence[Change] = (REASONING_FIXED,)
+) -> dict[tuple[str, str, str], dict]:
+    """Rows by model, change with its dimension, and task."""
+    rows = attribution_rows(observed, changes, seed=0, n_resamples=1000)
+    return {
+        (row["model"], f"{row['change']}: {row['dimension']}", row["subset_value"]): row
+        for row in rows
+    }
+
+
+def only(observed: Sequence[Scored]) -> dict:
+    """The row of all items, of one model's reasoning with perception given."""
+    return rows_of({"m": observed})["m", f"{PERCEPTION_GIVEN}: {REASONING}", ""]
+
+
+def numbered(values: Sequence[float | None]) -> dict[str, float | None]:
+    return {f"i{place:03}": value for place, value in enumerate(values)}
+
+
+# --- By hand ---------------------------------------------------------------------------------------
+
+
+def test_shares_net_and_p_by_hand() -> None:
+    # Seven errors, of which six go; three right, of which one is lost.
+    row = only(reasoning(numbered([0] * 7 + [1] * 3), numbered([1] * 6 + [0, 0, 1, 1])))
+    assert (row["n_items"], row["n_errors"], row["n_right"]) == (10, 7, 3)
+    assert (row["n_gone"], row["gone_share"]) == (6, 6 / 7)
+    assert (row["n_lost"], row["lost_share"]) == (1, 1 / 3)
+    # Wilson: (k + z^2/2 +- z sqrt(k (n - k) / n + z^2/4)) / (n + z^2), z = 1.95996.
+    assert (row["gone_low"], row["gone_high"]) == pytest.approx((0.4869, 0.9743), abs=1e-4)
+    assert (row["lost_low"], row["lost_high"]) == pytest.approx((0.0615, 0.7923), abs=1e-4)
+    assert (row["before_value"], row["after_value"], row["difference"]) == (30, 80, 50)
+    # Seven items change, six of them up: McNemar's exact p is 2 (1 + 7) / 2^7.
+    assert row["p"] == row["p_holm"] == 16 / 128
+    assert row["verdict"] is None and row["reason"] is None
+    assert row["ci_low"] < 50 < row["ci_high"]
+
+
+def test_an_error_is_a_pair_that_the_reference_wins_over_both_orders() -> None:
+    before = {"lost": 0.0, "half": (1.0, 0.0), "tie": 0.5, "nearly": (0.5, 0.0), "won": 1.0}
+    row = only(reasoning(before, dict.fromkeys(before, 1.0)))
+    assert (row["n_errors"], row["n_right"]) == (2, 3)
+    assert (row["n_gone"], row["n_lost"]) == (2, 0)
+    assert row["before_value"] == pytest.approx(100 * (0 + 0.5 + 0.5 + 0.25 + 1) / 5)
+
+
+def test_what_lacks_a_value_in_either_is_left_out_and_counted_by_reason() -> None:
+    refused = Scored("r", "r", PLAIN, 2, REASONING, None, "refused")
+    observed = [
+        *reasoning({"a": 0, "b": (1, None), "c": 1}, {"a": 1, "b": 1, "d": 1}),
+        refused,
+        *scored(REASONING, PERFECT_PERCEPTION, {"r": 1}),
+    ]
+    row = only(observed)
+    assert (row["n_items"], row["n_left_out"]) == (1, 4)
+    # c has no second setting, d no first; of b one order alone was judged.
+    assert row["left_out"] == [(ABSENT, 2), ("not_judged", 1), ("refused", 1)]
+    assert (row["difference"], row["p"], row["reason"]) == (100, None, TOO_FEW)
+
+
+def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
+    six = only(reasoning(numbered([0] * 6), numbered([1] * 6)))
+    assert six["p"] == 2 / 64 and six["verdict"] == "gain"
+    five = only(reasoning(numbered([0] * 5), numbered([1] * 5)))
+    assert (five["n_gone"], five["difference"]) == (5, 100)
+    assert (five["p"], five["ci_low"], five["verdict"]) == (None, None, None)
+
+
+def test_items_of_one_group_are_one_for_the_test() -> None:
+    of_one_group = [
+        Scored(each.item_id, "group", each.trial, each.turn, each.metric, each.value)
+        for each in reasoning(numbered([0] * 20), numbered([1] * 20))
+    ]
+    row = only(of_one_group)
+    assert row["n_gone"] == 20 and row["p"] is None and row["reason"] == TOO_FEW
+
+
+def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
+    gains = reasoning(numbered([0] * 6), numbered([1] * 6))
+    wavers = reasoning(numbered([0, 1] * 3), numbered([1, 0] + [0, 1] * 2))
+    same = reasoning(numbered([0, 1] * 3), numbered([0, 1] * 3))
+    found = rows_of({"gains": gains, "wavers": wavers, "same": same})
+    key = f"{PERCEPTION_GIVEN}: {REASONING}", ""
+    assert found["gains", *key]["p"] == 2 / 64
+    assert found["gains", *key]["p_holm"] == 2 * 2 / 64 and found["gains", *key]["verdict"] is None
+    assert found["wavers", *key]["p_holm"] == 1
+    unchanged = found["same", *key]
+    assert (unchanged["difference"], unchanged["p"], unchanged["reason"]) == (
+        0,
+        None,
+        NOTHING_CHANGES,
+    )
+    # A model that cannot differ takes nothing from another one.
+    alone = rows_of({"gains": gains, "same": same})["gains", *key]
+    assert alone["p_holm"] == 2 / 64 and alone["verdict"] == "gain"
+
+
+def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing() -> None:
+    before, after = numbered([0] * 6 + [0, 1]), numbered([1] * 6 + [0, 0])
+    tasks = {item: "memes" if item < "i006" else "charts" for item in before}
+    found = rows_of({"m": reasoning(before, after, tasks)})
+    key = "m", f"{PERCEPTION_GIVEN}: {REASONING}"
+    assert {task for _, _, task in found} == {"", "memes", "charts"}
+    assert (found[*key, "memes"]["n_gone"], found[*key, "memes"]["p"]) == (6, 2 / 64)
+    charts = found[*key, "charts"]
+    assert (charts["n_items"], charts["n_errors"], charts["n_lost"]) == (2, 1, 1)
+    assert charts["difference"] == -50 and charts["p"] is None and charts["reason"] == TOO_FEW
+    one_task = dict.fromkeys(before, "memes")
+    assert {task for _, _, task in rows_of({"m": reasoning(before, after, one_task)})} == {""}
+
+
+def test_a_model_without_one_setting_is_there_with_the_reason() -> None:
+    found = rows_of(
+        {
+            "both": reasoning(numbered([0] * 6), numbered([1] * 6)),
+            "plain": scored(REASONING, PLAIN, numbered([0] * 6)),
+        }
+    )
+    row = found["plain", f"{PERCEPTION_GIVEN}: {REASONING}", ""]
+    assert (row["n_items"], row["left_out"], row["reason"]) == (0, [(ABSENT, 6)], NO_ITEMS)
+    assert row["difference"] is None and row["gone_share"] is None
+
+
+def test_other_benchmarks_baselines_and_models_without_images_have_no_rows() -> None:
+    assert attribution_rows({}, seed=0) == []
+    other = {"m": [Scored("a", "a", PLAIN, 1, "Overall Score", 7.0)]}
+    assert attribution_rows(other, seed=0) == []
+    both = reasoning(numbered([0] * 6), numbered([1] * 6))
+    apart = {"baseline:reference": both, "no-images:m": both}
+    assert attribution_rows(apart, seed=0) == []
+
+
+# --- Laws ------------------------------------------------------------------------------------------
+
+halves = st.lists(
+    st.tuples(*[st.sampled_from([0, 0.25, 0.5, 0.75, 1])] * 2), min_size=1, max_size=25
+)
+
+
+@given(halves)
+@settings(max_examples=40, deadline=None)
+def test_swapping_the_settings_swaps_gone_with_lost_and_turns_the_sign(pairs) -> None:
+    before, after = (numbered([pair[side] for pair in pairs]) for side in (0, 1))
+    one, other = only(reasoning(before, after)), only(reasoning(after, before))
+    assert other["difference"] == -one["difference"]
+    # Errors before that are right after are, the other way round, right ones that are lost.
+    assert (one["n_gone"], one["n_lost"]) == (other["n_lost"], other["n_gone"])
+    assert (one["p"], one["reason"]) == (other["p"], other["reason"])
+    assert one["n_errors"] + one["n_right"] == one["n_items"] == len(pairs)
+
+
+@given(st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=25))
+@settings(max_examples=25, deadline=None)
+def test_where_nothing_changes_the_net_is_nothing(values) -> None:
+    row = only(reasoning(numbered(values), numbered(values)))
+    assert (row["difference"], row["n_gone"], row["n_lost"], row["verdict"]) == (0, 0, 0, None)
+    assert row["p"] is None and row["reason"] in (NOTHING_CHANGES, TOO_FEW)
+
+
+def test_order_of_observations_does_not_matter() -> None:
+    observed = reasoning(numbered([0, 1, 0.5] * 5), numbered([1, 1, 0] * 5))
+    assert only(observed) == only(list(reversed(observed)))
+
+
+# --- Planted faults --------------------------------------------------------------------------------
+
+
+SOUND = {"perceives": 1.0, "reasons": 1.0}
+GAINS = (
+    f"{PERCEPTION_GIVEN}: {REASONING}",
+    f"{PERCEPTION_GIVEN}: {CREATION}",
+    f"{REASONING_GIVEN}: {CREATION}",
+)
+
+
+def named(found: Mapping[tuple[str, str, str], dict], who: str) -> list[str]:
+    """The changes that are named a cause of a model's errors."""
+    return [change for change in GAINS if found[who, change, ""]["verdict"] == "gain"]
+
+
+def test_a_planted_cause_is_named_and_no_other() -> None:
+    found = rows_of(
+        {
+            "blind": model(1, perceives=0.4, reasons=1.0),
+            "illogical": model(2, perceives=1.0, reasons=0.4),
+            "sound": model(3, **SOUND),
+            "both": model(4, perceives=0.5, reasons=0.5),
+        },
+        CHANGES,
+    )
+    assert named(found, "blind") == list(GAINS[:2])
+    assert named(found, "illogical") == [GAINS[2]]
+    assert named(found, "sound") == []
+    assert named(found, "both") == list(GAINS)
+    blind, sound = (found[who, GAINS[0], ""] for who in ("blind", "sound"))
+    assert blind["p_holm"] < 0.01 and blind["difference"] > 20
+    # Of the sound model's errors most go, too, when it is asked again: that alone names nothing.
+    assert sound["gone_share"] > 0.5 and sound["n_lost"] > 10
+    # What both given settings gain is what the one gains and what the other gains on top.
+    steps = [found["both", change, ""]["difference"] for change in GAINS[1:]]
+    assert found["both", f"{BOTH_GIVEN}: {CREATION}", ""]["difference"] == pytest.approx(sum(steps))
+
+
+def test_the_decline_over_turns_is_found() -> None:
+    found = rows_of({"m": model(5, perceives=0.9, reasons=0.4)}, CHANGES)
+    row = found["m", f"{LATER_TURN}: {REASONING}", ""]
+    assert (row["before_dimension"], row["before_trial"], row["trial"]) == (
+        PERCEPTION,
+        PLAIN,
+        PLAIN,
+    )
+    assert row["verdict"] == "loss" and row["ci_high"] < 0
+    assert row["difference"] == pytest.approx(row["after_value"] - row["before_value"])
+
+
+def test_where_there_is_no_cause_one_is_named_in_less_than_five_percent() -> None:
+    n_runs, n_named = 150, 0
+    for run in range(n_runs):
+        draw = np.random.default_rng(run)
+        observed = {
+            name: reasoning(*(numbered(draw.integers(0, 3, 40) / 2) for _ in range(2)))
+            for name in ("a", "b", "c")
+        }
+        rows = attribution_rows(observed, [REASONING_FIXED], seed=run, n_resamples=200)
+        n_named += any(row["verdict"] for row in rows)
+    assert n_named / n_runs < 0.05

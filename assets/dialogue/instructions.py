@@ -86,7 +86,10 @@ def instructions(
         read,
         lambda _: INSTRUCTION_SCHEMA,
     )
-    details = {"entries": len(pictured), "pictures that do not look alike": len(of_group)}
+    details: dict[str, object] = {
+        "entries": len(pictured),
+        "pictures that do not look alike": len(of_group),
+    }
     if len(taken) < settings.n_instructions:
         details["warning"] = (
             f"{len(taken)} of {settings.n_instructions} were asked for: there are no more pictures."

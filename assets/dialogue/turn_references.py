@@ -6,6 +6,7 @@ replies is `methods/convbench/drafting.py`.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -120,7 +121,7 @@ async def _written(
         lost = await write(
             "convbench/write_reference",
             data,
-            lambda reply, question=question: read_reference(reply, question),
+            partial(read_reference, question),
             turn,
             ANSWER,
         )

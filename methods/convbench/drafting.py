@@ -4,24 +4,36 @@ What belongs here: reading the writer's replies, what makes a draft unsound, and
 Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from methods.choice.wrong_choices import one_line
 from methods.convbench.categories import task_name
+from methods.convbench.settings import TASK_LABELS
 from methods.evaluation.refusals import is_refusal
 from methods.ids import content_id
 from methods.prompts.drafts import draft_object, draft_text, require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
-from methods.rewriting.checks import language_of, leaks, says_nothing_new
+from methods.rewriting.checks import (
+    gives_number_away,
+    gives_words_away,
+    language_of,
+    says_nothing_new,
+)
 
-CAPABILITIES = ("perception", "reasoning", "creation")
+CAPABILITIES = tuple(TASK_LABELS.values())
 """What each turn asks for, in order (ConvBench, appendix J)."""
 LANGUAGE = "en"
 MOST_CATEGORY_WORDS = 6
 MOST_POINTS, MOST_POINT_WORDS = 6, 30
 """Focus points of one creation, and words of one point."""
 
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|old|far|tall|high|long|wide|deep|heavy)\b|\bnumber\b|\bcount\b|\bwhen\b"
+    r"|\b(?:what|which) (?:year|date|time|age|century)\b",
+    re.IGNORECASE,
+)
 _TEXT: JsonSchema = {"type": "string"}
 INSTRUCTION_SCHEMA = object_schema({"instruction": _TEXT})
 TURNS_SCHEMA = object_schema(
@@ -84,7 +96,7 @@ def read_caption(reply: str) -> str:
     return _prose(reply)
 
 
-def read_reference(reply: str, question: str) -> str:
+def read_reference(question: str, reply: str) -> str:
     """The reference for `question`, which is the whole reply.
 
     Raises ParseError for the reasons of `read_caption`, and `gives_answer_away` where the question has
@@ -102,12 +114,16 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
     """The first turn, from 1, whose reference a later question gives away; None if none does.
 
     A later question may refer to an answer, and not say it: otherwise it could be answered without the
-    turns before, and a given turn would change nothing.
+    turns before, and a given turn would change nothing. A number counts where a number was asked for:
+    elsewhere it is mostly a demand, such as "in two sentences".
     """
     for place, reference in enumerate(references):
-        later = questions[place + 1 :]
-        if any(leaks(other, questions[place], reference) for other in later):
-            return place + 1
+        question = questions[place]
+        for later in questions[place + 1 :]:
+            if gives_words_away(later, question, reference):
+                return place + 1
+            if _ASKS_NUMBER.search(question) and gives_number_away(later, question, reference):
+                return place + 1
     return None
 
 

@@ -7,8 +7,11 @@ Embedding names is `resources/embedder.py`; people put right what is merged or n
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from methods.clustering.communities import threshold_communities
 from methods.clustering.neighbours import Vectors
+from methods.clustering.similarity import paired_cosines
 
 _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with"})
 
@@ -53,23 +56,21 @@ def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> li
     for community in threshold_communities(vectors, tau, min_size=1):
         chief = min(community.members, key=lambda row: (-counts[names[row]], len(names[row]), row))
         chief_of |= dict.fromkeys(community.members, chief)
+    chiefs = np.array(sorted(set(chief_of.values())), dtype=np.intp)
     found = []
     for row, chief in sorted(chief_of.items()):
-        cosines = {other: _cosine(vectors, row, other) for other in {*chief_of.values(), chief}}
-        others = [other for other in sorted(cosines) if other != chief]
-        nearest = max(others, key=lambda other: cosines[other], default=None)
+        cosines = paired_cosines(vectors, np.full(len(chiefs), row), vectors, chiefs)
+        of = dict(zip(chiefs.tolist(), cosines.tolist(), strict=True))
+        similarity = of.pop(chief)
+        nearest = max(of, key=lambda other: of[other], default=None)
         found.append(
             Named(
                 names[row],
                 counts[names[row]],
                 names[chief],
-                cosines[chief],
+                similarity,
                 None if nearest is None else names[nearest],
-                None if nearest is None else cosines[nearest],
+                None if nearest is None else of[nearest],
             )
         )
     return found
-
-
-def _cosine(vectors: Vectors, one: int, other: int) -> float:
-    return float(min(vectors[one].astype("float64") @ vectors[other].astype("float64"), 1.0))

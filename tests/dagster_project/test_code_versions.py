@@ -227,6 +227,7 @@ READ_AND_JUDGED = {
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
+    *("dialogue/instructions", "dialogue/three_turns", "dialogue/turn_references"),
     *("rewrite/rewrites", "rewrite/seeds", "rewrite/seed_rewrites", "rewrite/contexts"),
     *("choice/items", "choice/translations", "choice/mmiu_items"),
 }

@@ -82,6 +82,10 @@ def today(before: Rows) -> Rows:
         "choice.mmiu_items",
         "choice.mmiu_images",
         *(f"rewrite.{name}" for name in ("candidates", "seeds", "seed_rewrites", "contexts")),
+        *(
+            f"dialogue.{name}"
+            for name in ("instructions", "three_turns", "turn_references", "turn_categories")
+        ),
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -10,7 +10,7 @@ What belongs here: what is compared, what the judge is told, and the observation
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,11 +32,10 @@ from methods.evaluation.rating import RATING_SCHEMA, read_rating
 from methods.evaluation.verdicts import (
     ORDERS,
     VERDICT_SCHEMA,
-    WIN,
     place_of_model,
-    points,
     read_verdict,
     winner_of,
+    worth,
 )
 from methods.prompts.messages import with_image_numbers
 
@@ -66,7 +65,11 @@ class Comparing:
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The turns of all trials at once, then the conversations with the verdicts on their turns."""
-        views = [_View(item, transcript, trial, self) for trial in self.trials]
+        views = [
+            _View(item, transcript, trial, self)
+            for trial in self.trials
+            if len(item.turns) > N_GIVEN[trial]
+        ]
         turns = [request for view in views for request in view.turns()]
         judgments = yield turns
         judged = list(zip(turns, judgments, strict=True))
@@ -216,9 +219,9 @@ class _View:
 
 
 def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
-    """The model's points in an order: 2 for a win, 1 for a tie, 0. Raises ParseError."""
+    """What the model gets in an order: 1 for a win, 0.5 for a tie, 0. Raises ParseError."""
     verdict = read_verdict(reply)
-    value = points(verdict.winner, order)
+    value = worth(verdict.winner, order)
     return Judgment({dimension: value}, value, verdict.reason)
 
 
@@ -229,11 +232,6 @@ def read_grade(reply: str, dimension: str) -> Judgment:
 
 
 def _observed(place: Place, judgment: Judgment | None) -> list[Observation]:
-    """A comparison as the share of a win that it is, a grade as it is."""
     dimension = OVERALL if place.part.startswith(WHOLE) else OF_TURN[place.turn]
-    if place.part.endswith(GRADE):
-        return observed([grade_of(dimension)], place, judgment)
-    (found,) = observed([dimension], place, judgment)
-    if found.value is None:
-        return [found]
-    return [replace(found, value=found.value / WIN)]
+    graded = place.part.endswith(GRADE)
+    return observed([grade_of(dimension) if graded else dimension], place, judgment)

@@ -20,8 +20,8 @@ VERDICT_SCHEMA = object_schema(
 MODEL_FIRST, MODEL_SECOND = "model-first", "model-second"
 ORDERS = (MODEL_FIRST, MODEL_SECOND)
 """The parts of a pair of judgments: the model's answer is Assistant A's, and it is B's."""
-LOSS, TIE, WIN = 0, 1, 2
-"""Points of a comparison: half a win each, as a judgment holds whole numbers."""
+LOSS, TIE, WIN = 0.0, 0.5, 1.0
+"""What a comparison is worth to the model."""
 MOST_CHARACTERS = 20_000
 """A longer reply is no verdict with its reason."""
 
@@ -71,19 +71,19 @@ def read_verdict(reply: str) -> Verdict:
     return Verdict(winners[0], reason.strip() if isinstance(reason, str) else "")
 
 
-def points(winner: Winner, order: str) -> int:
-    """What the model gets in an order: WIN, TIE or LOSS."""
+def worth(winner: Winner, order: str) -> float:
+    """What the verdict is worth to the model in an order: WIN, TIE or LOSS."""
     if winner == "tie":
         return TIE
     return WIN if winner == place_of_model(order) else LOSS
 
 
-def winner_of(points: int, order: str) -> Winner:
-    """The winner that gave the model these points."""
-    if points == TIE:
+def winner_of(value: float, order: str) -> Winner:
+    """The winner that was worth so much to the model."""
+    if value == TIE:
         return "tie"
     model = place_of_model(order)
-    return model if points == WIN else "B" if model == "A" else "A"
+    return model if value == WIN else "B" if model == "A" else "A"
 
 
 def place_of_model(order: str) -> Literal["A", "B"]:

@@ -16,6 +16,7 @@ from resources.offline.candidates import candidate
 from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import ChatRequest
 from resources.offline.chinese import translate
+from resources.offline.comparing import compare
 from resources.offline.conversations import (
     write_caption,
     write_instruction,
@@ -28,7 +29,7 @@ from resources.offline.extraction import extract
 from resources.offline.items import write_item
 from resources.offline.judge import judge
 from resources.offline.questions import write_questions
-from resources.offline.rating import rate
+from resources.offline.rating import grade, rate
 from resources.offline.rewrites import write_rewrites
 from resources.offline.seeds import write_context, write_seed
 from resources.offline.summaries import write_summary
@@ -37,9 +38,11 @@ _REPAIR = re.compile(r"Again: your last reply could not be used\b")
 _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
     "caption": write_caption,
+    "compare": compare,
     "context": write_context,
     "distractors": write_distractors,
     "extract": extract,
+    "grade": grade,
     "instruction": write_instruction,
     "item": write_item,
     "judge": judge,

@@ -1,8 +1,8 @@
 """ConvBench items with references: pictures, three instructions each, and a table of references.
 
-What belongs here: writing such a folder in the published form. References and captions are by the rules of
-the careful offline model, from what is measured in the pixels, so that the offline judge can tell good
-answers from bad.
+What belongs here: writing such a folder in the published form. References and captions are by the
+rules of the careful offline model, from what is measured in the pixels, so that the offline judge can
+tell good answers from bad.
 """
 
 import csv
@@ -44,7 +44,9 @@ def write_items(
     for number, item in enumerate(items):
         seen = {1: facts[item["image_id"]]}
         shutil.copyfile(images / item["image_id"], folder / item["image_id"])
-        answers = [careful_answer(item[name], seen, "careful") for name in COLUMNS[2:]]
+        # As the model gets it: the first text stands below the picture.
+        asked = [f"\n{item[COLUMNS[2]]}", *(item[name] for name in COLUMNS[3:])]
+        answers = [careful_answer(text, seen, "careful") for text in asked]
         references.append(
             {
                 "ID": item["ID"],

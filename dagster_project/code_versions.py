@@ -34,11 +34,13 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     **dict.fromkeys(
         (
             *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
+            *("dialogue.instructions", "dialogue.three_turns", "dialogue.turn_references"),
             *("rewrite.rewrites", "rewrite.seeds", "rewrite.contexts"),
             *("choice.items", "choice.translations", "choice.mmiu_items"),
         ),
         lambda benchmarks: _models("writer"),
     ),
+    "dialogue.turn_categories": lambda benchmarks: [text_embedder().name],
     "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("writer")],
     "evaluate.answers": lambda benchmarks: [
         *(benchmark.answer_version for benchmark in benchmarks.values()),

@@ -44,7 +44,7 @@ ResolveJob = Callable[[str], dg.JobDefinition]
 DESCRIPTIONS = {
     "ingest": "Shards to entries.",
     "cluster": "Entries of all shards to image sets.",
-    "dialogue": "Image sets to dialogues.",
+    "dialogue": "Image sets to dialogues; single pictures to conversations of three turns.",
     "rewrite": "Questions of dialogues to rewrites; pictures to open questions in several wordings.",
     "choice": "Entries and metadata to multiple-choice items, and these to other languages.",
     "review": "Dialogues, rewrites and multiple-choice items through review; how far people agree.",

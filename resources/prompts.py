@@ -92,7 +92,8 @@ def require_task(task: str, prompt_version: str) -> str:
     if not task:
         raise PromptError(
             f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
-            "its file with the lines '---', 'task: <answers, compare, context, distractors, extract, "
-            "grade, item, judge, questions, rate, rewrite, seed, summary or translate>' and '---'."
+            "its file with the lines '---', 'task: <answers, caption, compare, context, distractors, "
+            "extract, grade, instruction, item, judge, questions, rate, reference, rewrite, seed, "
+            "summary, translate or turns>' and '---'."
         )
     return task

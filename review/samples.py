@@ -17,6 +17,7 @@ def samples(image_ids: Sequence[str], present: Collection[str]) -> list[QueueIte
     """A sample of each kind that is not `present`; `image_ids` are images to show."""
     first, second = list(image_ids[:1]), list(image_ids[1:3])
     made = [
+        _item("three_turns", first, THREE_TURNS),
         _item("multiple_choice", first, MULTIPLE_CHOICE, WHY_FLAGGED),
         _item("reference", first, REFERENCE),
         _item("translation", [], TRANSLATION),
@@ -45,6 +46,26 @@ def _item(
 
 WHY_FLAGGED = ["Three of four models answered rightly without seeing the image."]
 
+THREE_TURNS: dict[str, Any] = {
+    "image_ids": [],
+    "caption": "A few plain shapes lie near the middle of an even ground.",
+    "perception": {
+        "question": "Which shapes are in the picture?",
+        "category": "Shape Description",
+        "reference": "There are a few plain shapes, all of them near the middle.",
+    },
+    "reasoning": {
+        "question": "Why may somebody have put them there?",
+        "category": "Composition Reasoning",
+        "reference": "Near the middle they are seen first, and the even ground leads to them.",
+    },
+    "creation": {
+        "question": "Invent a game that children can play with them in that arrangement.",
+        "category": "Game Design",
+        "reference": "Every child names a shape and walks round it before reaching the middle.",
+        "focus": "It uses the shapes that were named.\nIt uses that they lie near the middle.",
+    },
+}
 MULTIPLE_CHOICE: dict[str, Any] = {
     "image_ids": [],
     "question": "Which colour takes up most of the picture?",

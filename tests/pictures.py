@@ -34,6 +34,7 @@ THE_DAY = "tests/e2e/test_a_day.py"
 UI_SIZE: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 800, "height": 820}
 KINDS = (
+    "three_turns",
     "multiple_choice",
     "rewrite",
     "reference",

@@ -89,16 +89,7 @@ def ask_and_read(
     fails becomes one row for the stage's table `failed` and does not stop the others.
     """
     asked = [
-        ChatRequest(
-            model=llm.profile.writer,
-            messages=template.render(images=ask.images, **ask.data),
-            prompt_version=template.version,
-            params=CONSTRUCTION_PARAMS,
-            schema=schema(ask.subject) if schema else None,
-            task=template.task,
-            superseded=template.superseded,
-        )
-        for ask in asks
+        request_of(llm, template, ask, schema(ask.subject) if schema else None) for ask in asks
     ]
     provider = llm.registry.model(llm.profile.writer).provider
 
@@ -118,6 +109,21 @@ def ask_and_read(
         made_by = {**where, "prompt_version": reply.prompt_version, "provider": provider}
         rows += [{**row, **made_by} for row in reply.value or []]
     return Generated(rows, failed, usage)
+
+
+def request_of(
+    llm: Gateway, template: PromptTemplate, ask: Ask[Any], schema: JsonSchema | None = None
+) -> ChatRequest:
+    """The request for `ask` to the profile's writer."""
+    return ChatRequest(
+        model=llm.profile.writer,
+        messages=template.render(images=ask.images, **ask.data),
+        prompt_version=template.version,
+        params=CONSTRUCTION_PARAMS,
+        schema=schema,
+        task=template.task,
+        superseded=template.superseded,
+    )
 
 
 def failure(

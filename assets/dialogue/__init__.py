@@ -1,13 +1,31 @@
-"""Generation: image sets to dialogues, by summary, question, answer, composition (MMDU, 2.2, B.2).
+"""Generation: dialogues about image sets, from summary to composition (MMDU, 2.2, B.2), and
+conversations of three turns about single pictures (ConvBench, 3).
 
-One module an asset. Prompts stand in `methods/mmdu/prompts`.
+One module an asset. Prompts stand in `methods/mmdu/prompts` and `methods/convbench/prompts`.
 """
 
 from assets.dialogue.answers import answers
 from assets.dialogue.dialogues import dialogues
+from assets.dialogue.instructions import instructions
 from assets.dialogue.questions import questions
 from assets.dialogue.summaries import summaries
+from assets.dialogue.three_turns import three_turns
+from assets.dialogue.turn_categories import turn_categories
+from assets.dialogue.turn_references import turn_references
 
-ASSETS = [summaries, questions, answers, dialogues]
+ASSETS = [
+    *(summaries, questions, answers, dialogues),
+    *(instructions, three_turns, turn_references, turn_categories),
+]
 
-__all__ = ["ASSETS", "answers", "dialogues", "questions", "summaries"]
+__all__ = [
+    "ASSETS",
+    "answers",
+    "dialogues",
+    "instructions",
+    "questions",
+    "summaries",
+    "three_turns",
+    "turn_categories",
+    "turn_references",
+]

@@ -7,7 +7,7 @@ What belongs here: the form in which `built_*.py` give their releases to
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from methods.release import Edition, Release
+from methods.release import Edition, Origin, Release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -39,3 +39,14 @@ def sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:
         (row.pop("set_id"), row.pop("image_id")): row
         for row in warehouse.read("release/sources").to_pylist()
     }
+
+
+def picture_sources(warehouse: Warehouse) -> dict[str, Row]:
+    """Source columns of `release.images` of what is about single pictures, by image id."""
+    rows = warehouse.read("release/picture_sources").to_pylist()
+    return {row.pop("image_id"): row for row in rows}
+
+
+def origin(call: Row, text: str | None, generated: str | None) -> Origin:
+    """The call that made a text, if nobody changed it."""
+    return Origin(call["call_key"], call["prompt_version"]) if text == generated else Origin()

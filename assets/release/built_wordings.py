@@ -6,7 +6,7 @@ What belongs here: which items are in it. Their rows are made by `methods/alignm
 import json
 from collections import Counter
 
-from assets.release.built import Built, BuiltReleases, Row
+from assets.release.built import Built, BuiltReleases, Row, origin, picture_sources
 from methods.alignmmbench.building import ApprovedTurn, ApprovedWording, build_wordings
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
@@ -35,13 +35,10 @@ def built_wordings(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltRelease
     if not items:
         why = {NAME: "No question of AlignMMBench is approved"} if rows else {}
         return BuiltReleases([], why, counts)
-    sources = {
-        row.pop("image_id"): row for row in warehouse.read("release/seed_sources").to_pylist()
-    }
     languages = Counter(item.language for item in items)
     # In two languages where one of the drafts was made anew in another one, which the labels say.
     edition = Edition(NAME, None, next(iter(languages)) if len(languages) == 1 else None)
-    release = build_wordings(NAME, edition, items, reviewed, sources)
+    release = build_wordings(NAME, edition, items, reviewed, picture_sources(warehouse))
     providers = sorted({row["provider"] for row in rows})
     return BuiltReleases([Built(NAME, edition, release, providers)], {}, counts)
 
@@ -53,8 +50,8 @@ def _wording(row: Row, seed: Row) -> ApprovedWording:
     turn = ApprovedTurn(
         content[text],
         of_seed["reference"],
-        _origin(row, content[text], json.loads(row["generated"])[text]),
-        _origin(seed, of_seed["reference"], json.loads(seed["generated"])["reference"]),
+        origin(row, content[text], json.loads(row["generated"])[text]),
+        origin(seed, of_seed["reference"], json.loads(seed["generated"])["reference"]),
     )
     people = tuple(sorted({*row["reviewers"], *seed["reviewers"]}))
     return _approved(row, of_seed["image_ids"][0], people, (turn,))
@@ -65,13 +62,13 @@ def _dialogue(row: Row) -> ApprovedWording:
     generated = json.loads(row["generated"])["turns"]
     questions = {turn["question"] for turn in generated}
     answers = {turn["answer"] for turn in generated}
-    origin = _origin(row, None, None)
+    made_by = origin(row, None, None)
     turns = tuple(
         ApprovedTurn(
             turn["question"],
             turn["answer"],
-            origin if turn["question"] in questions else Origin(),
-            origin if turn["answer"] in answers else Origin(),
+            made_by if turn["question"] in questions else Origin(),
+            made_by if turn["answer"] in answers else Origin(),
         )
         for turn in content["turns"]
     )
@@ -91,8 +88,3 @@ def _approved(
         reviewers=reviewers,
         turns=turns,
     )
-
-
-def _origin(row: Row, text: str | None, generated: str | None) -> Origin:
-    """The call that made a text, if nobody changed it."""
-    return Origin(row["call_key"], row["prompt_version"]) if text == generated else Origin()

@@ -18,7 +18,7 @@ from assets.common.automation import SHARDS, when_changed
 from assets.common.previews import preview
 from assets.common.settings import used
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.dialogue import answers, questions
+from assets.dialogue import answers, questions, turn_references
 from assets.ingest import entries
 from assets.release.built_choices import ALL_NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
@@ -26,6 +26,8 @@ from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
 from assets.release.built_dialogues import built_dialogues
 from assets.release.built_questions import NAME as QUESTIONS_NAME
 from assets.release.built_questions import built_questions
+from assets.release.built_three_turns import NAME as THREE_TURNS_NAME
+from assets.release.built_three_turns import built_three_turns
 from assets.release.built_wordings import NAME as WORDINGS_NAME
 from assets.release.built_wordings import built_wordings
 from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
@@ -47,7 +49,12 @@ from resources.warehouse import Warehouse, Write
 
 Row = dict[str, Any]
 
-NAMES = frozenset({*DIALOGUE_NAMES.values(), *CHOICE_NAMES, QUESTIONS_NAME, WORDINGS_NAME})
+NAMES = frozenset(
+    {
+        *(*DIALOGUE_NAMES.values(), *CHOICE_NAMES),
+        *(QUESTIONS_NAME, WORDINGS_NAME, THREE_TURNS_NAME),
+    }
+)
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
 """Tables that hold every release there ever was."""
@@ -71,7 +78,7 @@ class Frozen(NamedTuple):
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
     deps=[
         *(approved, questions, answers, items, translations, mmiu_items),
-        *(seed_rewrites, contexts, entries),
+        *(seed_rewrites, contexts, turn_references, entries),
     ],
     automation_condition=WHEN_APPROVED,
 )
@@ -84,7 +91,8 @@ def releases(
 ) -> dg.MaterializeResult:
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
     items a dev and a test split, in English and in other languages, of questions on several images one
-    more benchmark, and of open questions in several wordings another one.
+    more benchmark, of open questions in several wordings another one, of conversations of three turns
+    one more.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -127,6 +135,7 @@ def _freeze(
         built_choices(warehouse, reviewed, seed),
         built_questions(warehouse, reviewed),
         built_wordings(warehouse, reviewed),
+        built_three_turns(warehouse, reviewed),
     )
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}

@@ -11,7 +11,7 @@ import dagster as dg
 from assets.choice import items, mmiu_items, translations
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.dialogue import dialogues
+from assets.dialogue import dialogues, turn_categories, turn_references
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from methods.ids import canonical_json, content_id
 from methods.review import QueueItem, queue_item
@@ -22,14 +22,19 @@ from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
-KINDS_MADE = ("dialogue", "rewrite", "reference", "multiple_choice", "translation")
+KINDS_MADE = (
+    *("dialogue", "three_turns", "rewrite", "reference", "multiple_choice", "translation"),
+)
 """Kinds that generation makes and releases are made of."""
 
 
 @table_asset(
     "review.queue",
     kinds={"image"},
-    deps=[dialogues, rewrites, seed_rewrites, contexts, items, translations, mmiu_items],
+    deps=[
+        *(dialogues, turn_references, turn_categories, rewrites, seed_rewrites, contexts),
+        *(items, translations, mmiu_items),
+    ],
     automation_condition=WHEN_READY,
 )
 def queue(
@@ -37,8 +42,8 @@ def queue(
     image_store: dg.ResourceParam[ImageStore],
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
-    """Dialogues, questions with references, rewrites, multiple-choice items and their translations for
-    people to review, each with the hash of its exact content."""
+    """Dialogues, conversations of three turns, questions with references, rewrites, multiple-choice
+    items and their translations for people to review, each with the hash of its exact content."""
     rows = []
     for made in warehouse.read("review/reviewable").to_pylist():
         context = {key: made[key] for key in ("page_urls", "captions", "why") if made[key]}

@@ -4,15 +4,13 @@ What belongs here: what is asked for in each task, reading the writer's replies,
 Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from methods.alignmmbench.tasks import CATEGORIES, DIALOGUE
 from methods.choice.wrong_choices import one_line
-from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
-from methods.prompts.material import mention_of_material
+from methods.prompts.drafts import draft_text, require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 from methods.rewriting.checks import language_of, says_nothing_new
 
@@ -65,8 +63,6 @@ DIALOGUE_SCHEMA = object_schema(
 )
 """JSON schema of a reply; `error` is empty where none is planted."""
 
-_IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
-
 
 class Seed(NamedTuple):
     """A question about a picture, on one line, and its reference."""
@@ -111,9 +107,9 @@ def read_dialogue(reply: str, task: str, language: str) -> Dialogue:
         )
     turns = []
     for turn in history:
-        user, assistant = one_line(_text(turn, "user")), _text(turn, "assistant")
+        user, assistant = one_line(draft_text(turn, "user")), draft_text(turn, "assistant")
         _require_question(user, language)
-        _require_shown((user, assistant))
+        require_shown((user, assistant))
         turns.append((user, assistant))
     last = _seed(given, language)
     questions = [user.casefold() for user, _ in turns]
@@ -136,9 +132,9 @@ def dialogue_id(image_id: str, task: str, dialogue: Dialogue) -> str:
 
 
 def _seed(given: Mapping[str, object], language: str) -> Seed:
-    seed = Seed(one_line(_text(given, "question")), _text(given, "reference"))
+    seed = Seed(one_line(draft_text(given, "question")), draft_text(given, "reference"))
     _require_question(seed.question, language)
-    _require_shown(seed)
+    require_shown(seed)
     if says_nothing_new(seed.reference, seed.question):
         raise ParseError(
             "gives_answer_away", "The question has everything in it that the reference says."
@@ -148,36 +144,12 @@ def _seed(given: Mapping[str, object], language: str) -> Seed:
     return seed
 
 
-def _text(given: Mapping[str, object], key: str) -> str:
-    value = given.get(key)
-    if not isinstance(value, str):
-        raise ParseError("wrong_fields", f'The reply needs "{key}" as a text.')
-    if not value.strip():
-        raise ParseError("empty_text", f'"{key}" is empty.')
-    if not is_unicode(value):
-        raise ParseError("not_unicode", f'"{key}" has half a character (a lone surrogate).')
-    return value.strip()
-
-
 def _require_question(question: str, language: str) -> None:
     if question.replace("？", "?").count("?") > 1:
         raise ParseError("several_questions", f"More than one question: {question[:80]!r}.")
     # What has no letters, such as "1 + 1?", is in no language.
     if language_of(question) not in (language, None):
         raise ParseError("other_language", f"A question is not in {LANGUAGES[language]}.")
-
-
-def _require_shown(texts: Sequence[str]) -> None:
-    """Raise ParseError where a text speaks of what the reader does not see."""
-    for text in texts:
-        if found := _IMAGE_TOKEN.search(text):
-            raise ParseError(
-                "image_token", f"A text has {found[0]}: the picture is shown with the question."
-            )
-        if material := mention_of_material(text):
-            raise ParseError(
-                "mentions_material", f"A text mentions the material: {material[:80]!r}."
-            )
 
 
 def _planted(error: object, task: str, turns: Sequence[tuple[str, str]]) -> str | None:

@@ -103,6 +103,42 @@ def _check_rewrite(edited: Content, original: Content) -> None:
     _check_placeholders("the content's rewrite", [edited["rewrite"]], [original["rewrite"]])
 
 
+# --- Conversations of three turns ----------------------------------------------------------------
+
+_CAPABILITIES = ("perception", "reasoning", "creation")
+_OF_TURN = ("question", "category", "reference")
+_FOCUS = "focus"
+"""What a good creation has to have: a point a line."""
+
+
+def _three_turn_texts(content: Content) -> Texts:
+    turns = [
+        (f"{name.capitalize()}: {key}", content[name][key])
+        for name in _CAPABILITIES
+        for key in (*_OF_TURN, *((_FOCUS,) if _FOCUS in content[name] else ()))
+    ]
+    return [("Caption", content["caption"]), *turns]
+
+
+def _check_three_turns(edited: Content, original: Content) -> None:
+    _check_texts("caption", [edited["caption"]])
+    for name in _CAPABILITIES:
+        turn = edited[name]
+        if not isinstance(turn, dict) or turn.keys() != original[name].keys():
+            keys = ", ".join(original[name])
+            raise ValueError(f"edits need {name} with {keys}.")
+        _check_texts(name, list(turn.values()))
+    for key in ("question", "reference"):
+        texts = [edited[name][key] for name in _CAPABILITIES]
+        if len({text.strip() for text in texts}) < len(texts):
+            raise ValueError(f"two turns of the edits have the same {key}.")
+        _check_placeholders(
+            f"the content's {key}s, and add none",
+            texts,
+            [original[name][key] for name in _CAPABILITIES],
+        )
+
+
 # --- Questions with an answer --------------------------------------------------------------------
 
 
@@ -243,6 +279,13 @@ KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("dialogue", ("image_ids", "turns"), ("turns",), _dialogue_texts, _check_dialogue),
+        Kind(
+            "three_turns",
+            ("image_ids", "caption", *_CAPABILITIES),
+            ("caption", *_CAPABILITIES),
+            _three_turn_texts,
+            _check_three_turns,
+        ),
         _MULTIPLE_CHOICE,
         Kind(
             "rewrite",

@@ -90,9 +90,19 @@ def leaks(rewrite: str, question: str, reference: str) -> bool:
 
     That is a number, or at least `LEAKED_SHARE` of what only the reference says.
     """
-    gained = set(_terms(rewrite)) - set(_terms(question))
-    if (_numbers(rewrite) - _numbers(question)) & _numbers(reference):
-        return True
+    return gives_number_away(rewrite, question, reference) or gives_words_away(
+        rewrite, question, reference
+    )
+
+
+def gives_number_away(text: str, question: str, reference: str) -> bool:
+    """Whether a text has a number of the reference that its question does not have."""
+    return bool((_numbers(text) - _numbers(question)) & _numbers(reference))
+
+
+def gives_words_away(text: str, question: str, reference: str) -> bool:
+    """Whether a text has at least `LEAKED_SHARE` of the words that only the reference has."""
+    gained = set(_terms(text)) - set(_terms(question))
     hidden = set(_content(reference)) - set(_terms(question))
     return bool(hidden) and len(gained & hidden) >= LEAKED_SHARE * len(hidden)
 

@@ -17,6 +17,12 @@ from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import ChatRequest
 from resources.offline.chinese import translate
 from resources.offline.comparing import compare
+from resources.offline.conversations import (
+    write_caption,
+    write_instruction,
+    write_reference,
+    write_turns,
+)
 from resources.offline.distractors import write_distractors
 from resources.offline.errors import BadRequest
 from resources.offline.extraction import extract
@@ -31,19 +37,23 @@ from resources.offline.summaries import write_summary
 _REPAIR = re.compile(r"Again: your last reply could not be used\b")
 _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
+    "caption": write_caption,
     "compare": compare,
     "context": write_context,
     "distractors": write_distractors,
     "extract": extract,
     "grade": grade,
+    "instruction": write_instruction,
     "item": write_item,
     "judge": judge,
     "questions": write_questions,
     "rate": rate,
+    "reference": write_reference,
     "rewrite": write_rewrites,
     "seed": write_seed,
     "summary": write_summary,
     "translate": translate,
+    "turns": write_turns,
 }
 
 

@@ -12,6 +12,15 @@ FROM (
     SELECT 'dialogue.answers', 'set ' || set_id || ', question ' || question_id
     FROM dialogue.answers WHERE call_key = $key
     UNION ALL
+    SELECT 'dialogue.instructions', 'image ' || image_id || ', instruction ' || instruction_id
+    FROM dialogue.instructions WHERE call_key = $key
+    UNION ALL
+    SELECT 'dialogue.three_turns', 'image ' || image_id || ', item ' || item_id
+    FROM dialogue.three_turns WHERE call_key = $key
+    UNION ALL
+    SELECT 'dialogue.turn_references', 'item ' || item_id || ', turn ' || turn || ', ' || kind
+    FROM dialogue.turn_references WHERE call_key = $key
+    UNION ALL
     SELECT 'dialogue.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
     FROM dialogue.failed WHERE call_key = $key
     UNION ALL

@@ -6,6 +6,12 @@ WITH named AS (
     UNION ALL
     SELECT 'dialogue.answers', call_key FROM dialogue.answers
     UNION ALL
+    SELECT 'dialogue.instructions', call_key FROM dialogue.instructions
+    UNION ALL
+    SELECT 'dialogue.three_turns', call_key FROM dialogue.three_turns
+    UNION ALL
+    SELECT 'dialogue.turn_references', call_key FROM dialogue.turn_references
+    UNION ALL
     SELECT 'rewrite.rewrites', call_key FROM rewrite.rewrites
     UNION ALL
     SELECT 'rewrite.seeds', call_key FROM rewrite.seeds

@@ -1,5 +1,5 @@
--- Every generated dialogue, question with its reference, rewrite, multiple-choice item and translation of one,
--- with the pages and captions of its images, in the order of the images, and what else helps to decide.
+-- Every generated dialogue, conversation of three turns, question with its reference, rewrite, multiple-choice
+-- item and translation of one, with the pages and captions of its images, in the order of the images, and what else helps to decide.
 WITH entries AS (
     FROM ingest.entries
     QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY licence IS NULL, wit_shard) = 1
@@ -47,6 +47,31 @@ mmiu AS (
         ) AS e ON e.image_id = coalesce(m.made_from[1], s.image_id)
         GROUP BY s.item_id
     ) AS c USING (item_id)
+),
+categorized AS (
+    -- The task category of each turn of a conversation, and what people need to know to put it right.
+    SELECT
+        u.item_id,
+        list(coalesce(c.category, u.task) ORDER BY u.turn) AS categories,
+        list(
+            'ConvBench, ' || u.capability || ': ' || coalesce(c.category, u.task)
+            || CASE
+                WHEN c.category <> c.name THEN printf(', written as %s (%.2f)', c.name, c.similarity)
+                ELSE ''
+            END
+            || coalesce(printf('; most like it is %s (%.2f)', c.nearest, c.nearest_similarity), '')
+            ORDER BY u.turn
+        ) AS why
+    FROM (
+        SELECT
+            item_id,
+            unnest(turns).task AS task,
+            generate_subscripts(turns, 1) AS turn,
+            unnest(['perception', 'reasoning', 'creation']) AS capability
+        FROM dialogue.three_turns
+    ) AS u
+    LEFT JOIN dialogue.turn_categories AS c ON c.capability = u.capability AND c.name = u.task
+    GROUP BY u.item_id
 )
 SELECT m.*, s.page_urls, s.captions
 FROM made AS m
@@ -139,5 +164,32 @@ SELECT
     [e.page_url] AS page_urls,
     [e.caption] AS captions
 FROM rewrite.contexts AS d
+JOIN entries AS e USING (entry_id)
+UNION ALL BY NAME
+SELECT
+    t.item_id,
+    'three_turns' AS kind,
+    t.set_id,
+    [t.image_id] AS image_ids,
+    r.caption,
+    {'question': q[1], 'category': c.categories[1], 'reference': r.answers[1]} AS perception,
+    {'question': q[2], 'category': c.categories[2], 'reference': r.answers[2]} AS reasoning,
+    {
+        'question': q[3], 'category': c.categories[3], 'reference': r.answers[3],
+        'focus': array_to_string(t.focus, chr(10))
+    } AS creation,
+    c.why,
+    [e.page_url] AS page_urls,
+    [e.caption] AS captions
+FROM (SELECT *, list_transform(turns, lambda turn: turn.question) AS q FROM dialogue.three_turns) AS t
+JOIN (
+    SELECT
+        item_id,
+        any_value(reference) FILTER (kind = 'caption') AS caption,
+        list(reference ORDER BY turn) FILTER (kind = 'answer') AS answers
+    FROM dialogue.turn_references
+    GROUP BY item_id
+) AS r USING (item_id)
+JOIN categorized AS c USING (item_id)
 JOIN entries AS e USING (entry_id)
 ORDER BY kind, item_id;

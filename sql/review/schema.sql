@@ -6,8 +6,8 @@ CREATE SCHEMA IF NOT EXISTS review;
 CREATE TABLE IF NOT EXISTS review.queue (
     item_id VARCHAR PRIMARY KEY,
     kind VARCHAR NOT NULL CHECK (kind IN (
-        'dialogue', 'multiple_choice', 'rewrite', 'reference', 'translation', 'category',
-        'extraction', 'score'
+        'dialogue', 'three_turns', 'multiple_choice', 'rewrite', 'reference', 'translation',
+        'category', 'extraction', 'score'
     )),
     set_id VARCHAR NOT NULL,
     content JSON NOT NULL,

@@ -37,8 +37,9 @@ SMALL_SETS = {"cluster__image_sets": {"config": {"benchmark_sizes": [3], "instru
 """Run config: sets of three images for the benchmark, of two to instruct."""
 ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
-GENERATION = dg.AssetSelection.groups("dialogue") | dg.AssetSelection.assets(
-    ["rewrite", "rewrites"]
+GENERATION = dg.AssetSelection.assets(
+    *(["dialogue", name] for name in ("summaries", "questions", "answers", "dialogues")),
+    ["rewrite", "rewrites"],
 )
 FROM_REVIEW_TO_RELEASE = dg.AssetSelection.groups("review", "release")
 ASKING = dg.AssetSelection.assets(

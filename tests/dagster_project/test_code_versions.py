@@ -113,6 +113,10 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("rewriting/rewrite", {"rewrite/rewrites", "rewrite/seed_rewrites"}),
         ("alignmmbench/write_seed", {"rewrite/seeds"}),
         ("alignmmbench/write_dialogue", {"rewrite/contexts"}),
+        ("convbench/write_instruction", {"dialogue/instructions"}),
+        ("convbench/write_turns", {"dialogue/three_turns"}),
+        ("convbench/write_caption", {"dialogue/turn_references"}),
+        ("convbench/write_reference", {"dialogue/turn_references"}),
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
@@ -229,6 +233,7 @@ READ_AND_JUDGED = {
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
+    *("dialogue/instructions", "dialogue/three_turns", "dialogue/turn_references"),
     *("rewrite/rewrites", "rewrite/seeds", "rewrite/seed_rewrites", "rewrite/contexts"),
     *("choice/items", "choice/translations", "choice/mmiu_items"),
 }
@@ -279,7 +284,9 @@ def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
 
     monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
 
-    assert changed(before) == {"cluster/embeddings", "rewrite/seed_rewrites"}
+    assert changed(before) == {
+        *("cluster/embeddings", "dialogue/turn_categories", "rewrite/seed_rewrites"),
+    }
 
 
 # --- Rules -------------------------------------------------------------------------------------------

@@ -57,8 +57,11 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
 
     assert list(told) == [
         ("dialogue.summaries", "w"),
+        ("dialogue.instructions", "w"),
         ("dialogue.questions", "w"),
         ("dialogue.answers", "w"),
+        ("dialogue.three_turns", "w"),
+        ("dialogue.turn_references", "w"),
         ("rewrite.rewrites", "w"),
         ("rewrite.contexts", "w"),
         ("rewrite.seeds", "w"),

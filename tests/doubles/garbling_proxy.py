@@ -18,12 +18,13 @@ from resources.home import REPO_ROOT
 from resources.prompts import prompt
 
 _TASKS = {
-    # As far as nothing is filled in.
-    template.text.partition("{")[0].splitlines()[0]: template.task
+    # As far as nothing is filled in; a prompt that begins with a condition has no such line.
+    opening[0]: template.task
     for template in (
         prompt(f"{path.parts[-3]}/{path.stem}")
         for path in sorted((REPO_ROOT / "methods").glob("*/prompts/*.md"))
     )
+    if (opening := template.text.partition("{")[0].splitlines())
 }
 """How the system message of each prompt begins -> its task."""
 

@@ -254,6 +254,31 @@ def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job:
     assert f"Leaderboard ({card['release_id']}, Rating/" in main_job.output
 
 
+def test_conversations_of_three_turns_are_released_and_evaluated(main_job: Run) -> None:
+    (card,) = rows(main_job, "FROM release.releases WHERE name = 'convbench'")
+    assert (card["n_items"], card["provider"]) == (6, "offline")
+    labels = rows(
+        main_job,
+        "SELECT map_keys(labels) AS names FROM release.items WHERE release_id = $release",
+        release=card["release_id"],
+    )
+    assert all(row["names"] == ["perception", "reasoning", "creation"] for row in labels)
+    found = {
+        (row["model"], row["metric"]): row["value"]
+        for row in rows(
+            main_job,
+            "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release",
+            release=card["release_id"],
+        )
+    }
+    for score in ("R1", "R2", "S1", "S2", "S3", "S2^", "S3^", "S3~"):
+        metric = f"{score}/micro"
+        assert found["offline-careful", metric] > found["offline-careless", metric], metric
+    folder = main_job.home / "releases" / card["release_id"]
+    assert len(list(csv.DictReader((folder / "convbench.csv").open(encoding="utf-8")))) == 6
+    assert f"Leaderboard ({card['release_id']}, " in main_job.output
+
+
 def test_the_first_question_of_each_set_has_five_rewrites(main_job: Run) -> None:
     per_dialogue = rows(
         main_job,

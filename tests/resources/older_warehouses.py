@@ -88,6 +88,10 @@ def today(before: Rows) -> Rows:
         "choice.mmiu_images",
         *(f"rewrite.{name}" for name in ("candidates", "seeds", "seed_rewrites", "contexts")),
         "rewrite.picture_vectors",
+        *(
+            f"dialogue.{name}"
+            for name in ("instructions", "three_turns", "turn_references", "turn_categories")
+        ),
     )
     return {**after, **{table: [] for table in made_later}}
 

@@ -47,6 +47,16 @@ def item_of(kind: str, text: str = "A tower.", image_ids: tuple[str, ...] = ()) 
                 {"question": "And then?", "answer": f"Nothing, {text}"},
             ]
         },
+        "three_turns": pictured
+        | {
+            "caption": text,
+            "perception": {"question": text, "category": text, "reference": text},
+            "reasoning": {"question": "Why?", "category": text, "reference": "For ships."},
+            "creation": {
+                **{"question": "Draw it.", "category": text, "reference": "A plan."},
+                "focus": text,
+            },
+        },
         "multiple_choice": pictured
         | {
             "question": text,
@@ -108,5 +118,16 @@ EDITS["dialogue"][1]["turns"] = [
     item_of("dialogue")["content"]["turns"][0],
     {"question": "And then?", "answer": "A mill."},
 ]
+EDITS["three_turns"] = (
+    {"caption": "A mill.", "reasoning.category": "Mill Reasoning"},
+    {
+        "caption": "A mill.",
+        "reasoning": {
+            "question": "Why?",
+            "category": "Mill Reasoning",
+            "reference": "For ships.",
+        },
+    },
+)
 EDITS["flagged_item"] = EDITS["multiple_choice"]
 EDITS["multiple_choice"][1]["choices"] = {"A": "A tower.", "B": "A mill.", "C": "4"}

@@ -268,6 +268,7 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
     page = sign_in(browser, site, "anna")
     page.set_viewport_size(NARROW)
     changes = {
+        "three_turns": ["j", "e", "X", "Escape"],
         "multiple_choice": ["j", "e", "X", "Escape"],
         "rewrite": ["j", "j", "e", "X", "Escape"],
         "reference": ["j", "j", "e", "X", "Escape"],
@@ -279,6 +280,7 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
     changes["flagged_item"] = changes["multiple_choice"]
     key_of = {
         "flagged_item": "question",
+        "three_turns": "caption",
         "multiple_choice": "question",
         "translation": "target",
         "extraction": "choice",

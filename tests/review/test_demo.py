@@ -53,7 +53,7 @@ def test_the_demo_queues_its_items_and_samples_and_prints_links_that_sign_in(
     assert main(["demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
 
     said = capsys.readouterr().out
-    assert "The review queue has 8 new items and 0 changed ones." in said  # 1 and 7 samples.
+    assert "The review queue has 9 new items and 0 changed ones." in said  # 1 and 7 samples.
     assert "The review queue has 0 new items and 0 changed ones." in said
     store, accounts, port = served[-1]
     assert {each.kind for each in store.progress()} == KINDS.keys() - {"dialogue"}

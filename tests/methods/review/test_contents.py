@@ -15,12 +15,16 @@ MADE = {
     "choices": ["a mill", "a boat"],
     "answer": "B",
     "category": "image_topic",
+    "caption": "A mill.",
+    **dict.fromkeys(("perception", "reasoning", "creation"), {}),
     "target_language": "zh",
     "target": {"question": "它是什么？", "hint": None, "choices": ["磨坊", "船"]},
 }
 
 
-@pytest.mark.parametrize("kind", ["dialogue", "rewrite", "multiple_choice", "translation"])
+@pytest.mark.parametrize(
+    "kind", ["dialogue", "three_turns", "rewrite", "multiple_choice", "translation"]
+)
 def test_a_content_has_the_keys_of_its_kind(kind: str) -> None:
     assert tuple(sorted(content_of({**MADE, "kind": kind}))) == tuple(sorted(KINDS[kind].keys))
 

@@ -13,6 +13,16 @@ TURNS = [
 ]
 CONTENTS = {
     "dialogue": {"image_ids": ["a"], "turns": TURNS},
+    "three_turns": {
+        "image_ids": ["a"],
+        "caption": "A white tower by the sea.",
+        "perception": {"question": "What is it?", "category": "OCR", "reference": "A tower."},
+        "reasoning": {"question": "Why?", "category": "Logic", "reference": "For ships."},
+        "creation": {
+            **{"question": "Tell of it.", "category": "Story Writing", "reference": "Once."},
+            "focus": "It names the tower.",
+        },
+    },
     "multiple_choice": {
         "image_ids": ["a"],
         "question": "What is it?",
@@ -72,10 +82,47 @@ GOOD = {
     "extraction": [{"choice": "B"}, {"choice": "Z"}],
     "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
 }
+THREE = CONTENTS["three_turns"]
+GOOD["three_turns"] = [
+    {"caption": "A tower."},
+    {"perception": {**THREE["perception"], "category": "Building Recognition"}},
+    {"creation": {**THREE["creation"], "focus": "It names the tower.\nIt is short."}},
+    {
+        "reasoning": {
+            **THREE["reasoning"],
+            "question": "Why is it white?",
+            "reference": "To be seen.",
+        }
+    },
+]
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every <ImageHere> of the content's questions"),
     ("dialogue", {"image_ids": []}, "may change only turns"),
+    ("three_turns", {"image_ids": []}, "may change only caption, perception"),
+    ("three_turns", {"caption": " "}, "one is empty or missing"),
+    ("three_turns", {"reasoning": {"question": "Why?"}}, "need reasoning with question, category"),
+    (
+        "three_turns",
+        {"reasoning": {**THREE["reasoning"], "category": ""}},
+        "one is empty or missing",
+    ),
+    ("three_turns", {"reasoning": {**THREE["reasoning"], "focus": "x"}}, "need reasoning with"),
+    (
+        "three_turns",
+        {"reasoning": {**THREE["reasoning"], "question": "What is it? "}},
+        "two turns of the edits have the same question",
+    ),
+    (
+        "three_turns",
+        {"creation": {**THREE["creation"], "reference": "A tower."}},
+        "two turns of the edits have the same reference",
+    ),
+    (
+        "three_turns",
+        {"creation": {**THREE["creation"], "question": "<ImageHere> Tell of it."}},
+        "keep every <ImageHere> of the content's questions",
+    ),
     ("multiple_choice", {"image_ids": []}, "may change only question, hint, choices, answer"),
     ("multiple_choice", {"answer": "C"}, "answer of the edits is one of A, B"),
     ("multiple_choice", {"answer": ["A"]}, "answer of the edits is one of A, B"),
@@ -108,7 +155,7 @@ BAD = [
 ]
 
 
-def test_there_are_eight_kinds_and_each_content_has_its_keys():
+def test_each_content_has_the_keys_of_its_kind():
     assert set(KINDS) == set(CONTENTS)
     for name, content in CONTENTS.items():
         assert set(KINDS[name].keys) == set(content)

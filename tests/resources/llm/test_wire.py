@@ -156,6 +156,7 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
         wire_body(request, asked_of(provider="offline"), images)
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the offline model server needs: begin its "
-        "file with the lines '---', 'task: <answers, compare, context, distractors, extract, grade, "
-        "item, judge, questions, rate, rewrite, seed, summary or translate>' and '---'."
+        "file with the lines '---', 'task: <answers, caption, compare, context, distractors, extract, "
+        "grade, instruction, item, judge, questions, rate, reference, rewrite, seed, summary, "
+        "translate or turns>' and '---'."
     )

@@ -1,0 +1,99 @@
+"""Instructions on pictures, which conversations of three turns begin from (ConvBench, 3, i).
+
+What belongs here: which pictures are drawn, what a writer is told of them, and the rows that replies
+become. Reading the replies is `methods/convbench/drafting.py`.
+"""
+
+import dagster as dg
+from pydantic import Field
+
+from assets.cluster.duplicates import duplicates
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.tables import table_asset
+from assets.dialogue.entry_texts import texts_of
+from assets.dialogue.summaries import summaries
+from assets.ingest import entries
+from methods.convbench.drafting import INSTRUCTION_SCHEMA, read_instruction
+from methods.convbench.pictures import Pictured, drawn
+from methods.ids import content_id
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+TABLE = "dialogue.instructions"
+
+
+class InstructionsSettings(GenerationSettings):
+    """How many pictures have a conversation of three turns, and which."""
+
+    n_instructions: int = Field(
+        6, ge=0, description="Pictures that an instruction is asked for; no two look alike."
+    )
+    seed: int = Field(0, description="Seed of which pictures they are.")
+
+
+@table_asset(
+    TABLE,
+    settings=InstructionsSettings,
+    side_tables=["dialogue.failed"],
+    kinds={"openai", "image"},
+    deps=[entries, duplicates, summaries],
+    automation_condition=WHEN_READY,
+)
+def instructions(
+    context: dg.AssetExecutionContext,
+    settings: InstructionsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """An instruction for each drawn picture: what somebody may want to have made of it."""
+    pictured = [Pictured(**row) for row in warehouse.read("dialogue/pictures").to_pylist()]
+    if not pictured:
+        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
+    of_group = {entry.group_id for entry in pictured}
+    taken = drawn(pictured, settings.n_instructions, settings.seed)
+    told = texts_of(warehouse, (entry.entry_id for entry in taken))
+    asks = [
+        Ask(
+            subject={"entry_id": entry.entry_id, "image_id": entry.image_id},
+            set_id=entry.image_id,
+            name=f"entry {entry.entry_id}",
+            images=[entry.image_id],
+            data=told[entry.entry_id],
+        )
+        for entry in taken
+    ]
+
+    def read(subject: Row, reply: str) -> list[Row]:
+        instruction = read_instruction(reply)
+        return [
+            {
+                **subject,
+                "instruction_id": content_id("instruction", subject["image_id"], instruction),
+                "instruction": instruction,
+            }
+        ]
+
+    written = ask_and_read(
+        context,
+        llm,
+        TABLE,
+        prompt("convbench/write_instruction"),
+        asks,
+        read,
+        lambda _: INSTRUCTION_SCHEMA,
+    )
+    details: dict[str, object] = {
+        "entries": len(pictured),
+        "pictures that do not look alike": len(of_group),
+    }
+    if len(taken) < settings.n_instructions:
+        details["warning"] = (
+            f"{len(taken)} of {settings.n_instructions} were asked for: there are no more pictures."
+        )
+    return write_generated(
+        warehouse, TABLE, written, settings.max_failed_share, details, image_store
+    )

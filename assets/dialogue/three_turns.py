@@ -1,0 +1,85 @@
+"""Conversations of three turns: perception, reasoning, creation (ConvBench, 3, i, ii and v).
+
+What belongs here: what is asked for each instruction, and the rows that replies become. Reading the
+replies is `methods/convbench/drafting.py`.
+"""
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
+from assets.common.tables import table_asset
+from assets.dialogue.entry_texts import texts_of
+from assets.dialogue.instructions import instructions
+from methods.convbench.drafting import (
+    MOST_CATEGORY_WORDS,
+    MOST_POINTS,
+    TURNS_SCHEMA,
+    item_id,
+    read_turns,
+)
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse
+
+TABLE = "dialogue.three_turns"
+
+
+class ThreeTurnsSettings(GenerationSettings):
+    """An instruction without three sound turns counts as failed."""
+
+
+@table_asset(
+    TABLE,
+    settings=ThreeTurnsSettings,
+    side_tables=["dialogue.failed"],
+    kinds={"openai", "image"},
+    deps=[instructions],
+    automation_condition=WHEN_READY,
+)
+def three_turns(
+    context: dg.AssetExecutionContext,
+    settings: ThreeTurnsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Each instruction as three questions that stand on each other, with the name of each one's task
+    and the focus points of the creation."""
+    rows = warehouse.read("dialogue/instructions").to_pylist()
+    told = texts_of(warehouse, (row["entry_id"] for row in rows))
+    asks = [
+        Ask(
+            subject=row,
+            set_id=row["set_id"],
+            name=f"instruction {row['instruction_id']}",
+            images=[row["image_id"]],
+            data={
+                "instruction": row["instruction"],
+                "n_words": MOST_CATEGORY_WORDS,
+                "n_points": MOST_POINTS,
+                **told[row["entry_id"]],
+            },
+        )
+        for row in rows
+    ]
+
+    def read(instruction: Row, reply: str) -> list[Row]:
+        draft = read_turns(reply)
+        kept = ("instruction_id", "entry_id", "image_id")
+        return [
+            {
+                **{key: instruction[key] for key in kept},
+                "item_id": item_id(instruction["image_id"], instruction["instruction"], draft),
+                "turns": [turn._asdict() for turn in draft.turns],
+                "focus": list(draft.focus),
+            }
+        ]
+
+    written = ask_and_read(
+        context, llm, TABLE, prompt("convbench/write_turns"), asks, read, lambda _: TURNS_SCHEMA
+    )
+    return write_generated(
+        warehouse, TABLE, written, settings.max_failed_share, image_store=image_store
+    )

@@ -1,0 +1,57 @@
+"""Task categories of the turns: their names, synonyms merged (ConvBench, 3, ii).
+
+What belongs here: reading names and writing their categories. Which names are one category is
+`methods/convbench/categories.py`; people decide on them with the conversations.
+"""
+
+from collections import defaultdict
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.dialogue.three_turns import three_turns
+from methods.convbench.categories import categories_of
+from methods.convbench.drafting import CAPABILITIES
+from resources.embedder import Embedder
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+TABLE = "dialogue.turn_categories"
+
+
+class TurnCategoriesSettings(Settings):
+    """How like two names of tasks are that are one category."""
+
+    tau: float = Field(
+        0.75, ge=-1, le=1, description="Names at this cosine or above are one category."
+    )
+
+
+@table_asset(
+    TABLE,
+    settings=TurnCategoriesSettings,
+    kinds={"pytorch"},
+    deps=[three_turns],
+    automation_condition=WHEN_READY,
+)
+def turn_categories(
+    settings: TurnCategoriesSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    embedder: dg.ResourceParam[Embedder],
+) -> dg.MaterializeResult:
+    """The category of each name of a task, among the names of its turn: perception, reasoning or
+    creation."""
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in warehouse.read("dialogue/turn_tasks").to_pylist():
+        counts[CAPABILITIES[row["turn"] - 1]][row["name"]] = row["n_turns"]
+    rows, details = [], {}
+    for capability, names in counts.items():
+        found = categories_of(names, embedder.encode(list(names)), settings.tau)
+        rows += [{"capability": capability, **each._asdict()} for each in found]
+        details[f"names of {capability}"] = len(names)
+        details[f"categories of {capability}"] = len({each.category for each in found})
+    table = rows_to_arrow(TABLE, rows)
+    warehouse.replace(TABLE, table)
+    return report(table, {**details, "embedding model": embedder.name})

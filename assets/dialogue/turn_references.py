@@ -1,0 +1,145 @@
+"""Captions and references of conversations of three turns (ConvBench, 3, iii and iv).
+
+What belongs here: what is asked for each conversation, and the rows that replies become. Reading the
+replies is `methods/convbench/drafting.py`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import dagster as dg
+
+from assets.common.automation import WHEN_READY
+from assets.common.generation import Ask, GenerationSettings, Row, failure, request_of
+from assets.common.losses import reasons, require_few_lost
+from assets.common.progress import show_progress
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.dialogue.entry_texts import texts_of
+from assets.dialogue.three_turns import three_turns
+from methods.convbench.building import ANSWER, CAPTION, CAPTIONED_TURN
+from methods.convbench.drafting import leaking_turn, read_caption, read_reference
+from resources.images.store import ImageStore
+from resources.llm.gateway import Gateway
+from resources.llm.model_calls import ModelCalls
+from resources.llm.parsed_reply import ParsedReply, complete_and_parse
+from resources.prompts import prompt
+from resources.warehouse import Warehouse, Write
+
+TABLE, LOSSES = "dialogue.turn_references", "dialogue.failed"
+STAGE = TABLE.split(".")[-1]
+LEAK = "answer_in_later_question"
+
+
+class TurnReferencesSettings(GenerationSettings):
+    """A conversation that lacks its caption or a reference counts as failed."""
+
+
+@table_asset(
+    TABLE,
+    settings=TurnReferencesSettings,
+    side_tables=[LOSSES],
+    kinds={"openai", "image"},
+    deps=[three_turns],
+    automation_condition=WHEN_READY,
+)
+def turn_references(
+    context: dg.AssetExecutionContext,
+    settings: TurnReferencesSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """For each conversation a caption that holds what answering needs, and the reference of each turn
+    over the references before it. A conversation that lacks one, or whose questions give an answer of
+    an earlier turn away, is left out and counted."""
+    items = warehouse.read("dialogue/three_turns").to_pylist()
+    told = texts_of(warehouse, (item["entry_id"] for item in items))
+    provider = llm.registry.model(llm.profile.writer).provider
+
+    async def one(calls: ModelCalls, place: int) -> tuple[list[Row], Row | None]:
+        item = items[place]
+        return await _written(calls, llm, item, told[item["entry_id"]])
+
+    written, usage = llm.map(TABLE, range(len(items)), one, show_progress(context))
+    rows = [
+        {**row, "set_id": item["set_id"], "item_id": item["item_id"], "provider": provider}
+        for item, (made, lost) in zip(items, written, strict=True)
+        for row in made
+        if lost is None
+    ]
+    failed = [lost for _, lost in written if lost is not None]
+    lost = Counter(row["reason"] for row in failed)
+    require_few_lost(TABLE, "conversations", lost, len(items), settings.max_failed_share)
+    table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
+    warehouse.replace_all([Write(TABLE, table, {}), Write(LOSSES, losses, {"stage": STAGE})])
+    details = {
+        "conversations": len(items) - len(failed),
+        "failed": len(failed),
+        **reasons(lost),
+    }
+    return report(table, details, usage=usage, images=image_store)
+
+
+async def _written(
+    calls: ModelCalls, llm: Gateway, item: Row, told: Mapping[str, str]
+) -> tuple[list[Row], Row | None]:
+    """Rows of the caption and the references as far as they were written, and why there are no more."""
+    questions = [turn["question"] for turn in item["turns"]]
+    rows: list[Row] = []
+
+    async def write(
+        name: str, data: dict[str, Any], read: Callable[[str], str], turn: int, kind: str
+    ) -> Row | None:
+        """Add the row of the reply, or return the row of its loss."""
+        ask = Ask(item, item["set_id"], item["item_id"], [item["image_id"]], data)
+        reply: ParsedReply[str] = await complete_and_parse(
+            calls, request_of(llm, prompt(name), ask), read
+        )
+        if reply.loss:
+            return _lost(item, reply.key, f", {kind} of turn {turn}", *reply.loss)
+        made_by = {"call_key": reply.key, "prompt_version": reply.prompt_version}
+        rows.append({"turn": turn, "kind": kind, "reference": reply.value, **made_by})
+        return None
+
+    data = {"questions": questions, **told}
+    lost = await write("convbench/write_caption", data, read_caption, CAPTIONED_TURN, CAPTION)
+    for turn, question in enumerate(questions, start=1):
+        if lost is not None:
+            return rows, lost
+        caption, *answers = (row["reference"] for row in rows)
+        data = {
+            "description": caption,
+            "earlier": [
+                {"question": asked, "answer": answer}
+                for asked, answer in zip(questions, answers, strict=False)
+            ],
+            "question": question,
+            "focus": item["focus"] if turn == len(questions) else [],
+        }
+        lost = await write(
+            "convbench/write_reference",
+            data,
+            partial(read_reference, question),
+            turn,
+            ANSWER,
+        )
+    if lost is None:
+        lost = _leak(item, questions, rows)
+    return rows, lost
+
+
+def _leak(item: Row, questions: list[str], rows: list[Row]) -> Row | None:
+    """The loss of a conversation whose questions say what an earlier answer should."""
+    answers = [row for row in rows if row["kind"] == ANSWER]
+    turn = leaking_turn(questions, [row["reference"] for row in answers])
+    if turn is None:
+        return None
+    detail = f"A later question gives the answer of turn {turn} away."
+    return _lost(item, answers[turn - 1]["call_key"], "", LEAK, detail)
+
+
+def _lost(item: Row, call_key: str, what: str, reason: str, detail: str) -> Row:
+    where = {"set_id": item["set_id"], "call_key": call_key}
+    return failure(TABLE, where, f"item {item['item_id']}{what}", reason, detail)

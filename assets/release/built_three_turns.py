@@ -1,0 +1,64 @@
+"""The release of approved conversations of three turns (ConvBench, 3).
+
+What belongs here: which items are in it. Their rows are made by `methods/convbench/building.py`.
+"""
+
+import json
+
+from assets.release.built import Built, BuiltReleases, Row, origin, picture_sources
+from methods.convbench.building import (
+    ANSWER,
+    CAPTION,
+    CAPTIONED_TURN,
+    ApprovedConversation,
+    ApprovedTurn,
+    Written,
+    build_conversations,
+)
+from methods.convbench.drafting import CAPABILITIES, LANGUAGE
+from methods.release import Edition, ReviewPolicy
+from resources.warehouse import Warehouse
+
+NAME = "convbench"
+
+
+def built_three_turns(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+    """One release of all approved conversations."""
+    rows = warehouse.read("release/reviewed_three_turns").to_pylist()
+    items = [_approved(row) for row in rows if row["status"] == "approved"]
+    if not items:
+        return BuiltReleases([], {NAME: "No conversation of ConvBench is approved"} if rows else {})
+    edition = Edition(NAME, None, LANGUAGE)
+    release = build_conversations(NAME, edition, items, reviewed, picture_sources(warehouse))
+    providers = sorted({row["provider"] for row in rows})
+    return BuiltReleases([Built(NAME, edition, release, providers)], {})
+
+
+def _approved(row: Row) -> ApprovedConversation:
+    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    calls = {(call["turn"], call["kind"]): call for call in row["calls"]}
+
+    def turn(number: int, name: str) -> ApprovedTurn:
+        now, made = content[name], generated[name]
+        return ApprovedTurn(
+            _written(row, now["question"], made["question"]),
+            _written(calls[number, ANSWER], now["reference"], made["reference"]),
+            now["category"],
+        )
+
+    first, second, third = (turn(number, name) for number, name in enumerate(CAPABILITIES, start=1))
+    of_caption = calls[CAPTIONED_TURN, CAPTION]
+    focus, made_focus = (each[CAPABILITIES[-1]]["focus"] for each in (content, generated))
+    return ApprovedConversation(
+        item_id=row["item_id"],
+        image_id=row["image_id"],
+        revision=row["revision"],
+        reviewers=tuple(row["reviewers"]),
+        turns=(first, second, third),
+        caption=_written(of_caption, content["caption"], generated["caption"]),
+        focus=_written(row, focus, made_focus),
+    )
+
+
+def _written(call: Row, text: str, generated: str) -> Written:
+    return Written(text, origin(call, text, generated))

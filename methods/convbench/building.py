@@ -1,0 +1,101 @@
+"""The release of approved conversations of three turns (ConvBench, 3).
+
+What belongs here: an approved conversation, and the rows of a release. What people may change is
+`methods/review/kinds.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from methods.convbench.drafting import CAPABILITIES
+from methods.prompts.messages import IMAGE_HERE
+from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, frozen
+
+ANSWER, CAPTION, FOCUS = "answer", "caption", "focus"
+"""Kinds of reference: each turn's answer, the picture's caption, and the points of the creation."""
+CAPTIONED_TURN, FOCUSED_TURN = 1, 3
+"""The turns that caption and focus points are references of."""
+
+
+class Written(NamedTuple):
+    """A text, and the call that wrote it where nobody changed it."""
+
+    text: str
+    origin: Origin = Origin()
+
+
+class ApprovedTurn(NamedTuple):
+    """A question, its answer by a careful writer, and the task category that it is of."""
+
+    question: Written
+    reference: Written
+    category: str
+
+
+@dataclass(frozen=True)
+class ApprovedConversation:
+    """An approved conversation about one picture: perception, reasoning and creation, in order."""
+
+    item_id: str
+    image_id: str
+    revision: int
+    reviewers: tuple[str, ...]
+    turns: tuple[ApprovedTurn, ApprovedTurn, ApprovedTurn]
+    caption: Written
+    focus: Written
+
+
+def build_conversations(
+    name: str,
+    edition: Edition,
+    items: Sequence[ApprovedConversation],
+    reviewed: ReviewPolicy,
+    sources: Mapping[str, Mapping[str, Any]],
+) -> Release:
+    """Rows of `RELEASE_TABLES` for `items`, in order of their ids.
+
+    `sources` has the source columns of `images`, by image id. Labels are the task categories, by
+    capability.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):
+        here = {"item_id": item.item_id}
+        labels = {name: turn.category for name, turn in zip(CAPABILITIES, item.turns, strict=True)}
+        rows["items"].append(
+            {
+                **here,
+                # Its picture was drawn from all entries, in a set or in none.
+                "set_id": None,
+                "group_id": None,
+                "ordinal": ordinal,
+                "revision": item.revision,
+                "reviewers": list(item.reviewers),
+                "labels": labels,
+            }
+        )
+        for number, turn in enumerate(item.turns, start=1):
+            question, asked_by = turn.question
+            rows["turns"].append(
+                {
+                    **here,
+                    "turn": number,
+                    "question": f"{IMAGE_HERE}\n{question}" if number == 1 else question,
+                    "image_positions": [1] if number == 1 else [],
+                    "given": None,
+                    **vars(asked_by),
+                }
+            )
+        references = [
+            *((number, ANSWER, turn.reference) for number, turn in enumerate(item.turns, start=1)),
+            (CAPTIONED_TURN, CAPTION, item.caption),
+            (FOCUSED_TURN, FOCUS, item.focus),
+        ]
+        rows["references"] += [
+            {**here, "turn": turn, "kind": kind, "reference": written.text, **vars(written.origin)}
+            for turn, kind, written in references
+        ]
+        rows["images"].append(
+            {**here, "position": 1, "image_id": item.image_id, **sources[item.image_id]}
+        )
+    return frozen(name, reviewed, edition, rows)

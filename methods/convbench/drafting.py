@@ -1,0 +1,184 @@
+"""Drafts by a model: an instruction, its three turns, the caption and the references (ConvBench, 3).
+
+What belongs here: reading the writer's replies, what makes a draft unsound, and the ids of drafts.
+Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from methods.choice.wrong_choices import one_line
+from methods.convbench.categories import task_name
+from methods.convbench.settings import TASK_LABELS
+from methods.evaluation.refusals import is_refusal
+from methods.ids import content_id
+from methods.prompts.drafts import draft_text, require_shown
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.rewriting.checks import (
+    gives_number_away,
+    gives_words_away,
+    language_of,
+    says_nothing_new,
+)
+
+CAPABILITIES = tuple(TASK_LABELS.values())
+"""What each turn asks for, in order (ConvBench, appendix J)."""
+LANGUAGE = "en"
+MOST_CATEGORY_WORDS = 6
+MOST_POINTS, MOST_POINT_WORDS = 6, 30
+"""Focus points of one creation, and words of one point."""
+
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|old|far|tall|high|long|wide|deep|heavy)\b|\bnumber\b|\bcount\b|\bwhen\b"
+    r"|\b(?:what|which) (?:year|date|time|age|century)\b",
+    re.IGNORECASE,
+)
+_TEXT: JsonSchema = {"type": "string"}
+INSTRUCTION_SCHEMA = object_schema({"instruction": _TEXT})
+TURNS_SCHEMA = object_schema(
+    {
+        **{name: object_schema({"question": _TEXT, "task": _TEXT}) for name in CAPABILITIES},
+        "focus": {"type": "array", "items": _TEXT},
+    }
+)
+"""JSON schemas of the replies."""
+
+
+class Turn(NamedTuple):
+    """A question on one line, and the name of its task in its usual form."""
+
+    question: str
+    task: str
+
+
+class Turns(NamedTuple):
+    """Perception, reasoning and creation, and what a good creation has to have, point by point."""
+
+    turns: tuple[Turn, Turn, Turn]
+    focus: tuple[str, ...]
+
+
+def read_instruction(reply: str) -> str:
+    """The instruction of a writer's reply, a JSON object as `INSTRUCTION_SCHEMA` says.
+
+    Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
+    `mentions_material`, `other_language`.
+    """
+    instruction = one_line(draft_text(reply_object(reply), "instruction"))
+    _require_sound([instruction])
+    return instruction
+
+
+def read_turns(reply: str) -> Turns:
+    """The turns of a writer's reply, a JSON object as `TURNS_SCHEMA` says.
+
+    Raises ParseError for the reasons of `read_instruction`, and `repeated_question` (a question that
+    an earlier one has every word of), `task_too_long`, `no_focus_points`, `too_many_focus_points`,
+    `focus_point_too_long`.
+    """
+    given = reply_object(reply)
+    first, second, third = (_turn(given, name) for name in CAPABILITIES)
+    turns = (first, second, third)
+    for place, turn in enumerate(turns):
+        if any(says_nothing_new(turn.question, earlier.question) for earlier in turns[:place]):
+            raise ParseError(
+                "repeated_question", f"The question for {CAPABILITIES[place]} is an earlier one."
+            )
+    return Turns(turns, _focus(given.get("focus")))
+
+
+def read_caption(reply: str) -> str:
+    """The caption, which is the whole reply.
+
+    Raises ParseError: `empty_text`, `refusal`, `image_token`, `mentions_material`, `other_language`.
+    """
+    return _prose(reply)
+
+
+def read_reference(question: str, reply: str) -> str:
+    """The reference for `question`, which is the whole reply.
+
+    Raises ParseError for the reasons of `read_caption`, and `gives_answer_away` where the question has
+    every word of it.
+    """
+    reference = _prose(reply)
+    if says_nothing_new(reference, question):
+        raise ParseError(
+            "gives_answer_away", "The question has everything in it that the reference says."
+        )
+    return reference
+
+
+def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | None:
+    """The first turn, from 1, whose reference a later question gives away; None if none does.
+
+    A later question may refer to an answer, and not say it: otherwise it could be answered without the
+    turns before, and a given turn would change nothing. A number counts where a number was asked for:
+    elsewhere it is mostly a demand, such as "in two sentences".
+    """
+    for place, reference in enumerate(references):
+        question = questions[place]
+        for later in questions[place + 1 :]:
+            if gives_words_away(later, question, reference):
+                return place + 1
+            if _ASKS_NUMBER.search(question) and gives_number_away(later, question, reference):
+                return place + 1
+    return None
+
+
+def item_id(image_id: str, instruction: str, draft: Turns) -> str:
+    """The id of an item: a hash of picture, instruction, questions and focus points."""
+    questions = [turn.question for turn in draft.turns]
+    return content_id("convbench item", image_id, instruction, questions, list(draft.focus))
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+def _turn(given: Mapping[str, object], capability: str) -> Turn:
+    turn = given.get(capability)
+    if not isinstance(turn, dict):
+        raise ParseError("wrong_fields", f'The reply needs "{capability}" as an object.')
+    question, task = one_line(draft_text(turn, "question")), task_name(draft_text(turn, "task"))
+    _require_sound([question, task])
+    if not 0 < len(task.split()) <= MOST_CATEGORY_WORDS:
+        raise ParseError(
+            "task_too_long", f"A task is named in up to {MOST_CATEGORY_WORDS} words: {task[:80]!r}."
+        )
+    return Turn(question, task)
+
+
+def _focus(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(point, str) for point in given):
+        raise ParseError("wrong_fields", 'The reply needs "focus", a list of texts.')
+    points = tuple(point for point in map(one_line, given) if point)
+    if not points:
+        raise ParseError("no_focus_points", 'No point is named in "focus".')
+    if len(points) > MOST_POINTS:
+        raise ParseError(
+            "too_many_focus_points", f"{len(points)} focus points, not up to {MOST_POINTS}."
+        )
+    if long := [point for point in points if len(point.split()) > MOST_POINT_WORDS]:
+        raise ParseError(
+            "focus_point_too_long",
+            f"A focus point has more than {MOST_POINT_WORDS} words: {long[0][:80]!r}.",
+        )
+    _require_sound(points)
+    return points
+
+
+def _prose(reply: str) -> str:
+    text = draft_text({"reply": reply}, "reply")
+    if is_refusal(text):
+        raise ParseError("refusal", f"The reply declines: {text[:80]!r}.")
+    _require_sound([text])
+    return text
+
+
+def _require_sound(texts: Sequence[str]) -> None:
+    require_shown(texts)
+    for text in texts:
+        # What has no letters, such as "1 + 1 = 2", is in no language.
+        if language_of(text) not in (LANGUAGE, None):
+            raise ParseError("other_language", f"A text is not in English: {text[:80]!r}.")

@@ -1,0 +1,45 @@
+"""Texts that a writer drafts for readers who are shown nothing but a picture.
+
+What belongs here: reading the fields of a draft, and what none of its texts may have. What a draft
+consists of belongs to its method.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from methods.evaluation.published_tables import is_unicode
+from methods.prompts.material import mention_of_material
+from methods.prompts.parsing import ParseError
+
+_IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
+
+
+def draft_text(given: Mapping[str, object], key: str) -> str:
+    """The text under `key`, without space around it.
+
+    Raises ParseError: `wrong_fields`, `empty_text`, `not_unicode`.
+    """
+    value = given.get(key)
+    if not isinstance(value, str):
+        raise ParseError("wrong_fields", f'The reply needs "{key}" as a text.')
+    if not value.strip():
+        raise ParseError("empty_text", f'"{key}" is empty.')
+    if not is_unicode(value):
+        raise ParseError("not_unicode", f'"{key}" has half a character (a lone surrogate).')
+    return value.strip()
+
+
+def require_shown(texts: Sequence[str]) -> None:
+    """Raise ParseError where a text speaks of what the reader does not see.
+
+    The reasons are `image_token` and `mentions_material`.
+    """
+    for text in texts:
+        if found := _IMAGE_TOKEN.search(text):
+            raise ParseError(
+                "image_token", f"A text has {found[0]}: the picture is shown with the question."
+            )
+        if material := mention_of_material(text):
+            raise ParseError(
+                "mentions_material", f"A text mentions the material: {material[:80]!r}."
+            )

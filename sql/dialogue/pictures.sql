@@ -1,0 +1,6 @@
+-- Every entry with its picture, and the group of pictures that look like it.
+SELECT entry_id, any_value(image_id) AS image_id, coalesce(any_value(d.group_id), any_value(image_id)) AS group_id
+FROM ingest.entries
+LEFT JOIN cluster.duplicates AS d USING (image_id)
+GROUP BY entry_id
+ORDER BY entry_id;

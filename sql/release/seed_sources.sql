@@ -1,6 +1,0 @@
--- The page, the attribution and the licence behind each picture of AlignMMBench's seeds and dialogues.
-SELECT image_id, page_url, title, attribution, licence, licence_url, artist
-FROM ingest.entries
-WHERE image_id IN (SELECT image_id FROM rewrite.seeds UNION SELECT image_id FROM rewrite.contexts)
-QUALIFY row_number() OVER (PARTITION BY image_id ORDER BY licence IS NULL, wit_shard, entry_id) = 1
-ORDER BY image_id;

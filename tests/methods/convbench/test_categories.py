@@ -1,0 +1,83 @@
+"""Names of tasks and their categories: numbers worked by hand, and the law of merging."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.convbench.categories import Named, categories_of, task_name
+from methods.errors import UserError
+
+
+def at(*degrees: float) -> np.ndarray:
+    """Unit vectors in a plane."""
+    angles = np.deg2rad(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("travel plan writing", "Travel Plan Writing"),
+        ("Formulating A  Travel\nPlan.", "Formulating a Travel Plan"),
+        ('"the Making of OCR"', "The Making of OCR"),
+        ("...", ""),
+    ],
+)
+def test_a_name_has_its_usual_form(written: str, name: str) -> None:
+    assert task_name(written) == name
+    assert task_name(name) == name
+
+
+def test_synonyms_are_one_category_called_as_most_turns_are() -> None:
+    # 0 and 30 degrees: cosine 0.866; 80 degrees: 0.643 to the one, 0.174 to the other.
+    counts = {"Formulating a Travel Plan": 1, "Poem Writing": 4, "Travel Plan Writing": 3}
+    found = {each.name: each for each in categories_of(counts, at(0, 80, 30), 0.75)}
+    assert {name: each.category for name, each in found.items()} == {
+        "Formulating a Travel Plan": "Travel Plan Writing",
+        "Travel Plan Writing": "Travel Plan Writing",
+        "Poem Writing": "Poem Writing",
+    }
+    formulating = found["Formulating a Travel Plan"]
+    assert formulating.similarity == pytest.approx(0.866, abs=1e-3)
+    assert formulating.nearest == "Poem Writing"
+    assert formulating.nearest_similarity == pytest.approx(0.174, abs=1e-3)
+    assert found["Poem Writing"].nearest == "Travel Plan Writing"
+    assert found["Poem Writing"].nearest_similarity == pytest.approx(0.643, abs=1e-3)
+
+
+def test_of_names_that_as_many_turns_have_the_shortest_stands_for_all() -> None:
+    found = categories_of({"Text Reading": 2, "OCR": 2, "Reading": 1}, at(0, 1, 2), 0.9)
+    assert {each.category for each in found} == {"OCR"}
+
+
+def test_no_chain_of_pairs_makes_two_tasks_one() -> None:
+    # 40 degrees apart each, cosine 0.766: the middle one has two neighbours, the outer ones one.
+    counts = dict.fromkeys(("A", "B", "C", "D"), 1)
+    found = {each.name: each.category for each in categories_of(counts, at(0, 40, 80, 120), 0.75)}
+    assert len(set(found.values())) == 2
+    assert found["A"] != found["D"]
+
+
+def test_a_single_name_is_its_category_and_has_no_other() -> None:
+    assert categories_of({"OCR": 3}, at(10), 0.75) == [Named("OCR", 3, "OCR", 1.0, None, None)]
+    assert categories_of({}, at(), 0.75) == []
+
+
+def test_a_cosine_above_one_is_refused() -> None:
+    with pytest.raises(UserError, match="tau"):
+        categories_of({"OCR": 3}, at(10), 1.5)
+
+
+@given(st.lists(st.floats(0, 359), min_size=1, max_size=12, unique=True), st.floats(-0.9, 1))
+def test_every_name_is_in_one_category_that_has_its_own_name(
+    angles: list[float], tau: float
+) -> None:
+    counts = {f"Task {place}": place % 3 + 1 for place in range(len(angles))}
+    found = categories_of(counts, at(*angles), tau)
+    assert [each.name for each in found] == list(counts)
+    of = {each.name: each.category for each in found}
+    assert all(of[category] == category for category in of.values())
+    for each in found:
+        assert counts[each.category] >= each.n_turns
+        assert each.nearest is None or each.nearest != each.category

@@ -7,6 +7,7 @@ protocol stands in the folder of its name.
 from collections.abc import Mapping
 
 from methods.alignmmbench import Alignmmbench
+from methods.convbench import Convbench
 from methods.evaluation.benchmark import Benchmark
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
@@ -14,5 +15,6 @@ from methods.mmiu import Mmiu
 
 Benchmarks = Mapping[str, Benchmark]
 BENCHMARKS: Benchmarks = {
-    benchmark.name: benchmark for benchmark in (Mmdu(), Mmbench(), Mmiu(), Alignmmbench())
+    benchmark.name: benchmark
+    for benchmark in (Mmdu(), Mmbench(), Mmiu(), Alignmmbench(), Convbench())
 }

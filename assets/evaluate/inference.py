@@ -113,8 +113,10 @@ class _Driver:
                     came = await self._extract(step)
                 case Given(trial, turn, text):
                     self._add({"trial": trial, "turn": turn, "status": "given", "answer": text})
-                case Unasked(trial, turn, why):
-                    self._lose(trial, turn, "not_asked", why, trial not in self._ended_by_model)
+                case Unasked(trial, turn, why, no_reference):
+                    lost = not no_reference and trial not in self._ended_by_model
+                    reason = "no_reference" if no_reference else "not_asked"
+                    self._lose(trial, turn, reason, why, lost)
                     self._add({"trial": trial, "turn": turn, "status": "not_asked", "answer": None})
 
     async def _ask(self, ask: Ask) -> Answer:

@@ -56,7 +56,12 @@ def score_queue(
     # Two models may have given the same answer: it is one item.
     rows = {
         row["item_id"]: row
-        for row in (_score_row(each, benchmarks[each["benchmark"]]) for each in drawn)
+        for row in (
+            _score_row(each, benchmarks[each["benchmark"]])
+            for each in drawn
+            # Who compares two answers says who wins: there is no scale for people to use.
+            if tuple(benchmarks[each["benchmark"]].score_range) != (0, 1)
+        )
     }
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))
     warehouse.replace("evaluate.score_queue", table)

@@ -5,14 +5,11 @@ reply and the published files are modules beside this one; rewriting is `methods
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from methods.agreement.bands import FUZZY
-from methods.alignmmbench.judging import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
-from methods.evaluation.asking import PLAIN, Ask, Asking, ContextPolicy, Limits, Transcript
+from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
@@ -20,7 +17,8 @@ from methods.evaluation.judging import AskJudge, Judging, Place
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
-from methods.prompts.messages import IMAGE_HERE
+from methods.evaluation.rating import HIGHEST, LOWEST, RATING, RATING_SCHEMA, read_rating
+from methods.evaluation.without_pictures import ask_without_pictures
 from methods.words import is_chinese
 
 JUDGE_CHINESE_PROMPT = "alignmmbench/judge_zh"
@@ -72,22 +70,7 @@ class Alignmmbench:
 
     def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
         """The last question over the given history, also where the release lacks the picture."""
-        n_places = sum(turn.question.count(IMAGE_HERE) for turn in item.turns)
-        if n_places <= len(item.image_ids):
-            yield from ask_dialogue(item, limits)
-            return
-        texts = [turn.question.replace(IMAGE_HERE, "").lstrip() for turn in item.turns]
-        turns = [replace(turn, question=text) for turn, text in zip(item.turns, texts, strict=True)]
-        lacks = (
-            f"The picture {item.labels.get('image_path', '')} is not in this release: import it again "
-            "with the folder of its pictures (IMAGES=folder)."
-        )
-        asking = ask_dialogue(replace(item, turns=tuple(turns)), limits)
-        came: Any = None
-        with suppress(StopIteration):
-            while True:
-                step = asking.send(came)
-                came = yield replace(step, lacks=lacks) if isinstance(step, Ask) else step
+        yield from ask_without_pictures(item, lambda each: ask_dialogue(each, limits))
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """The question with its history, the reference and the answer, by the rules of its task."""

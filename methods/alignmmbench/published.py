@@ -15,10 +15,10 @@ from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import is_unicode, items_by_ending, shown
+from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
-IMAGE_PATH = "image_path"
 AS_PUBLISHED = " as published"
 """What the name of a label ends in that has another text than its namesake, for the export."""
 _FIRST = f"{IMAGE_HERE}\n"

@@ -82,11 +82,15 @@ class Given:
 
 @dataclass(frozen=True)
 class Unasked:
-    """A turn that should have been asked cannot be; it is recorded with the reason."""
+    """A turn that should have been asked cannot be; it is recorded with the reason.
+
+    `no_reference`: since the release lacks the reference that it needs, which is no loss.
+    """
 
     trial: str
     turn: int
     why: str
+    no_reference: bool = False
 
 
 @dataclass(frozen=True)

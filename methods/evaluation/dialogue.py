@@ -23,19 +23,19 @@ from methods.prompts.many_images import with_images_at
 from methods.prompts.messages import Image, Message, Text, interleave
 
 
-def ask_dialogue(item: Item, limits: Limits) -> Generator[Asking, Answer, None]:
+def ask_dialogue(item: Item, limits: Limits, trial: str = PLAIN) -> Generator[Asking, Answer, None]:
     """Every turn after the earlier ones, each followed by the model's own answer, or a given one.
 
     A turn without an answer ends the dialogue: later turns would need it in their history, and neither
     the text of an error nor an answer that was cut off is one.
     """
-    dialogue = Dialogue(PLAIN, limits.context_policy)
+    dialogue = Dialogue(trial, limits.context_policy)
     ended_by = None
     for turn in item.turns:
         if turn.given is not None:
-            yield Given(PLAIN, turn.turn, turn.given)
+            yield Given(trial, turn.turn, turn.given)
         elif ended_by is not None:
-            yield Unasked(PLAIN, turn.turn, f"Turn {ended_by} has no answer.")
+            yield Unasked(trial, turn.turn, f"Turn {ended_by} has no answer.")
         if ended_by is not None:
             continue
         images = [item.image_ids[position - 1] for position in turn.image_positions]

@@ -64,8 +64,8 @@ class AskJudge:
 class Judgment:
     """A judge's reply as read: a score per dimension, the overall score, the explanation."""
 
-    scores: Mapping[str, int]
-    score: int
+    scores: Mapping[str, float]
+    score: float
     explanation: str
 
 

@@ -20,8 +20,12 @@ Outcomes = Mapping[str, Mapping[str, bool | None]]
 
 
 def is_right_or_wrong(benchmark: Benchmark) -> bool:
-    """Whether the benchmark's observations are 1 and 0, and something ranks by them."""
-    return tuple(benchmark.score_range) == (0, 1) and bool(benchmark.metrics)
+    """Whether the benchmark's observations are 1 and 0, and something ranks by them.
+
+    Those of a judge who compares may be ties, and are not right or wrong.
+    """
+    by_rule = not benchmark.judge_prompts
+    return by_rule and tuple(benchmark.score_range) == (0, 1) and bool(benchmark.metrics)
 
 
 def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[Scored]]) -> Outcomes:

@@ -18,6 +18,7 @@ ITEM = Item(
     (
         Turn(1, "Image1: <ImageHere>. Which colour is it?", (1,), {"answer": "Red.", "key": "A"}),
         Turn(2, "And why?", (), {"answer": "Paint.", "key": "A"}),
+        Turn(3, "Write a line about it.", (), {"answer": "Red as paint.", "key": "A"}),
     ),
     ("sha-a",),
     ("red", "green", "blue"),

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from methods.alignmmbench import ANSWER, Alignmmbench
-from methods.alignmmbench.judging import RATING
 from methods.evaluation.asking import Answer, Ask, Given, Limits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judgment, Place, replay
 from methods.evaluation.metrics import Scored
+from methods.evaluation.rating import RATING
 from methods.prompts.messages import Image, Message, Text
 from resources.prompts import prompt
 from tests.methods.evaluation.driving import drive

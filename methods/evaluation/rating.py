@@ -1,15 +1,14 @@
-"""AlignMMBench's judge: one rating from 1 to 10 and its reason, as JSON (AlignMMBench, 4.1 and A.8).
+"""One rating from 1 to 10 and its reason, as JSON (AlignMMBench, 4.1 and A.8).
 
 What belongs here: reading the judge's reply. The released scorer turns a quoted rating, a decimal or
 keys in the other order into -1, takes 95 for a rating, and leaves rows with -1 out of the mean. Here a
 reply is read by one rule or refused with a reason, and what is refused is asked again.
 """
 
-import json
 import re
-from collections.abc import Iterator
 
 from methods.evaluation.judging import Judgment
+from methods.prompts.json_replies import objects_in, without_thinking
 from methods.prompts.parsing import ParseError, object_schema
 
 RATING = "Rating"
@@ -24,7 +23,6 @@ RATING_SCHEMA = object_schema(
 """The reason is first, so that the rating is generated after it."""
 MOST_CHARACTERS = 20_000
 """A longer reply is no rating with its reason."""
-_THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _QUOTE = "[\"'“”]?"
 _PAIR = re.compile(
     rf"{_QUOTE}\brating\b{_QUOTE}\s*[:：]\s*{_QUOTE}\s*([^\s\"'“”,，}}]+)", re.IGNORECASE
@@ -45,8 +43,8 @@ def read_rating(reply: str) -> Judgment:
     `Rating: n` of the reply counts; two pairs that differ are refused. Without a reason it is
     empty. Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`.
     """
-    text = _THINKING.sub("", reply[:MOST_CHARACTERS])
-    given = [each for each in _objects(text) if RATING.lower() in each]
+    text = without_thinking(reply[:MOST_CHARACTERS])
+    given = [each for each in objects_in(text) if RATING.lower() in each]
     if given:
         last = given[-1]
         reason = last.get(REASON.lower())
@@ -59,20 +57,6 @@ def read_rating(reply: str) -> Judgment:
         raise ParseError("two_ratings", f"The reply has the ratings {', '.join(pairs[:5])}.")
     reason = _REASON.search(text)
     return _judgment(pairs[0], reason[1] if reason else "")
-
-
-def _objects(text: str) -> Iterator[dict[str, object]]:
-    """The JSON objects in a text, outermost ones, in order; their keys in lower case."""
-    decoder = json.JSONDecoder(strict=False)
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            yield {key.strip().lower(): each for key, each in value.items()}
-        start = text.find("{", end)
 
 
 def _judgment(rating: object, reason: str) -> Judgment:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.alignmmbench.judging import HIGHEST, LOWEST, RATING, read_rating
+from methods.evaluation.rating import HIGHEST, LOWEST, RATING, read_rating
 from methods.prompts.parsing import ParseError
 
 READ = [

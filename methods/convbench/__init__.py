@@ -1,0 +1,129 @@
+"""ConvBench: perception, reasoning and creation in three turns, in three settings (ConvBench, 4).
+
+What belongs here: ConvBench's implementation of the `Benchmark` protocol. Names are `settings.py`, the
+judge's requests `comparing.py`, the scores `scores.py`, the published files `published.py`.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from methods.convbench.comparing import (
+    COMPARE_CONVERSATION_PROMPT,
+    COMPARE_TURN_PROMPT,
+    GRADE_PROMPT,
+    Comparing,
+)
+from methods.convbench.scores import GRADES, METRICS, SINGLE_TURN_METRICS
+from methods.convbench.settings import DIMENSIONS, N_GIVEN, lacking
+from methods.evaluation.asking import PLAIN, Asking, ContextPolicy, Limits, Transcript, Unasked
+from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.items import Item
+from methods.evaluation.judging import Judging
+from methods.evaluation.metrics import Metric
+from methods.evaluation.without_pictures import ask_without_pictures
+from methods.prompts.messages import IMAGE_HERE
+
+
+class Convbench:
+    """A picture and three instructions, each standing on the one before; a judge compares every answer
+    with its reference, and the whole conversation, in both orders.
+
+    The conversation is asked in three settings: over the model's own history, with the first turn given
+    by its reference, and with the first two given. What a setting gains is error that the given turns
+    account for. A turn without a reference can be asked and not judged; a setting that would give it is
+    not asked.
+
+    The judge reads the item's caption in place of the picture where there is one, else it is sent
+    the picture. `focus` and `turn_judgments` say whether it is told the focus points of the
+    creation, and its judgments of the turns when it compares whole conversations; with
+    `single_turn` each instruction is asked alone, without the turns before; with `grades` it also
+    grades each turn and the conversation from 1 to 10. Each of these has a version of its own.
+    """
+
+    name = "convbench"
+    context_policies: Sequence[ContextPolicy] = ("truncate",)
+    extractor_prompts: Sequence[str] = ()
+    dimensions: Sequence[str] = DIMENSIONS
+    score_range = (0, 1)
+    abilities: Sequence[str] = ()
+
+    def __init__(
+        self,
+        *,
+        focus: bool = True,
+        turn_judgments: bool = True,
+        single_turn: bool = False,
+        grades: bool = False,
+    ):
+        self._single_turn = single_turn
+        self._comparing = Comparing(
+            trials=(PLAIN,) if single_turn else tuple(N_GIVEN),
+            focus=focus,
+            turn_judgments=turn_judgments,
+            conversation=not single_turn,
+            grades=grades,
+        )
+        self.answer_version = "single-turn@1" if single_turn else "three-settings@1"
+        told = {
+            "without-focus": not focus,
+            "without-turn-judgments": not turn_judgments,
+            "single-turn": single_turn,
+            "graded": grades,
+        }
+        self.judge_version = " ".join(["pairwise@1", *(name for name, on in told.items() if on)])
+        self.judge_prompts: Sequence[str] = (
+            COMPARE_TURN_PROMPT,
+            *(() if single_turn else (COMPARE_CONVERSATION_PROMPT,)),
+            *((GRADE_PROMPT,) if grades else ()),
+        )
+        metrics = SINGLE_TURN_METRICS if single_turn else METRICS
+        known = {metric.name for metric in metrics}
+        self.metrics: Sequence[Metric] = (
+            *metrics,
+            *(each for each in GRADES if grades and each.name.removesuffix(" grade") in known),
+        )
+
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+        """The three settings one after the other, or each turn alone.
+
+        The first request of a setting may be that of another one, where a model's own answer is the
+        reference: the ledger answers it.
+        """
+        yield from ask_without_pictures(item, lambda each: self._ask(each, limits))
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """Every turn that was asked against its reference, then each whole conversation."""
+        return (yield from self._comparing.judge(item, transcript))
+
+    def _ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+        if self._single_turn:
+            for turn in item.turns:
+                yield from ask_dialogue(_alone(item, turn.turn), limits)
+            return
+        for trial, n_given in N_GIVEN.items():
+            if why := lacking(item, trial):
+                for turn in item.turns:
+                    yield Unasked(trial, turn.turn, why, no_reference=True)
+            else:
+                yield from ask_dialogue(_with_given(item, n_given), limits, trial)
+
+
+def _with_given(item: Item, n_given: int) -> Item:
+    """The item whose first turns are given by their references."""
+    turns = (
+        replace(turn, given=turn.reference) if turn.turn <= n_given else turn for turn in item.turns
+    )
+    return replace(item, turns=tuple(turns))
+
+
+def _alone(item: Item, number: int) -> Item:
+    """One turn with all images of the turns up to it, those of earlier ones in front of its text."""
+    turn = item.turns[number - 1]
+    before = [position for each in item.turns[: number - 1] for position in each.image_positions]
+    moved = replace(
+        turn,
+        question=f"{IMAGE_HERE}\n" * len(before) + turn.question,
+        image_positions=(*before, *turn.image_positions),
+    )
+    return replace(item, turns=(moved,))

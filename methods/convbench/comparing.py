@@ -1,0 +1,237 @@
+"""ConvBench's judge: each answer against its reference, then the conversations (ConvBench, 4.1).
+
+Which answer is the model's is not said: both are assistants', and each pair is shown in both
+orders, one request an order. The verdicts on the turns of an order are told when its whole
+conversations are compared. A given turn is both assistants': it is declared given, compared with
+nothing and nobody's win. The released scorer has one order for each item, and declares the
+reference's side the winner of given turns.
+
+What belongs here: what is compared, what the judge is told, and the observations.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from methods.convbench.scores import grade_of
+from methods.convbench.settings import N_GIVEN, OF_TURN, OVERALL
+from methods.evaluation.asking import Transcript
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judged_turns import numbered_question
+from methods.evaluation.judging import (
+    AskJudge,
+    Judging,
+    Judgment,
+    Observation,
+    Place,
+    observed,
+    unjudged,
+)
+from methods.evaluation.rating import RATING_SCHEMA, read_rating
+from methods.evaluation.verdicts import (
+    ORDERS,
+    VERDICT_SCHEMA,
+    place_of_model,
+    read_verdict,
+    winner_of,
+    worth,
+)
+from methods.prompts.messages import with_image_numbers
+
+COMPARE_TURN_PROMPT = "convbench/compare_turn"
+COMPARE_CONVERSATION_PROMPT = "convbench/compare_conversation"
+GRADE_PROMPT = "convbench/grade"
+WHOLE = "overall-"
+"""What the parts of whole conversations begin with; they stand at the last turn."""
+GRADE = "grade"
+"""The part of a direct grade."""
+
+Told = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """What is judged of an item: in which trials, whether whole conversations, and what is told.
+
+    Without `conversation` each turn stands alone, and the judge is told of no earlier one.
+    """
+
+    trials: Sequence[str]
+    focus: bool
+    turn_judgments: bool
+    conversation: bool
+    grades: bool
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """The turns of all trials at once, then the conversations with the verdicts on their turns."""
+        views = [
+            _View(item, transcript, trial, self)
+            for trial in self.trials
+            if len(item.turns) > N_GIVEN[trial]
+        ]
+        turns = [request for view in views for request in view.turns()]
+        judgments = yield turns
+        judged = list(zip(turns, judgments, strict=True))
+        verdicts = {request.place: judgment for request, judgment in judged if judgment}
+        whole = [request for view in views for request in view.conversations(verdicts)]
+        judgments = yield whole
+        judged += zip(whole, judgments, strict=True)
+        observations = [each for view in views for each in view.unjudged()]
+        for request, judgment in judged:
+            observations += _observed(request.place, judgment)
+        return observations
+
+
+class _View:
+    """One trial of an item as it is judged."""
+
+    def __init__(self, item: Item, transcript: Transcript, trial: str, how: Comparing):
+        self._item, self._transcript, self._trial, self._how = item, transcript, trial, how
+        self._asked = [turn for turn in item.turns if turn.turn > N_GIVEN[trial]]
+        caption = item.turns[0].references.get("caption")
+        self._caption = caption and with_image_numbers(caption)
+
+    def turns(self) -> Iterator[AskJudge]:
+        """The requests about the turns that can be compared."""
+        for turn in self._asked:
+            if self._unjudged([turn], OF_TURN[turn.turn]):
+                continue
+            about = {
+                "dimension": OF_TURN[turn.turn],
+                "instruction": numbered_question(turn),
+                "focus": self._focus(turn),
+            }
+            for order in ORDERS:
+                sides = self._sides(turn, order)
+                data = {**about, **sides, "earlier": self._earlier(turn, order)}
+                yield self._compared(turn, order, COMPARE_TURN_PROMPT, data)
+            if self._how.grades:
+                yield self._graded(turn, GRADE, OF_TURN[turn.turn], [turn])
+
+    def conversations(self, verdicts: Mapping[Place, Judgment]) -> Iterator[AskJudge]:
+        """The requests about the whole conversation, if all its turns can be compared."""
+        last = self._item.turns[-1]
+        if not self._how.conversation or self._unjudged(self._asked, OVERALL):
+            return
+        for order in ORDERS:
+            turns = [
+                {**each, **self._verdict(verdicts, turn, order), "focus": self._focus(turn)}
+                for turn, each in zip(
+                    self._item.turns, self._exchanges(self._item.turns, order), strict=True
+                )
+            ]
+            yield self._compared(last, WHOLE + order, COMPARE_CONVERSATION_PROMPT, {"turns": turns})
+        if self._how.grades:
+            yield self._graded(last, WHOLE + GRADE, OVERALL, self._asked)
+
+    def unjudged(self) -> Iterator[Observation]:
+        """Observations of what cannot be compared: of each turn, and of the whole conversation."""
+        for turn in self._asked:
+            yield from self._unjudged([turn], OF_TURN[turn.turn])
+        if self._how.conversation:
+            yield from self._unjudged(self._asked, OVERALL)
+
+    def _unjudged(self, turns: Sequence[Turn], dimension: str) -> list[Observation]:
+        """Why these turns cannot be compared, as observations at the last of them; none if they can.
+
+        A trial that gives a turn needs its reference, too, and every turn after it.
+        """
+        last = turns[-1].turn
+        metrics = [dimension, *([grade_of(dimension)] if self._how.grades else [])]
+        needed = [turn for turn in self._item.turns if turn not in self._asked]
+        if any(turn.reference is None for turn in [*needed, *turns]):
+            return [Observation(each, self._trial, last, "no_reference") for each in metrics]
+        for turn in turns:
+            answer = self._transcript.answer(self._trial, turn.turn)
+            if answer.text is None:
+                return unjudged(metrics, self._trial, last, answer)
+        return []
+
+    def _earlier(self, turn: Turn, order: str) -> list[Told]:
+        if not self._how.conversation:
+            return []
+        return self._exchanges([each for each in self._item.turns if each.turn < turn.turn], order)
+
+    def _exchanges(self, turns: Sequence[Turn], order: str) -> list[Told]:
+        """What was said in each turn: by both assistants, or given to both."""
+        return [
+            {
+                "instruction": numbered_question(turn),
+                "given": None if turn in self._asked else with_image_numbers(turn.reference or ""),
+                **self._sides(turn, order),
+            }
+            for turn in turns
+        ]
+
+    def _sides(self, turn: Turn, order: str) -> Told:
+        """The texts of Assistants A and B; an earlier turn may have no reference."""
+        model = with_image_numbers(self._transcript.answer(self._trial, turn.turn).text or "")
+        reference = with_image_numbers(turn.reference or "")
+        first = place_of_model(order) == "A"
+        return {"a": model if first else reference, "b": reference if first else model}
+
+    def _verdict(self, verdicts: Mapping[Place, Judgment], turn: Turn, order: str) -> Told:
+        """The judge's verdict on a turn in the same order, if there is one and it is to be told."""
+        judgment = verdicts.get(Place(self._trial, turn.turn, order))
+        if judgment is None or not self._how.turn_judgments:
+            return {"winner": None, "reason": ""}
+        return {"winner": winner_of(judgment.score, order), "reason": judgment.explanation}
+
+    def _focus(self, turn: Turn) -> str | None:
+        return turn.references.get("focus") if self._how.focus else None
+
+    def _compared(self, turn: Turn, part: str, prompt: str, data: Told) -> AskJudge:
+        dimension = OVERALL if part.startswith(WHOLE) else OF_TURN[turn.turn]
+        read = partial(read_comparison, dimension=dimension, order=part)
+        return self._request(turn, part, prompt, data, read, VERDICT_SCHEMA)
+
+    def _graded(self, turn: Turn, part: str, dimension: str, turns: Sequence[Turn]) -> AskJudge:
+        graded = [
+            {
+                "instruction": numbered_question(each),
+                "reference": with_image_numbers(each.reference or ""),
+                "answer": self._text(each),
+                "focus": self._focus(each),
+            }
+            for each in turns
+        ]
+        earlier = [
+            {"instruction": numbered_question(each), "answer": self._text(each)}
+            for each in self._item.turns
+            if each.turn < turns[0].turn and self._how.conversation
+        ]
+        read = partial(read_grade, dimension=dimension)
+        data = {"dimension": dimension, "earlier": earlier, "turns": graded}
+        return self._request(turn, part, GRADE_PROMPT, data, read, RATING_SCHEMA)
+
+    def _text(self, turn: Turn) -> str:
+        return with_image_numbers(self._transcript.answer(self._trial, turn.turn).text or "")
+
+    def _request(
+        self, turn: Turn, part: str, prompt: str, data: Told, read: Any, schema: Any
+    ) -> AskJudge:
+        """A caption stands in the picture's place."""
+        shown = sum(len(each.image_positions) for each in self._item.turns[: turn.turn])
+        images = () if self._caption else self._item.image_ids[:shown]
+        place = Place(self._trial, turn.turn, part)
+        return AskJudge(place, prompt, {**data, "caption": self._caption}, images, read, schema)
+
+
+def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
+    """What the model gets in an order: 1 for a win, 0.5 for a tie, 0. Raises ParseError."""
+    verdict = read_verdict(reply)
+    value = worth(verdict.winner, order)
+    return Judgment({dimension: value}, value, verdict.reason)
+
+
+def read_grade(reply: str, dimension: str) -> Judgment:
+    """The grade from 1 to 10. Raises ParseError."""
+    rating = read_rating(reply)
+    return Judgment({grade_of(dimension): rating.score}, rating.score, rating.explanation)
+
+
+def _observed(place: Place, judgment: Judgment | None) -> list[Observation]:
+    dimension = OVERALL if place.part.startswith(WHOLE) else OF_TURN[place.turn]
+    graded = place.part.endswith(GRADE)
+    return observed([grade_of(dimension) if graded else dimension], place, judgment)

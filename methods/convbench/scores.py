@@ -1,0 +1,83 @@
+"""ConvBench's scores: win rates by turn and setting, their means and differences (ConvBench, 4.2).
+
+    S1 S2 S3 SO     perception, reasoning, creation, whole conversation; over the model's own history
+    S2^ S3^ SO^     the same with perception given
+    S3~ SO~         the same with perception and reasoning given
+    R2 = (S1 + S2 + S3) / 3,  R1 = (R2 + SO) / 2
+
+A win rate is over comparisons that were judged, where the released scorer divides by 577 whatever was
+judged. What a setting gains is the error that the given turns account for. What belongs here: these
+metrics.
+"""
+
+from collections.abc import Sequence
+
+from methods.convbench.settings import (
+    CREATION,
+    DIMENSIONS,
+    OVERALL,
+    PERCEPTION,
+    PERFECT_PERCEPTION,
+    PERFECT_REASONING,
+    REASONING,
+)
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.difference import difference
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.metrics.weighted_mean import WeightedMean
+from methods.evaluation.metrics.win_rate import WinRate
+
+LOWEST_GRADE, HIGHEST_GRADE = 1, 10
+WIN_RATES: dict[str, WinRate] = {
+    name: WinRate(name=name, observation=dimension, trial=trial)
+    for name, dimension, trial in (
+        ("S1", PERCEPTION, PLAIN),
+        ("S2", REASONING, PLAIN),
+        ("S3", CREATION, PLAIN),
+        ("SO", OVERALL, PLAIN),
+        ("S2^", REASONING, PERFECT_PERCEPTION),
+        ("S3^", CREATION, PERFECT_PERCEPTION),
+        ("SO^", OVERALL, PERFECT_PERCEPTION),
+        ("S3~", CREATION, PERFECT_REASONING),
+        ("SO~", OVERALL, PERFECT_REASONING),
+    )
+}
+"""The nine win rates by the paper's names."""
+GAINS = (("S2^", "S2"), ("S3^", "S3"), ("SO^", "SO"), ("S3~", "S3^"), ("SO~", "SO^"))
+"""Pairs of win rates whose difference is what the given turn accounts for."""
+DIFFERENCES = tuple(
+    difference(f"{more} - {less}", WIN_RATES[more], WIN_RATES[less]) for more, less in GAINS
+)
+"""Less is better: the model's own turns lose less than the references in their place."""
+
+
+def _mean(name: str, parts: Sequence[tuple[Metric, float]]) -> WeightedMean:
+    return WeightedMean(name=name, lowest=0.0, highest=100.0, parts=parts)
+
+
+TURNS = [(WIN_RATES[name], 1.0) for name in ("S1", "S2", "S3")]
+R2 = _mean("R2", TURNS)
+R1 = _mean("R1", [(R2, 1.0), (WIN_RATES["SO"], 1.0)])
+METRICS: tuple[Metric, ...] = (R1, R2, *WIN_RATES.values(), *DIFFERENCES)
+SINGLE_TURN_METRICS: tuple[Metric, ...] = (R2, *(metric for metric, _ in TURNS))
+"""What can be scored where each turn is asked by itself: there is no conversation and no setting."""
+
+
+def grade_of(dimension: str) -> str:
+    """The observation of a direct grade."""
+    return f"{dimension} grade"
+
+
+GRADES: tuple[Metric, ...] = tuple(
+    Mean(
+        name=f"{name} grade",
+        observation=grade_of(str(metric.observation)),
+        trial=metric.trial,
+        lowest=LOWEST_GRADE,
+        highest=HIGHEST_GRADE,
+    )
+    for name, metric in WIN_RATES.items()
+)
+"""The same turns graded directly, from 1 to 10."""
+GRADE_DIMENSIONS = tuple(grade_of(dimension) for dimension in DIMENSIONS)

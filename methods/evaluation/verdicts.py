@@ -1,0 +1,108 @@
+"""Which of two answers a judge prefers: its reply as read, and what it is worth (ConvBench, 4.1).
+
+What belongs here: the form of the reply, reading it, and both orders of a pair. The released scorer
+looks for a phrase and counts whatever lacks it as a loss, ties too. Here a reply is read by one
+rule or refused with a reason, and what is refused is asked again.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from methods.prompts.json_replies import objects_in, without_thinking
+from methods.prompts.parsing import ParseError, object_schema
+
+Winner = Literal["A", "B", "tie"]
+REASON, WINNER = "reason", "winner"
+VERDICT_SCHEMA = object_schema(
+    {REASON: {"type": "string"}, WINNER: {"type": "string", "enum": ["A", "B", "tie"]}}
+)
+"""The reason is first, so that the winner is generated after it."""
+MODEL_FIRST, MODEL_SECOND = "model-first", "model-second"
+ORDERS = (MODEL_FIRST, MODEL_SECOND)
+"""The parts of a pair of judgments: the model's answer is Assistant A's, and it is B's."""
+LOSS, TIE, WIN = 0.0, 0.5, 1.0
+"""What a comparison is worth to the model."""
+MOST_CHARACTERS = 20_000
+"""A longer reply is no verdict with its reason."""
+
+_NAME = re.compile(r"(?:(?:the\s+)?(?:assistant|response|answer|model|option)\s*)?([ab])")
+_TIES = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither", "none")
+_QUOTE = "[\"'“”*_\\s]*"
+_PAIR = re.compile(rf"\bwinner\b{_QUOTE}[:：]{_QUOTE}([^\"'“”,，;}}\]\n]{{1,40}})", re.IGNORECASE)
+_REASON = re.compile(
+    rf"\breason\b{_QUOTE}[:：]{_QUOTE}(.*?)[\"'“”]?\s*,?\s*[\"'“”]?\bwinner\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+class Verdict(NamedTuple):
+    """The winner and the reason for it."""
+
+    winner: Winner
+    reason: str
+
+
+def read_verdict(reply: str) -> Verdict:
+    """The verdict in a judge's reply.
+
+    Every JSON object with a winner counts, wherever it stands; else every pair `winner: A` of the
+    text; else a reply that is nothing but a winner. All winners of a reply have to be one. A winner
+    is A or B, in any case, in quotes or brackets or with a word before it (Assistant A, Response
+    B); or a tie: tie, draw, equal, both, neither. Anything else is refused, `C` too, which some
+    judges say for a tie and others for nothing. Raises ParseError: `no_winner`, `not_a_winner`,
+    `two_winners`.
+    """
+    text = without_thinking(reply[:MOST_CHARACTERS])
+    given = [each for each in objects_in(text) if WINNER in each]
+    if given:
+        reason = given[-1].get(REASON)
+        found = [each[WINNER] for each in given]
+    else:
+        found = [match[1] for match in _PAIR.finditer(text)]
+        told = _REASON.search(text)
+        reason = told[1] if told else ""
+        if not found and _winner_in(text) is not None:
+            found = [text]
+    if not found:
+        raise ParseError("no_winner", f'The reply has no "{WINNER}".')
+    winners = [_winner(each) for each in found]
+    if len(set(winners)) > 1:
+        raise ParseError("two_winners", f"The reply has the winners {', '.join(winners[:5])}.")
+    return Verdict(winners[0], reason.strip() if isinstance(reason, str) else "")
+
+
+def worth(winner: Winner, order: str) -> float:
+    """What the verdict is worth to the model in an order: WIN, TIE or LOSS."""
+    if winner == "tie":
+        return TIE
+    return WIN if winner == place_of_model(order) else LOSS
+
+
+def winner_of(value: float, order: str) -> Winner:
+    """The winner that was worth so much to the model."""
+    if value == TIE:
+        return "tie"
+    model = place_of_model(order)
+    return model if value == WIN else "B" if model == "A" else "A"
+
+
+def place_of_model(order: str) -> Literal["A", "B"]:
+    """The letter that the model's answer has in an order; a part may have words before the order."""
+    return "A" if order.endswith(MODEL_FIRST) else "B"
+
+
+def _winner(value: object) -> Winner:
+    winner = _winner_in(value) if isinstance(value, str) else None
+    if winner is None:
+        raise ParseError("not_a_winner", f"The winner is {str(value)[:40]!r}, not A, B or tie.")
+    return winner
+
+
+def _winner_in(text: str) -> Winner | None:
+    bare = " ".join(text.strip().strip("\"'“”*_[]().! \n").casefold().split())
+    if bare in _TIES:
+        return "tie"
+    name = _NAME.fullmatch(bare)
+    if name is None:
+        return None
+    return "A" if name[1] == "a" else "B"

@@ -1,0 +1,45 @@
+"""Asking an item whose pictures the release does not have.
+
+What belongs here: the item without the places of its pictures, and the sentence that says what is
+lacking. Who is to see pictures is not asked; who answers without them is (`Ask.lacks`).
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from methods.evaluation.asking import Ask, Asking
+from methods.evaluation.items import Item
+from methods.prompts.messages import IMAGE_HERE
+
+IMAGE_PATH = "image_path"
+"""The label that names the file of an item's picture."""
+
+
+def ask_without_pictures(
+    item: Item, ask: Callable[[Item], Generator[Asking, Any, None]]
+) -> Generator[Asking, Any, None]:
+    """What `ask` asks of the item; where a picture is lacking, of its texts alone, and it says so."""
+    n_places = sum(turn.question.count(IMAGE_HERE) for turn in item.turns)
+    if n_places <= len(item.image_ids):
+        yield from ask(item)
+        return
+    turns = tuple(
+        replace(
+            turn,
+            question=turn.question.replace(IMAGE_HERE, "").lstrip(),
+            image_positions=(),
+        )
+        for turn in item.turns
+    )
+    lacks = (
+        f"The picture {item.labels.get(IMAGE_PATH, '')} is not in this release: import it again "
+        "with the folder of its pictures (IMAGES=folder)."
+    )
+    asking = ask(replace(item, turns=turns))
+    came: Any = None
+    with suppress(StopIteration):
+        while True:
+            step = asking.send(came)
+            came = yield replace(step, lacks=lacks) if isinstance(step, Ask) else step

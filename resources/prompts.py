@@ -92,7 +92,7 @@ def require_task(task: str, prompt_version: str) -> str:
     if not task:
         raise PromptError(
             f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
-            "its file with the lines '---', 'task: <answers, context, distractors, extract, item, "
-            "judge, questions, rate, rewrite, seed, summary or translate>' and '---'."
+            "its file with the lines '---', 'task: <answers, compare, context, distractors, extract, "
+            "grade, item, judge, questions, rate, rewrite, seed, summary or translate>' and '---'."
         )
     return task

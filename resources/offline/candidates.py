@@ -129,6 +129,41 @@ def _with(facts: Facts, kind: str, value: str) -> Facts:
     return replace(facts, **changed)
 
 
+def _poor_perception(request: ChatRequest) -> str:
+    """See nothing right, and rest on what was said of the picture first."""
+    said = _said_before(request)
+    return _resting(said[0]) if said else _all_wrong(request)
+
+
+def _poor_reasoning(request: ChatRequest) -> str:
+    """See everything right, conclude wrong, and rest on the last conclusion."""
+    said = _said_before(request)
+    if not said:
+        return _careful(request)
+    return _all_wrong(request) if len(said) == 1 else _resting(said[-1])
+
+
+def _said_before(request: ChatRequest) -> list[str]:
+    return [message.text for message in request.messages if message.speaker == "assistant"]
+
+
+def _resting(said: str) -> str:
+    return f"Going by what was said: {said}"
+
+
+def _all_wrong(request: ChatRequest) -> str:
+    """Answer as the careful model does about pictures that are wrong in every fact."""
+    text, pictures = _situation(request)
+    wrong = {}
+    for number, facts in pictures.items():
+        seeded = SeededChoice("all wrong", text, number, facts)
+        wrong[number] = facts
+        for kind in vocabulary.KINDS:
+            value = seeded.choice(kind, _wrong_values(facts, kind))
+            wrong[number] = _with(wrong[number], kind, value)
+    return careful_answer(text, wrong, "careful")
+
+
 def _always_a(request: ChatRequest) -> str:
     return "A"
 
@@ -150,4 +185,6 @@ _SKILLS: dict[str, Callable[[ChatRequest], str]] = {
     "offline-always-a": _always_a,
     "offline-refuser": _refuser,
     "offline-rambler": _rambler,
+    "offline-poor-perception": _poor_perception,
+    "offline-poor-reasoning": _poor_reasoning,
 }

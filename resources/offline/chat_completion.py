@@ -23,6 +23,8 @@ MODELS = (
     "offline-always-a",
     "offline-refuser",
     "offline-rambler",
+    "offline-poor-perception",
+    "offline-poor-reasoning",
 )
 _TILE = 512
 

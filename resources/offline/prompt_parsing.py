@@ -21,9 +21,14 @@ _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight",
 def sections(text: str) -> dict[str, str]:
     """Return the content of each outermost tag; of a repeated tag, the first."""
     found: dict[str, str] = {}
-    for match in _SECTION.finditer(text):
-        found.setdefault(match.group(1), match.group(2).strip())
+    for tag, content in all_sections(text):
+        found.setdefault(tag, content)
     return found
+
+
+def all_sections(text: str) -> list[tuple[str, str]]:
+    """Return (tag, content) of each outermost tag, in order."""
+    return [(match.group(1), match.group(2).strip()) for match in _SECTION.finditer(text)]
 
 
 def labelled(message: Message) -> dict[int, Facts]:

@@ -16,13 +16,14 @@ from resources.offline.candidates import candidate
 from resources.offline.careful_answers import write_answers
 from resources.offline.chat_request import ChatRequest
 from resources.offline.chinese import translate
+from resources.offline.comparing import compare
 from resources.offline.distractors import write_distractors
 from resources.offline.errors import BadRequest
 from resources.offline.extraction import extract
 from resources.offline.items import write_item
 from resources.offline.judge import judge
 from resources.offline.questions import write_questions
-from resources.offline.rating import rate
+from resources.offline.rating import grade, rate
 from resources.offline.rewrites import write_rewrites
 from resources.offline.seeds import write_context, write_seed
 from resources.offline.summaries import write_summary
@@ -30,9 +31,11 @@ from resources.offline.summaries import write_summary
 _REPAIR = re.compile(r"Again: your last reply could not be used\b")
 _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "answers": write_answers,
+    "compare": compare,
     "context": write_context,
     "distractors": write_distractors,
     "extract": extract,
+    "grade": grade,
     "item": write_item,
     "judge": judge,
     "questions": write_questions,

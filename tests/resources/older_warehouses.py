@@ -44,6 +44,9 @@ def today(before: Rows) -> Rows:
     }
     versions: dict[tuple[str, ...], list[str]] = {}
     for row in after["evaluate.judgments"]:
+        # As text an 8 is not an 8.0.
+        row["score"] = float(row["score"])
+        row["scores"] = {name: float(score) for name, score in row["scores"].items()}
         versions.setdefault(_judged(row), []).append(row["prompt_version"].partition("+")[0])
     for row in after["evaluate.scores"]:
         row["judge_prompt_version"] = min(versions.get(_judged(row), ["unknown"]))

@@ -156,6 +156,6 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
         wire_body(request, asked_of(provider="offline"), images)
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the offline model server needs: begin its "
-        "file with the lines '---', 'task: <answers, context, distractors, extract, item, judge, "
+        "file with the lines '---', 'task: <answers, compare, context, distractors, extract, grade, "
         "questions, rate, rewrite, seed, summary or translate>' and '---'."
     )

@@ -94,15 +94,17 @@ class Contest:
 
     def take(self, question: Question, replies: Replies, provider: str) -> Outcomes:
         """Keep the rows of a question, and say what came of it."""
-        answers = [of.answer(PLAIN, question.unit.turn) for of in self.transcripts(question)]
+        one, other = (of.answer(PLAIN, question.unit.turn) for of in self.transcripts(question))
         outcomes = []
         for place, order in enumerate(ORDERS):
             swapped = place_of_model(order) == "B"
-            model_a, model_b = (question.first, question.second)[:: -1 if swapped else 1]
-            a, b = answers[:: -1 if swapped else 1]
+            model_a, model_b = (
+                (question.second, question.first) if swapped else (question.first, question.second)
+            )
+            a, b = (other, one) if swapped else (one, other)
             reply = replies[place] if replies else None
             judgment = reply and reply.value
-            lacking = unanswered(*answers, order)
+            lacking = unanswered(one, other, order)
             status: Status = lacking or ("judged" if judgment else "not_judged")
             winner = arena_winner(judgment.score, order) if judgment else None
             row = Compared(*question.unit, model_a, model_b, status, winner)

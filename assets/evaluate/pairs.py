@@ -53,8 +53,8 @@ class PairsSettings(EvaluationSettings):
 
     releases: list[str] = Field(
         [],
-        description="Ids of releases whose answers are compared, such as mmdu-dc106aadaa; none: nothing "
-        "is asked.",
+        description="Ids of releases whose answers are compared, such as mmdu-dc106aadaa; none: "
+        "nothing is asked.",
     )
     models: list[str] | None = Field(
         None, description="Contestants that are compared; null: every model with answers."
@@ -105,8 +105,8 @@ def pairs(
     Only releases that are named are asked, since it costs two calls a comparison. The adaptive design
     asks in rounds: every pair a little, then neighbours in the order until it is resolved or the budget
     is used. A comparison without a verdict is counted and no loss; where a model gave no answer, no
-    judge is asked. What was asked is in the ledger: a run that was cut short asks nothing twice. Rows of
-    other releases and judges stay.
+    judge is asked. What was asked is in the ledger: a run that was cut short asks nothing twice. Other
+    releases and judges keep their rows.
     """
     if not settings.releases:
         return report(rows_to_arrow(TABLE, []), {"note": OFF})
@@ -154,8 +154,8 @@ def _named(
     missing = sorted(set(release_ids) - {each.release_id for each in found})
     if missing:
         raise dg.Failure(
-            f"There is no benchmark release {missing[0]} to compare answers on: evaluate.pairs.releases "
-            "takes ids of release.releases.",
+            f"There is no benchmark release {missing[0]} to compare answers on: evaluate.pairs.releases"
+            " takes ids of release.releases.",
             allow_retries=False,
         )
     return found
@@ -186,18 +186,20 @@ def _contests(
     units = units_of(items.values())
     if len(models) < 2 or not units:
         raise dg.Failure(
-            f"On {release.release_id} {len(models)} of the two models that a comparison takes gave plain "
-            "answers: ask more models, or take it out of evaluate.pairs.releases.",
+            f"{release.release_id} has plain answers of {len(models)} of the two models that a "
+            "comparison takes: ask more models, or take it out of evaluate.pairs.releases.",
             allow_retries=False,
         )
 
+    budget, seed = settings.budget, settings.seed
+
     def design() -> Design:
-        given = {"budget": settings.budget, "seed": settings.seed}
         if opponents:
-            return ask_all(against(models, settings.opponents), units, **given)
+            pairs_asked = against(models, settings.opponents)
+            return ask_all(pairs_asked, units, budget=budget, seed=seed)
         if settings.adaptive:
-            return ask_adaptively(models, units, least=settings.least, **given)
-        return ask_all(every_pair(models), units, **given)
+            return ask_adaptively(models, units, budget=budget, seed=seed, least=settings.least)
+        return ask_all(every_pair(models), units, budget=budget, seed=seed)
 
     version = pairs_version(reference=settings.reference, images=settings.images)
     return [

@@ -6,7 +6,7 @@ reading it are `methods/evaluation/verdicts.py`.
 
 What belongs here: the requests about a turn, the comparisons that there are, and their outcomes. What
 is missing has a rule: a comparison whose judgment was lost has no outcome; where one of the two gave no
-answer it has none in the form `judged`, and that one loses in the form `floor` (a tie where neither did).
+answer it has none in the form `judged`, and loses in the form `floor` (where neither did, it is a tie).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ from methods.evaluation.verdicts import (
     VERDICT_SCHEMA,
     Winner,
     place_of_model,
-    points,
     read_verdict,
     winner_of,
+    worth,
 )
 from methods.pairwise.battles import WINNERS, Battle
 from methods.pairwise.design import Unit
@@ -158,7 +158,7 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
 def read_comparison(reply: str, order: str) -> Judgment:
     """The first model's share of a win in an order, and the reason. Raises ParseError."""
     verdict = read_verdict(reply)
-    value = points(verdict.winner, order)
+    value = worth(verdict.winner, order)
     return Judgment({PREFERENCE: value}, value, verdict.reason)
 
 

@@ -1,5 +1,5 @@
 -- Comparisons on one release with the cluster that each item is drawn in.
-SELECT p.*, coalesce(i.group_id, i.item_id) AS cluster
+SELECT p.* REPLACE (map_entries(p.style) AS style), coalesce(i.group_id, i.item_id) AS cluster
 FROM evaluate.pairs AS p
 JOIN release.items AS i USING (release_id, item_id)
 WHERE p.release_id = $release_id

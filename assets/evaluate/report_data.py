@@ -54,6 +54,13 @@ def report_data(
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
         "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
+        "pairwise": {
+            "designs": warehouse.read("evaluate/pair_designs_of", where).to_pylist(),
+            "ratings": warehouse.read("evaluate/pair_ratings_of", where).to_pylist(),
+            "biases": warehouse.read("evaluate/pair_biases_of", where).to_pylist(),
+            "counts": warehouse.read("evaluate/pair_counts_of", where).to_pylist(),
+            "shares": warehouse.read("evaluate/pair_shares_of", where).to_pylist(),
+        },
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

@@ -165,3 +165,8 @@ def read_comparison(reply: str, order: str) -> Judgment:
 def arena_winner(share: float, order: str) -> ArenaWinner:
     """The winner by place, of the first model's share of a win in an order."""
     return _ARENA[winner_of(share, order)]
+
+
+def first_place_share(share: float, order: str) -> float:
+    """What the answer that stood first has of a win, of the first model's share in an order."""
+    return WINNERS[arena_winner(share, order)]

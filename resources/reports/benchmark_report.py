@@ -21,6 +21,7 @@ from resources.reports.report_examples import example
 from resources.reports.report_items import item_section
 from resources.reports.report_languages import gaps_of
 from resources.reports.report_letters import letters_of
+from resources.reports.report_pairwise import pairwise_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
@@ -47,6 +48,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `task_map`, `task_distances`: rows of the tables of these names
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
+    - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
+      comparisons; none where no answers were compared
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -76,6 +79,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         sides=side_by_side(panes),
         task_maps=task_maps_of(data, panes),
         language_gaps=gaps_of(data),
+        pairwise=pairwise_of(data),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -78,6 +78,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.predictions", "evaluate.prediction_files"),
         *("evaluate.human_scores", "evaluate.human_score_files"),
         *("evaluate.judge_probes", "evaluate.probe_judgments"),
+        *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
         "evaluate.missing",
         "release.choices",
         "choice.items",

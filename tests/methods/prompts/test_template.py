@@ -211,6 +211,16 @@ def data_of(name: str, outside: str) -> dict:
                 "answer": outside,
             },
         ),
+        "pairwise/compare": {
+            "earlier": [
+                {"instruction": outside, "given": None, "a": outside, "b": outside},
+                {"instruction": outside, "given": outside, "a": "", "b": ""},
+            ],
+            "instruction": outside,
+            "reference": outside,
+            "a": outside,
+            "b": outside,
+        },
         "alignmmbench/write_seed": {
             "task": "Counting",
             "demand": "how many of a certain thing there are in the picture",
@@ -257,6 +267,7 @@ IMAGES_OF = {
     "mmbench/write_item": ["x"],
     "mmbench/translate": [],
     "mmiu/write_distractors": ["x", "y"],
+    "pairwise/compare": ["x", "y"],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

@@ -248,6 +248,7 @@ def report_data(store: ImageStore) -> Row:
         "above": {},
         "choice": None,
         "language_gaps": [],
+        "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

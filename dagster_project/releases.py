@@ -13,6 +13,7 @@ from typing import Any
 
 from assets.evaluate.release_diff import compared, meant, write_page
 from assets.release.in_force import cards_of, release_meant
+from assets.release.published import LEFT_OUT
 from dagster_project.one_op import run_one_op
 from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
@@ -205,8 +206,15 @@ def _import(arguments: argparse.Namespace) -> int:
     return _said(
         result,
         f"Release {card['release_id']} is imported and {state}: {card['n_items']} items, "
-        f"{card['n_turns']} turns, {card['n_images']} images{_unreferenced(warehouse, card)}.",
+        f"{card['n_turns']} turns, {card['n_images']} images{_unreferenced(warehouse, card)}."
+        f"{_left_out(card)}",
     )
+
+
+def _left_out(card: Mapping[str, Any]) -> str:
+    """What the import left out, in a sentence."""
+    said = settings_of(card).get(f"release.releases.{LEFT_OUT}")
+    return f" Left out: {said}." if said else ""
 
 
 def _unreferenced(warehouse: Warehouse, card: Mapping[str, Any]) -> str:

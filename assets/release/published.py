@@ -23,6 +23,9 @@ from resources.images.store import ImageStore
 from resources.reports.published_files import PublishedFileError, read_items
 from resources.warehouse import Warehouse, Write
 
+LEFT_OUT = "left_out"
+"""What a card says, as of its settings, of what an import left out."""
+
 
 class Wanted(NamedTuple):
     """What is to be imported: a file of a benchmark, and what the file does not say.
@@ -64,8 +67,11 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     name = wanted.name or imported_name(wanted.edition)
     require_name(name)
     _require_free(warehouse, name, wanted.edition)
-    items = read_items(forms, wanted.file, wanted.pictures, store)
+    left_out: list[str] = []
+    items = read_items(forms, wanted.file, wanted.pictures, store, left_out.append)
     source = {"file": wanted.file.name, "sha256": _sha256(wanted.file)}
+    if left_out:
+        source[LEFT_OUT] = "; ".join(left_out)
     return write_imported(warehouse, name, wanted.edition, items, source)
 
 
@@ -113,5 +119,9 @@ def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:
 
 
 def _sha256(file: Path) -> str:
+    """The hash of a file, or of the hashes of the files of a folder."""
+    if file.is_dir():
+        files = sorted(each for each in file.iterdir() if each.is_file())
+        return hashlib.sha256("".join(map(_sha256, files)).encode()).hexdigest()
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()

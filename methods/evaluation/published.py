@@ -7,7 +7,7 @@ What belongs here: the record, the error, and what a benchmark's module for its 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from methods.evaluation.items import Turn
 
@@ -28,6 +28,13 @@ class PublishedItem:
     labels: Mapping[str, str] = field(default_factory=dict)
     images_may_be_absent: bool = False
     """Whether the item is of use without the files that its paths name: it can be judged."""
+
+
+class Table(NamedTuple):
+    """A table of a published file as texts, its header first; `name` is that of the sheet or file."""
+
+    name: str
+    rows: Sequence[Sequence[str]]
 
 
 class PublishedError(Exception):
@@ -59,5 +66,19 @@ class PublishedForms(Protocol):
         """The text of each file, in pieces, by name; `picture` gives the bytes of an image's path.
 
         That of a `.parquet` is the TSV, line by line, whose rows it is to have.
+        """
+        ...
+
+
+@runtime_checkable
+class TableForms(Protocol):
+    """The same for a benchmark that is published as tables which are matched by id, in any number."""
+
+    def read_tables(
+        self, tables: Sequence[Table], say: Callable[[str], None]
+    ) -> Iterator[PublishedItem]:
+        """Items of the tables; `say` is told in a clause what of them is left out.
+
+        Raises PublishedError for tables without items, and for a row that is not as it has to be.
         """
         ...

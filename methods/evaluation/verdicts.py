@@ -53,6 +53,8 @@ def read_verdict(reply: str) -> Verdict:
     `two_winners`.
     """
     text = without_thinking(reply[:MOST_CHARACTERS])
+    if text.lstrip().startswith("<think>"):
+        raise ParseError("no_winner", "The reply is reasoning that does not end.")
     given = [each for each in objects_in(text) if WINNER in each]
     if given:
         reason = given[-1].get(REASON)

@@ -17,9 +17,10 @@ from resources.offline.agreement import agreement, declines
 from resources.offline.careful_answers import careful_answer
 from resources.offline.image_facts import Facts
 from resources.offline.seeded_choice import SeededChoice
+from resources.offline.stated_facts import stated_facts
 
 Better = Literal["first", "second", "tie"]
-_FOCUS = 0.2
+_FOCUS, _NOTHING_STATED = 0.2, 0.2
 
 
 def better_answer(
@@ -63,6 +64,9 @@ def _of_one(answer: str, truth: str, focus: str) -> float:
     if declines(answer):
         return 0.0
     level = agreement(truth, answer) if truth else 0.5
+    if stated_facts(truth, 1) and not stated_facts(answer, 1):
+        # What both texts share are words that any text has.
+        level *= _NOTHING_STATED
     if focus:
         level = (1 - _FOCUS) * level + _FOCUS * agreement(focus, answer)
     return max(level, 0.01)

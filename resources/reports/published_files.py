@@ -4,44 +4,69 @@ What belongs here: opening the file, finding the pictures that it names, and the
 wrong. What a record says is read by the benchmark (`methods/<benchmark>/published.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from methods.errors import UserError
 from methods.evaluation.items import Item
-from methods.evaluation.published import PublishedError, PublishedForms, PublishedItem
+from methods.evaluation.published import (
+    PublishedError,
+    PublishedForms,
+    PublishedItem,
+    Table,
+    TableForms,
+)
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, tsv_lines_of
+from resources.reports.record_file import TABLE_ENDINGS, read_tables
 
 
 class PublishedFileError(UserError):
     """A published file cannot be imported; the message names the record or the picture."""
 
 
+def nobody(said: str) -> None:
+    """Listens to nothing."""
+
+
 def read_items(
-    forms: PublishedForms, file: Path, pictures: Path | None, store: ImageStore
+    forms: PublishedForms,
+    file: Path,
+    pictures: Path | None,
+    store: ImageStore,
+    say: Callable[[str], None] = nobody,
 ) -> list[Item]:
     """The items of `file`, their pictures put into `store`; raises PublishedFileError.
 
     Paths that the file names are looked up in the folder `pictures`, by default the file's own. They
     never lead out of it: a leading slash is that folder (the authors' file names /mmdu_pics/...), and
     the folder's own name may stand first. Pictures of records before a wrong one stay in the store.
+    `say` is told in a clause what of the file is left out. Of a benchmark that is published as tables
+    `file` may be a folder of such files.
     """
-    folder = (pictures or file.parent).resolve()
+    folder = (pictures or (file if file.is_dir() else file.parent)).resolve()
     if pictures is not None and not folder.is_dir():
         raise PublishedFileError(f"{pictures} is no folder of pictures: say IMAGES=folder.")
     known: dict[str, str] = {}
     try:
-        return [_stored(item, folder, store, known) for item in _read(forms, file)]
+        published = list(_read(forms, file, say))
+        items = [_stored(item, folder, store, known) for item in published]
     except PublishedError as error:
         raise PublishedFileError(f"{file} cannot be imported: {error}.") from None
+    pairs = zip(published, items, strict=True)
+    if absent := sum(bool(of.images) and not item.image_ids for of, item in pairs):
+        say(f"pictures of {absent} of {len(items)} items are not in {folder}")
+    return items
 
 
-def _read(forms: PublishedForms, file: Path) -> Iterator[PublishedItem]:
+def _read(forms: PublishedForms, file: Path, say: Callable[[str], None]) -> Iterator[PublishedItem]:
     try:
+        if isinstance(forms, TableForms):
+            yield from forms.read_tables(_tables(file), say)
+            return
         if file.suffix.lower() == ENDING:
             yield from forms.read_published(file.name, tsv_lines_of(file))
             return
@@ -52,6 +77,16 @@ def _read(forms: PublishedForms, file: Path) -> Iterator[PublishedItem]:
         raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
     except OSError as error:
         raise PublishedError(f"it cannot be read ({error.strerror})") from None
+
+
+def _tables(file: Path) -> list[Table]:
+    """The tables of a file, or of every such file of a folder in order of name."""
+    if not file.is_dir():
+        return read_tables(file)
+    files = [each for each in sorted(file.iterdir()) if each.suffix.lower() in TABLE_ENDINGS]
+    if not files:
+        raise PublishedError(f"it is a folder without a file of {', '.join(TABLE_ENDINGS)}")
+    return [table for each in files for table in read_tables(each)]
 
 
 def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[str, str]) -> Item:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from methods.evaluation.cells import Row, text_of
-from methods.evaluation.published import PublishedError
+from methods.evaluation.published import PublishedError, Table
 from methods.evaluation.published_tables import allow_long_cells, json_records
 from resources.llm.reply import storable
 
@@ -22,7 +22,8 @@ MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
 MOST_ROWS = 2_000_000
 """Of any file: a spreadsheet has no more, and one that says so is never read to its end."""
-_ENDINGS = (".xlsx", ".tsv", ".csv", ".jsonl", ".json")
+TABLE_ENDINGS = (".xlsx", ".tsv", ".csv")
+_ENDINGS = (*TABLE_ENDINGS, ".jsonl", ".json")
 
 
 def read_records(file: Path, kept: Collection[str], plain: Collection[str]) -> list[Row]:
@@ -48,10 +49,39 @@ def read_records(file: Path, kept: Collection[str], plain: Collection[str]) -> l
     return rows
 
 
+def read_tables(file: Path) -> list[Table]:
+    """Every table of `file`: each sheet of a spreadsheet, by its name, or the one of a CSV or TSV.
+
+    Raises PublishedError, which says why the file cannot be read.
+    """
+    ending = file.suffix.lower()
+    try:
+        with file.open("rb") as data:
+            if ending == ".xlsx":
+                return [Table(name, _cells(rows)) for name, rows in _sheets(data)]
+            if ending in (".csv", ".tsv"):
+                rows = _delimited(data, "\t" if ending == ".tsv" else ",")
+                return [Table(file.stem, _cells(rows))]
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"it is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PublishedError(f"it cannot be read ({error.strerror or error})") from None
+    raise PublishedError(f"its name ends in none of {', '.join(TABLE_ENDINGS)}")
+
+
+def _cells(rows: Iterator[list[Any]]) -> list[list[str]]:
+    found = []
+    for number, row in enumerate(rows, start=1):
+        if number > MOST_ROWS:
+            raise PublishedError(f"it has more than {MOST_ROWS:,} records")
+        found.append([storable(text_of(cell)) for cell in row])
+    return found
+
+
 def _records(ending: str, data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     match ending:
         case ".xlsx":
-            return _of_table(_sheet(data))
+            return _of_table(next(rows for _, rows in _sheets(data)))
         case ".tsv" | ".csv":
             return _of_table(_delimited(data, "\t" if ending == ".tsv" else ","))
         case ".jsonl":
@@ -103,8 +133,8 @@ def _delimited(data: IO[bytes], delimiter: str) -> Iterator[list[Any]]:
         raise PublishedError(f"line {rows.line_num} is no line of a table ({error})") from None
 
 
-def _sheet(data: IO[bytes]) -> Iterator[list[Any]]:
-    """The cells of the first sheet; a formula is its text, as pandas writes an answer with a `=`."""
+def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
+    """The cells of each sheet; a formula is its text, as pandas writes an answer with a `=`."""
     import openpyxl
 
     try:
@@ -112,15 +142,22 @@ def _sheet(data: IO[bytes]) -> Iterator[list[Any]]:
             if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
                 raise PublishedError(f"it is more than {MOST_UNPACKED:,} bytes when unpacked")
         book = openpyxl.load_workbook(data, read_only=True, data_only=False, keep_links=False)
-        # A sheet may say that it is larger, or smaller, than it is.
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()
-        for row in sheet.iter_rows(values_only=True):
-            yield [getattr(cell, "text", cell) for cell in row]
+        for sheet in book.worksheets:
+            # A sheet may say that it is larger, or smaller, than it is.
+            sheet.reset_dimensions()
+            yield sheet.title, _rows_of(sheet)
     except PublishedError:
         raise
     except Exception:
         # Whatever openpyxl meets in a file that anybody made: of a zip, of XML, of a sheet.
+        raise PublishedError("it is no .xlsx, or a damaged one") from None
+
+
+def _rows_of(sheet: Any) -> Iterator[list[Any]]:
+    try:
+        for row in sheet.iter_rows(values_only=True):
+            yield [getattr(cell, "text", cell) for cell in row]
+    except Exception:
         raise PublishedError("it is no .xlsx, or a damaged one") from None
 
 

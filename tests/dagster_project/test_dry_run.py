@@ -101,7 +101,8 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert done.stderr == (
-        "There is no profile 'nope' in models.yaml; it has offline, offline-faults, offline-two-judges, openai.\n"
+        "There is no profile 'nope' in models.yaml; it has offline, offline-faults, "
+        "offline-two-judges, openai.\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -1,0 +1,362 @@
+"""ConvBench as it is published: a table of instructions, and what else there is by its ID.
+
+The released table has ID, image_id and three instructions; some of its values stand in columns
+without a name. References, captions, focus points and task categories were taken out of it: they
+are read from columns of the same table, or from other sheets and files with an ID. What belongs
+here: which column means what, and the table as it is written.
+
+Columns are known by their letters and digits, in any case. A column of another table that names no
+turn (`reference`) is of the turn that its row says in a column `turn`, or else the name of its
+table: `second`, `2` or `reasoning`.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from methods.convbench.settings import N_TURNS, TASK_LABELS
+from methods.evaluation.items import ReferenceKind, Turn
+from methods.evaluation.published import PublishedError, PublishedItem, Table
+from methods.evaluation.published_tables import allow_long_cells, is_unicode, shown
+from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.prompts.messages import IMAGE_HERE
+
+FILE_NAME = "convbench.csv"
+PUBLISHED_FILES = {
+    FILE_NAME: "the instructions in ConvBench's form, with what is known by their ID"
+}
+ORDINALS = ("first", "second", "third")
+_FIRST = f"{IMAGE_HERE}\n"
+"""What precedes the first instruction: the picture enters with it."""
+
+INSTRUCTION, REFERENCE, CATEGORY, CAPTION, FOCUS = (
+    "instruction",
+    "reference",
+    "category",
+    "caption",
+    "focus",
+)
+
+
+class Meaning(NamedTuple):
+    """What a column has; `turn` is None where the column does not say it."""
+
+    what: str
+    turn: int | None = None
+
+
+def _meanings() -> dict[str, Meaning]:
+    known = {
+        **dict.fromkeys(("caption", "instructionconditionedcaption"), Meaning(CAPTION, 1)),
+        **dict.fromkeys(
+            ("focus", "focuspoints", "focusdemands", "demands"), Meaning(FOCUS, N_TURNS)
+        ),
+        **dict.fromkeys(("reference", "answer"), Meaning(REFERENCE)),
+        **dict.fromkeys(("category", "task", "tasktype"), Meaning(CATEGORY)),
+    }
+    words = {
+        INSTRUCTION: ("instruction",),
+        REFERENCE: ("reference", "answer"),
+        CATEGORY: ("category", "task"),
+    }
+    for turn, ordinal in enumerate(ORDINALS, start=1):
+        name = TASK_LABELS[turn]
+        known[name] = Meaning(CATEGORY, turn)
+        for what, of in words.items():
+            for word in of:
+                for form in (f"the{ordinal}turn{word}", f"{ordinal}turn{word}", f"{name}{word}"):
+                    known[form] = Meaning(what, turn)
+    for word in ("focus", "focuspoints", "demand", "demands"):
+        for form in (f"thethirdturn{word}", f"thirdturn{word}", f"creation{word}"):
+            known[form] = Meaning(FOCUS, N_TURNS)
+    return known
+
+
+MEANINGS: Mapping[str, Meaning] = _meanings()
+"""What a column has, by its letters and digits."""
+_ID, _IMAGE, _TURN = "id", "imageid", "turn"
+WRITTEN: Mapping[str, Meaning] = {
+    **{
+        f"The_{ordinal}_turn_{what}": Meaning(what, turn)
+        for what in (INSTRUCTION, REFERENCE)
+        for turn, ordinal in enumerate(ORDINALS, start=1)
+    },
+    "caption": Meaning(CAPTION, 1),
+    "focus": Meaning(FOCUS, N_TURNS),
+    **{name: Meaning(CATEGORY, turn) for turn, name in TASK_LABELS.items()},
+}
+"""The columns that are written after ID and image_id; those that no item has a text for are not."""
+KINDS: Mapping[str, ReferenceKind] = {REFERENCE: "answer", CAPTION: "caption", FOCUS: "focus"}
+
+
+# --- Reading ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Record:
+    """What is known of an ID: its picture's name, its texts by meaning."""
+
+    image: str = ""
+    texts: dict[Meaning, str] = field(default_factory=dict)
+
+
+class _Column(NamedTuple):
+    place: int
+    meaning: Meaning
+
+
+def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+    """Items of one CSV, in order. Raises PublishedError."""
+    allow_long_cells()
+    rows = csv.reader(lines)
+    try:
+        table = Table(name, list(rows))
+    except csv.Error as error:
+        raise PublishedError(f"line {rows.line_num} is no line of a table ({error})") from None
+    yield from read_tables([table], lambda _: None)
+
+
+def read_tables(tables: Sequence[Table], say: Callable[[str], None]) -> Iterator[PublishedItem]:
+    """Items of the one table that has instructions, in order, with what the others have by their ID.
+
+    `say` is told of columns that mean nothing, of values without a column and of IDs without an
+    item. Raises PublishedError for no such table or two of them, for an ID that is there twice, for
+    a row without one of its instructions, and for two texts for one thing.
+    """
+    first = Meaning(INSTRUCTION, 1)
+    main = [table for table in tables if any(c.meaning == first for c in _columns(table))]
+    if not main:
+        raise PublishedError("it has no column The_first_turn_instruction")
+    if len(main) > 1:
+        raise PublishedError(
+            f"two of its tables have instructions: {shown(main[0].name)} and {shown(main[1].name)}"
+        )
+    records = _records(main[0], say)
+    if not records:
+        raise PublishedError("it has no records")
+    for table in tables:
+        if table is not main[0]:
+            _add(records, table, say)
+    for item_id, record in records.items():
+        yield _item(item_id, record)
+
+
+def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
+    """The records of the table with instructions."""
+    columns = {column.meaning: column.place for column in _columns(table)}
+    for turn, ordinal in enumerate(ORDINALS, start=1):
+        if Meaning(INSTRUCTION, turn) not in columns:
+            raise PublishedError(f"it has no column The_{ordinal}_turn_instruction")
+    at_id, at_image = (_place(table, name) for name in (_ID, _IMAGE))
+    if at_id is None:
+        raise PublishedError("it has no column ID")
+    _say_left_out(table, say)
+    records: dict[str, _Record] = {}
+    n_blank = 0
+    for where, row in _rows(table):
+        texts = {meaning: _cell(row, place) for meaning, place in columns.items()}
+        texts = {meaning: text for meaning, text in texts.items() if text.strip()}
+        item_id = _cell(row, at_id).strip()
+        if not item_id and not texts:
+            n_blank += 1
+            continue
+        if not item_id:
+            raise PublishedError(f"{where} has no ID")
+        for turn, ordinal in enumerate(ORDINALS, start=1):
+            if Meaning(INSTRUCTION, turn) not in texts:
+                raise PublishedError(f"{where} ({shown(item_id)}) has no {ordinal} instruction")
+        if item_id in records:
+            raise PublishedError(f"two records have the ID {shown(item_id)}")
+        image = _cell(row, at_image).strip() if at_image is not None else ""
+        records[item_id] = _Record(image, texts)
+    if n_blank:
+        say(f"{_n(n_blank, 'row')} of {shown(table.name)} without an ID and an instruction")
+    return records
+
+
+def _add(records: dict[str, _Record], table: Table, say: Callable[[str], None]) -> None:
+    """Put the texts of another table into the records of their ID."""
+    columns = _columns(table)
+    at_id, at_turn = (_place(table, name) for name in (_ID, _TURN))
+    if not columns or at_id is None:
+        say(f"the table {shown(table.name)}, which has no ID or nothing that is known")
+        return
+    _say_left_out(table, say)
+    unknown: Counter[str] = Counter()
+    for where, row in _rows(table):
+        item_id = _cell(row, at_id).strip()
+        texts = [(column, text) for column in columns if (text := _cell(row, column.place)).strip()]
+        if not texts:
+            continue
+        if item_id not in records:
+            unknown[item_id] += 1
+            continue
+        for column, text in texts:
+            meaning = column.meaning
+            if meaning.turn is None:
+                turn = _turn_of(_cell(row, at_turn) if at_turn is not None else table.name)
+                if turn is None:
+                    raise PublishedError(
+                        f"{where} of {shown(table.name)} does not say which turn its {meaning.what} is "
+                        "of: in a column turn (1 to 3), or in the name of the table"
+                    )
+                meaning = Meaning(meaning.what, turn)
+            if records[item_id].texts.setdefault(meaning, text) != text:
+                raise PublishedError(
+                    f"{shown(item_id)} has two texts as the {meaning.what} of turn {meaning.turn}"
+                )
+    if unknown:
+        say(f"{_n(len(unknown), 'ID')} of {shown(table.name)} without an item")
+
+
+def _item(item_id: str, record: _Record) -> PublishedItem:
+    where = f"the item {shown(item_id)}"
+    for text in (item_id, record.image, *record.texts.values()):
+        if not is_unicode(text):
+            raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
+        if IMAGE_HERE in text:
+            raise PublishedError(f"{where} has an {IMAGE_HERE}: its picture enters with turn 1")
+    turns = tuple(
+        Turn(
+            turn,
+            (_FIRST if turn == 1 and record.image else "")
+            + record.texts[Meaning(INSTRUCTION, turn)],
+            (1,) if turn == 1 and record.image else (),
+            {
+                kind: record.texts[Meaning(what, turn)]
+                for what, kind in KINDS.items()
+                if Meaning(what, turn) in record.texts
+            },
+        )
+        for turn in TASK_LABELS
+    )
+    categories = {
+        name: record.texts[Meaning(CATEGORY, turn)].strip()
+        for turn, name in TASK_LABELS.items()
+        if Meaning(CATEGORY, turn) in record.texts
+    }
+    return PublishedItem(
+        item_id,
+        turns,
+        (record.image,) if record.image else (),
+        labels={**categories, **({IMAGE_PATH: record.image} if record.image else {})},
+        images_may_be_absent=True,
+    )
+
+
+def _columns(table: Table) -> list[_Column]:
+    """The columns that mean a text of an item. Raises PublishedError where two mean the same."""
+    header = table.rows[0] if table.rows else ()
+    named = ((place, MEANINGS.get(_letters(name))) for place, name in enumerate(header))
+    columns = [_Column(place, meaning) for place, meaning in named if meaning is not None]
+    twice = [m for m, n in Counter(column.meaning for column in columns).items() if n > 1]
+    if twice:
+        raise PublishedError(f"two columns of {shown(table.name)} have the {twice[0].what}")
+    return columns
+
+
+def _say_left_out(table: Table, say: Callable[[str], None]) -> None:
+    """Say which columns mean nothing, and how many values stand in none."""
+    header = table.rows[0]
+    names = [name.strip() for name in header]
+    unknown = [
+        name
+        for name in names
+        if name and _letters(name) not in (*MEANINGS, _ID, _IMAGE, _TURN) and not _unnamed(name)
+    ]
+    if unknown:
+        listed = ", ".join(shown(name) for name in unknown[:10])
+        say(f"of {shown(table.name)} the {'column' if len(unknown) == 1 else 'columns'} {listed}")
+    nameless = [place for place, name in enumerate(names) if not name or _unnamed(name)]
+    stray = sum(
+        bool(_cell(row, place).strip())
+        for row in table.rows[1:]
+        for place in (*nameless, *range(len(names), len(row)))
+    )
+    if stray:
+        say(f"{_n(stray, 'value')} of {shown(table.name)} in columns without a name")
+
+
+def _rows(table: Table) -> Iterator[tuple[str, Sequence[str]]]:
+    for number, row in enumerate(table.rows[1:], start=1):
+        if any(cell.strip() for cell in row):
+            yield f"record {number}", row
+
+
+def _place(table: Table, name: str) -> int | None:
+    header = table.rows[0] if table.rows else ()
+    return next((place for place, cell in enumerate(header) if _letters(cell) == name), None)
+
+
+def _cell(row: Sequence[str], place: int) -> str:
+    return row[place] if place < len(row) else ""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _unnamed(name: str) -> bool:
+    """Whether a name is the one that pandas gives a column without any."""
+    return re.fullmatch(r"Unnamed: \d+", name) is not None
+
+
+def _turn_of(name: str) -> int | None:
+    """The turn that a cell or the name of a table says, if it says one."""
+    words = set(re.findall(r"[a-z]+|\d+", name.lower()))
+    turns = [
+        turn
+        for turn, ordinal in enumerate(ORDINALS, start=1)
+        if words & {ordinal, str(turn), TASK_LABELS[turn]}
+    ]
+    return turns[0] if len(turns) == 1 else None
+
+
+def _n(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# --- Writing ---------------------------------------------------------------------------------------
+
+
+def write_published(
+    items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+) -> Mapping[str, Iterable[str]]:
+    """The table of `items` as a CSV, a line each; no picture is inside."""
+    rows = [_texts(item) for item in items]
+    columns = [name for name, meaning in WRITTEN.items() if any(meaning in row for row in rows)]
+
+    def lines() -> Iterator[str]:
+        yield _line(["ID", "image_id", *columns])
+        for item, texts in zip(items, rows, strict=True):
+            image = item.labels.get(IMAGE_PATH) or next(map(str, item.images), "")
+            yield _line([item.item_id, image, *(texts.get(WRITTEN[name], "") for name in columns)])
+
+    return {FILE_NAME: lines()}
+
+
+def _texts(item: PublishedItem) -> dict[Meaning, str]:
+    texts = {
+        Meaning(INSTRUCTION, turn.turn): turn.question.removeprefix(_FIRST) for turn in item.turns
+    }
+    texts |= {
+        Meaning(what, turn.turn): turn.references[kind]
+        for turn in item.turns
+        for what, kind in KINDS.items()
+        if kind in turn.references
+    }
+    return texts | {
+        Meaning(CATEGORY, turn): item.labels[name]
+        for turn, name in TASK_LABELS.items()
+        if name in item.labels
+    }
+
+
+def _line(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()

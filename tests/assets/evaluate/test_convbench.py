@@ -1,0 +1,161 @@
+"""ConvBench from its published table to scores: imported, asked in three settings, compared.
+
+Pictures of the sample corpus with references by the careful offline model, and the published slice
+where it is beside the project: its pictures and instructions, with references by the same rules.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from methods.convbench.scores import WIN_RATES
+from resources.home import REPO_ROOT
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.evaluate.convbench_items import items_on, read_table, write_items
+from tests.assets.evaluate.sample_dialogues import measured, pictures
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World
+
+pytestmark = pytest.mark.slow
+
+SLICE = REPO_ROOT.parent / "shared" / "data" / "convbench_slice"
+EXPORTS = dg.AssetSelection.assets(["release", "exports"])
+BY_SKILL = ("careful", "careless", "rambler", "refuser")
+FAULTY = ("poor-perception", "poor-reasoning")
+N_ITEMS = 16
+NINE = tuple(WIN_RATES)
+JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
+
+
+def compared(make_world: MakeWorld, offline: str, root: Path, folder: Path) -> World:
+    """The folder imported, asked and compared by both judges."""
+    (root / "corpus").mkdir(parents=True)
+    world = make_world(root, Corpus(root / "corpus"))
+    world.write_models(models(offline))
+    world.write_settings({"evaluate": {"scores": {"n_resamples": 300}}})
+    config = {"benchmark": "convbench", "file": str(folder)}
+    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+    return world
+
+
+def models(offline: str) -> Row:
+    entry = {"provider": "offline", "base_url": offline}
+    evaluated = [*BY_SKILL, *FAULTY]
+    return {
+        "profiles": {"test": {"writer": "careful", "judges": list(JUDGES), "evaluate": evaluated}},
+        "models": {
+            **{name: {**entry, "model": f"offline-{name}"} for name in evaluated},
+            **{name: {**entry, "model": model} for name, model in JUDGES.items()},
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def world(
+    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("convbench")
+    known = dict(list(pictures().items())[:N_ITEMS])
+    folder = write_items(root / "published", items_on(list(known)), SAMPLE / "images", known)
+    yield compared(make_world, offline, root, folder)
+
+
+def scores(world: World, judge: str = "judge") -> dict[tuple[str, str], float]:
+    """Values of the form `floor` by metric and model."""
+    rows = world.rows(
+        "SELECT metric, model, value FROM evaluate.scores "
+        "WHERE form = 'floor' AND subset_label = '' AND judge = $j",
+        j=judge,
+    )
+    return {(row["metric"], row["model"]): row["value"] for row in rows}
+
+
+def assert_in_order(of: dict[tuple[str, str], float]) -> None:
+    """All nine win rates, R1 and R2 in the order of the models' skill."""
+    for name in (*NINE, "R1", "R2"):
+        careful, careless, rambler, refuser = (of[name, model] for model in BY_SKILL)
+        # The careful model's answers are the references: each comparison is a tie.
+        assert careful == 50 > careless > rambler >= refuser == 0, name
+
+
+def test_nine_scores_stand_in_the_order_of_skill(world: World) -> None:
+    assert_in_order(scores(world))
+
+
+def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World) -> None:
+    of = scores(world, "always-a")
+    assert {of[name, model] for name in (*NINE, "R1", "R2") for model in BY_SKILL} == {50.0}
+
+
+def test_a_planted_fault_shows_in_the_setting_that_takes_it_away(world: World) -> None:
+    of = scores(world)
+    gain = {
+        model: {
+            name: of[f"{name} - {less}", model] for name, less in (("S2^", "S2"), ("S3~", "S3^"))
+        }
+        for model in ("careful", *FAULTY)
+    }
+    assert gain["careful"] == {"S2^": 0, "S3~": 0}
+    assert gain["poor-perception"]["S2^"] > 15 > abs(gain["poor-perception"]["S3~"])
+    assert gain["poor-reasoning"]["S3~"] > 15 > abs(gain["poor-reasoning"]["S2^"])
+
+
+def test_each_turn_and_each_conversation_is_compared_in_both_orders(world: World) -> None:
+    n = world.warehouse.count("release.items")
+    rows = world.rows(
+        "SELECT trial, turn, part, count(*) AS n FROM evaluate.judgments "
+        "WHERE judge = 'judge' AND model = 'careless' GROUP BY ALL"
+    )
+    found = {(row["trial"], row["turn"], row["part"]): row["n"] for row in rows}
+    asked = [("plain", 1), ("plain", 2), ("plain", 3)]
+    asked += [("perfect-perception", 2), ("perfect-perception", 3), ("perfect-reasoning", 3)]
+    orders = ("model-first", "model-second")
+    assert found == {
+        **{(trial, turn, order): n for trial, turn in asked for order in orders},
+        **{
+            (trial, 3, f"overall-{order}"): n
+            for trial in ("plain", "perfect-perception", "perfect-reasoning")
+            for order in orders
+        },
+    }
+
+
+def test_requests_that_are_the_same_in_two_settings_are_asked_once(world: World) -> None:
+    rows = world.rows(
+        "SELECT model, count(*) AS asked, count(DISTINCT call_key) AS calls FROM evaluate.answers "
+        "WHERE status <> 'given' GROUP BY model"
+    )
+    n = world.warehouse.count("release.items")
+    of = {row["model"]: (row["asked"], row["calls"]) for row in rows}
+    # The careful model's own history is that of the references.
+    assert of["careful"] == (6 * n, 3 * n)
+    assert of["careless"] == (6 * n, 6 * n)
+
+
+def test_the_export_is_the_same_items_again(world: World, tmp_path: Path) -> None:
+    assert world.run(ANY_ASSETS, assets=EXPORTS).success
+    (release,) = world.rows("SELECT release_id FROM release.current")
+    written = read_table(world.home / "releases" / release["release_id"] / "convbench.csv")
+    published = read_table(world.root / "published" / "convbench.csv")
+    references = read_table(world.root / "published" / "references.csv")
+    assert [{name: row[name] for name in published[0]} for row in written] == published
+    assert [row["The_second_turn_reference"] for row in written] == [
+        row["The_second_turn_reference"] for row in references
+    ]
+
+
+@pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
+def test_the_published_slice_has_nine_scores_in_the_known_order(
+    make_world: MakeWorld, offline: str, tmp_path: Path
+) -> None:
+    items = read_table(SLICE / "convbench.csv")
+    folder = write_items(tmp_path / "slice", items, SLICE / "images", measured(SLICE / "images"))
+    world = compared(make_world, offline, tmp_path, folder)
+
+    assert world.warehouse.count("release.items") == len(items) == 20
+    assert_in_order(scores(world))
+    always = scores(world, "always-a")
+    assert {always[name, model] for name in (*NINE, "R1") for model in BY_SKILL} == {50.0}

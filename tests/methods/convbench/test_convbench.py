@@ -1,0 +1,322 @@
+"""ConvBench as it asks and judges: three settings, both orders, ablations; plain values alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from methods.convbench import Convbench
+from methods.convbench.scores import DIFFERENCES, METRICS
+from methods.convbench.settings import PERFECT_PERCEPTION, PERFECT_REASONING
+from methods.evaluation.asking import PLAIN, Answer, Ask, Given, Limits, Transcript, Unasked
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import AskJudge, Judging, Observation, Place
+from methods.evaluation.metrics import Scored
+from methods.evaluation.scoring import score_rows
+from methods.prompts.messages import Image
+from resources.prompts import prompt
+from tests.methods.evaluation.driving import drive
+
+ITEM = Item(
+    "1",
+    (
+        Turn(1, "<ImageHere>\nWhat is it?", (1,), {"answer": "R1", "caption": "A cat."}),
+        Turn(2, "Why is it there?", (), {"answer": "R2"}),
+        Turn(3, "Write a line.", (), {"answer": "R3", "focus": "It rhymes."}),
+    ),
+    ("a" * 64,),
+)
+BARE = replace(ITEM, turns=tuple(replace(turn, references={}) for turn in ITEM.turns))
+ORDERS = ("model-first", "model-second")
+
+
+def own(ask: Ask) -> Answer:
+    return Answer("answered", f"M{ask.turn}", f"{ask.trial}-{ask.turn}")
+
+
+def transcript(benchmark: Convbench, item: Item = ITEM, answer=own) -> Transcript:
+    steps = drive(benchmark.ask(item, Limits()), answer)
+    answers = {(s.trial, s.turn): answer(s) for s in steps if isinstance(s, Ask)}
+    answers |= {(s.trial, s.turn): Answer("given", s.text) for s in steps if isinstance(s, Given)}
+    answers |= {(s.trial, s.turn): Answer("not_asked") for s in steps if isinstance(s, Unasked)}
+    return Transcript(answers)
+
+
+def judged(
+    judging: Judging, reply=lambda ask: '{"reason": "So.", "winner": "A"}'
+) -> tuple[list[Sequence[AskJudge]], list[Observation]]:
+    """What is asked of the judge, step by step, and what is observed; a reply of None is lost."""
+    steps, asked = [], next(judging)
+    while True:
+        steps.append(asked)
+        replies = [None if (text := reply(each)) is None else each.read(text) for each in asked]
+        try:
+            asked = judging.send(replies)
+        except StopIteration as end:
+            return steps, end.value
+
+
+def shown(request: AskJudge) -> str:
+    *_, user = prompt(request.prompt).render(images=request.images, **request.data)
+    return "".join(f"[{p.image_id[0]}]" if isinstance(p, Image) else p.text for p in user.parts)
+
+
+def by_place(steps: Sequence[Sequence[AskJudge]]) -> Mapping[Place, AskJudge]:
+    return {each.place: each for step in steps for each in step}
+
+
+# --- Asking ----------------------------------------------------------------------------------------
+
+
+def test_three_settings_put_references_in_the_place_of_the_first_turns() -> None:
+    steps = drive(Convbench().ask(ITEM, Limits()), own)
+
+    assert [(type(s).__name__, s.trial, s.turn) for s in steps] == [
+        *(("Ask", PLAIN, 1), ("Ask", PLAIN, 2), ("Ask", PLAIN, 3)),
+        *(("Given", PERFECT_PERCEPTION, 1), ("Ask", PERFECT_PERCEPTION, 2)),
+        ("Ask", PERFECT_PERCEPTION, 3),
+        *(("Given", PERFECT_REASONING, 1), ("Given", PERFECT_REASONING, 2)),
+        ("Ask", PERFECT_REASONING, 3),
+    ]
+    said = {
+        (s.trial, s.turn): [m.parts[-1].text for m in s.messages if m.role == "assistant"]
+        for s in steps
+        if isinstance(s, Ask)
+    }
+    assert said[PLAIN, 3] == ["M1", "M2"]
+    assert said[PERFECT_PERCEPTION, 3] == ["R1", "M2"]
+    assert said[PERFECT_REASONING, 3] == ["R1", "R2"]
+    assert all(Image("a" * 64) in s.messages[0].parts for s in steps if isinstance(s, Ask))
+
+
+def test_a_model_whose_own_answers_are_the_references_is_asked_the_same_again() -> None:
+    steps = drive(
+        Convbench().ask(ITEM, Limits()), lambda ask: Answer("answered", f"R{ask.turn}", "k")
+    )
+    asked = [str(step.messages) for step in steps if isinstance(step, Ask)]
+    assert (len(asked), len(set(asked))) == (6, 3)
+
+
+def test_a_setting_is_not_asked_where_a_turn_that_it_gives_has_no_reference() -> None:
+    lacking = replace(
+        ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], references={}), ITEM.turns[2])
+    )
+    steps = drive(Convbench().ask(lacking, Limits()), own)
+    unasked = [step for step in steps if isinstance(step, Unasked)]
+
+    assert {step.trial for step in unasked} == {PERFECT_REASONING}
+    assert len(unasked) == 3 and all(step.no_reference for step in unasked)
+    assert unasked[0].why == "Turn 2 has no reference to give in the trial perfect-reasoning."
+
+
+def test_a_turn_that_failed_ends_its_own_setting_alone() -> None:
+    steps = drive(
+        Convbench().ask(ITEM, Limits()),
+        lambda ask: Answer("truncated") if ask.trial == PLAIN else own(ask),
+    )
+    assert [(s.trial, s.turn, s.no_reference) for s in steps if isinstance(s, Unasked)] == [
+        *((PLAIN, 2, False), (PLAIN, 3, False))
+    ]
+    assert sum(isinstance(step, Ask) for step in steps) == 4
+
+
+def test_without_its_picture_an_item_says_what_is_lacking() -> None:
+    without = replace(ITEM, image_ids=(), labels={"image_path": "cat.png"})
+    asks = [s for s in drive(Convbench().ask(without, Limits()), own) if isinstance(s, Ask)]
+    assert len(asks) == 6 and all("cat.png is not in this release" in s.lacks for s in asks)
+
+
+def test_a_single_turn_is_asked_alone_with_its_picture() -> None:
+    asks = drive(Convbench(single_turn=True).ask(ITEM, Limits()), own)
+    assert [(s.trial, s.turn, len(s.messages)) for s in asks] == [(PLAIN, n, 1) for n in (1, 2, 3)]
+    assert [s.messages[0].parts[0] for s in asks] == [Image("a" * 64)] * 3
+    assert [s.messages[0].parts[-1].text.strip() for s in asks][1:] == [
+        *("Why is it there?", "Write a line.")
+    ]
+
+
+# --- Judging ---------------------------------------------------------------------------------------
+
+
+def test_every_asked_turn_is_compared_in_both_orders_and_then_the_conversation() -> None:
+    steps, observed = judged(Convbench().judge(ITEM, transcript(Convbench())))
+
+    assert [len(step) for step in steps] == [12, 6]
+    assert {(p.trial, p.turn) for p in by_place(steps[:1])} == {
+        *((PLAIN, 1), (PLAIN, 2), (PLAIN, 3)),
+        *((PERFECT_PERCEPTION, 2), (PERFECT_PERCEPTION, 3), (PERFECT_REASONING, 3)),
+    }
+    # A judge that always says A: won in one order, lost in the other.
+    assert {(each.value, each.part.removeprefix("overall-")) for each in observed} == {
+        *((1, "model-first"), (0, "model-second"))
+    }
+    assert len(observed) == 18 and all(each.status == "judged" for each in observed)
+
+
+def test_the_second_order_is_the_first_with_the_letters_turned_round() -> None:
+    steps, _ = judged(Convbench().judge(ITEM, transcript(Convbench())))
+    first, second = (by_place(steps)[PLAIN, 2, order] for order in ORDERS)
+    assert shown(first) == (
+        "<caption>A cat.</caption>\n<asked><image-1>\nWhat is it?</asked>\n"
+        "<saida>M1</saida>\n<saidb>R1</saidb>\n<instruction>Why is it there?</instruction>\n"
+        "<answera>M2</answera>\n<answerb>R2</answerb>"
+    )
+    turned = {"M": "R", "R": "M"}
+    assert "".join(turned.get(c, c) for c in shown(first)) == shown(second)
+
+
+def test_given_turns_are_declared_given_and_are_nobodys_win() -> None:
+    steps, observed = judged(Convbench().judge(ITEM, transcript(Convbench())))
+    whole = shown(by_place(steps)[PERFECT_REASONING, 3, "overall-model-first"])
+    assert "<given>R1</given>" in whole and "<given>R2</given>" in whole
+    assert whole.count("<verdict>") == 1
+    assert ("Perception", PERFECT_PERCEPTION) not in {(o.metric, o.trial) for o in observed}
+
+
+def test_the_conversation_is_told_the_verdicts_of_its_own_order() -> None:
+    def reply(ask: AskJudge) -> str | None:
+        trial, turn, part = ask.place
+        if turn == 2:
+            return None
+        return f'{{"reason": "{trial} {turn} {part}", "winner": "A"}}'
+
+    steps, observed = judged(Convbench().judge(ITEM, transcript(Convbench())), reply)
+    for order in ORDERS:
+        whole = shown(by_place(steps)[PLAIN, 3, f"overall-{order}"])
+        assert f"<verdict>A: plain 1 {order}</verdict>" in whole
+        assert f"<verdict>A: plain 3 {order}</verdict>" in whole
+        assert whole.count("<verdict>") == 2
+    lost = [each for each in observed if each.metric == "Reasoning"]
+    assert {each.status for each in lost} == {"not_judged"}
+
+
+def test_focus_points_stand_at_the_creation_and_are_left_out_on_demand() -> None:
+    for benchmark, n in ((Convbench(), 1), (Convbench(focus=False), 0)):
+        steps, _ = judged(benchmark.judge(ITEM, transcript(benchmark)))
+        of = by_place(steps)
+        assert shown(of[PLAIN, 3, "model-first"]).count("It rhymes.") == n
+        assert shown(of[PLAIN, 2, "model-first"]).count("It rhymes.") == 0
+        assert shown(of[PLAIN, 3, "overall-model-first"]).count("It rhymes.") == n
+
+
+def test_without_turn_judgments_the_conversation_is_compared_by_its_texts() -> None:
+    benchmark = Convbench(turn_judgments=False)
+    steps, _ = judged(benchmark.judge(ITEM, transcript(benchmark)))
+    whole = by_place(steps)[PLAIN, 3, "overall-model-first"]
+    system, _ = prompt(whole.prompt).render(images=(), **whole.data)
+    assert "<verdict>" not in shown(whole) + system.parts[0].text
+
+
+def test_a_caption_stands_in_the_place_of_the_picture_and_else_the_picture_is_shown() -> None:
+    turns = (replace(ITEM.turns[0], references={"answer": "R1"}), *ITEM.turns[1:])
+    for item, images in ((ITEM, ()), (replace(ITEM, turns=turns), ITEM.image_ids)):
+        steps, _ = judged(Convbench().judge(item, transcript(Convbench(), item)))
+        requests = by_place(steps).values()
+        assert {each.images for each in requests} == {images}
+        assert all(("<caption>" in shown(each)) != bool(images) for each in requests)
+
+
+def test_a_judge_that_is_sent_the_picture_reads_no_caption() -> None:
+    steps, _ = judged(Convbench().judge(ITEM, transcript(Convbench())))
+    for request in by_place(steps).values():
+        assert "<caption>" not in shown(replace(request, images=ITEM.image_ids))
+
+
+def test_no_request_names_the_reference_or_the_model() -> None:
+    steps, _ = judged(Convbench().judge(ITEM, transcript(Convbench())))
+    for request in by_place(steps).values():
+        for message in prompt(request.prompt).render(images=(), **request.data):
+            text = message.parts[0].text.lower()
+            assert "reference" not in text and "model" not in text
+
+
+def test_an_item_without_references_says_so_and_asks_the_judge_nothing() -> None:
+    steps, observed = judged(Convbench().judge(BARE, transcript(Convbench(), BARE)))
+    assert [len(step) for step in steps] == [0, 0]
+    assert {each.status for each in observed} == {"no_reference"}
+    assert {(each.metric, each.trial) for each in observed} == {
+        *((name, PLAIN) for name in ("Perception", "Reasoning", "Creation", "Overall")),
+        *((name, PERFECT_PERCEPTION) for name in ("Reasoning", "Creation", "Overall")),
+        *((name, PERFECT_REASONING) for name in ("Creation", "Overall")),
+    }
+
+
+def test_what_the_model_failed_fails_the_conversation_too() -> None:
+    failed = transcript(
+        Convbench(),
+        answer=lambda ask: Answer("empty") if (ask.trial, ask.turn) == (PLAIN, 2) else own(ask),
+    )
+    _, observed = judged(Convbench().judge(ITEM, failed))
+    of = {(o.metric, o.trial): o.status for o in observed}
+    assert of["Perception", PLAIN] == "judged"
+    assert (of["Reasoning", PLAIN], of["Overall", PLAIN]) == ("empty", "empty")
+    assert of["Creation", PLAIN] == "not_asked"
+    assert of["Overall", PERFECT_PERCEPTION] == "judged"
+
+
+def test_grades_stand_beside_the_comparisons() -> None:
+    benchmark = Convbench(grades=True)
+    reply = '{"Reason": "So.", "Rating": 7, "winner": "B"}'
+    steps, observed = judged(benchmark.judge(ITEM, transcript(benchmark)), lambda _: reply)
+    graded = {(o.metric, o.trial): o.value for o in observed if o.part.endswith("grade")}
+    assert len(graded) == 9 and set(graded.values()) == {7}
+    assert "<reference>R2</reference>\n<answer>M2</answer>" in shown(
+        by_place(steps)[PLAIN, 2, "grade"]
+    )
+    names = [metric.name for metric in benchmark.metrics]
+    assert len(set(names)) == len(names) and {"S1 grade", "SO~ grade"} < set(names)
+
+
+def test_every_variant_has_versions_of_its_own() -> None:
+    variants = [
+        Convbench(),
+        *(Convbench(focus=False), Convbench(turn_judgments=False)),
+        *(Convbench(single_turn=True), Convbench(grades=True)),
+    ]
+    assert len({each.judge_version for each in variants}) == len(variants)
+    assert Convbench(single_turn=True).answer_version != Convbench().answer_version
+    assert Convbench().metrics == METRICS
+
+
+# --- Scores ----------------------------------------------------------------------------------------
+
+
+def scored(item: str, metric: str, trial: str, turn: int, *wins: float) -> list[Scored]:
+    return [
+        Scored(item, item, trial, turn, metric, win, part=part)
+        for win, part in zip(wins, ORDERS, strict=False)
+    ]
+
+
+def test_the_scores_of_two_items_by_hand() -> None:
+    observed = [
+        *scored("1", "Perception", PLAIN, 1, 1, 1),
+        *scored("1", "Reasoning", PLAIN, 2, 0, 0),
+        *scored("1", "Creation", PLAIN, 3, 1, 0),
+        *scored("1", "Overall", PLAIN, 3, 0.5, 1),
+        *scored("1", "Reasoning", PERFECT_PERCEPTION, 2, 1, 1),
+        *scored("2", "Perception", PLAIN, 1, 0, 0),
+        *scored("2", "Reasoning", PLAIN, 2, 1, 0),
+        # One order was lost.
+        *scored("2", "Creation", PLAIN, 3, 1),
+        *scored("2", "Overall", PLAIN, 3, 0, 0),
+        *scored("2", "Reasoning", PERFECT_PERCEPTION, 2, 1, 0),
+    ]
+    rows = score_rows(METRICS, {"m": observed}, seed=0, n_resamples=100)
+    of = {
+        row["metric"]: row["value"]
+        for row in rows
+        if row["form"] == "floor" and not row["subset_label"]
+    }
+    assert {name: of[name] for name in ("S1", "S2", "S3", "SO", "S2^")} == {
+        **{"S1": 50, "S2": 25, "S3": 75, "SO": 37.5, "S2^": 75}
+    }
+    assert of["R2"] == pytest.approx(50) and of["R1"] == pytest.approx(43.75)
+    assert of["S2^ - S2"] == 50
+
+
+def test_a_gain_is_the_models_error_so_less_of_it_is_better() -> None:
+    assert [each.name for each in DIFFERENCES] == [
+        *("S2^ - S2", "S3^ - S3", "SO^ - SO", "S3~ - S3^", "SO~ - SO^")
+    ]
+    assert all(not each.higher_is_better for each in DIFFERENCES)

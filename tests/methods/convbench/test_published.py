@@ -1,0 +1,216 @@
+"""ConvBench's published table: stray columns, other tables by ID, and written again as it was."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import openpyxl
+import pytest
+from PIL import Image as Picture
+
+from methods.convbench import published
+from methods.convbench.published import FILE_NAME, read_published, read_tables, write_published
+from methods.evaluation.items import Item
+from methods.evaluation.published import PublishedError, PublishedItem, Table
+from resources.images.store import ImageStore
+from resources.reports.published_files import PublishedFileError, read_items
+
+HEADER = [
+    "ID",
+    "image_id",
+    "The_first_turn_instruction",
+    "The_second_turn_instruction",
+    "The_third_turn_instruction",
+]
+ROWS = [
+    ["2", "cat.png", "What is it?", "Why is it there?", 'Write "a line", please.\nThanks.'],
+    ["37", "", "Who?", "Where?", "Sing."],
+]
+
+
+def read(*tables: tuple[str, Sequence[Sequence[str]]]) -> tuple[list[PublishedItem], list[str]]:
+    said: list[str] = []
+    items = list(read_tables([Table(name, rows) for name, rows in tables], said.append))
+    return items, said
+
+
+def written(items: Sequence[PublishedItem]) -> str:
+    return "".join(write_published(items, lambda _: b"")[FILE_NAME])
+
+
+def test_a_row_is_three_turns_and_the_picture_enters_with_the_first() -> None:
+    (one, two), said = read(("convbench", [HEADER, *ROWS]))
+    assert [turn.question for turn in one.turns] == [
+        *("<ImageHere>\nWhat is it?", "Why is it there?", ROWS[0][4])
+    ]
+    assert (one.item_id, one.images, one.turns[0].image_positions) == ("2", ("cat.png",), (1,))
+    assert one.labels == {"image_path": "cat.png"} and one.images_may_be_absent
+    assert (two.images, two.turns[0].question, two.turns[0].references) == ((), "Who?", {})
+    assert said == []
+
+
+def test_stray_values_and_columns_are_left_out_and_said() -> None:
+    header = [*HEADER, "", "note", "Unnamed: 7"]
+    rows = [[*ROWS[0], "stray", "x", "y", "beyond"], ["", "", "", "", "", "3"], ROWS[1]]
+    items, said = read(("convbench", [header, *rows]))
+    assert [item.item_id for item in items] == ["2", "37"]
+    assert said == [
+        "of 'convbench' the column 'note'",
+        "4 values of 'convbench' in columns without a name",
+        "1 row of 'convbench' without an ID and an instruction",
+    ]
+
+
+def test_what_the_table_lacks_comes_from_others_by_id_whatever_they_are_called() -> None:
+    (one, two), said = read(
+        ("convbench", [HEADER, *ROWS]),
+        ("references", [["id", "First turn reference", "second_turn_answer"], ["2", "R1", "R2"]]),
+        ("third_turn", [["ID", "reference"], ["2", "R3"], ["37", "S3"], ["99", "?"], ["98", "?"]]),
+        ("more", [["ID", "turn", "category"], ["2", "1", "OCR"], ["2", "3", "Blog Writing"]]),
+        ("captions", [["ID", "instruction-conditioned caption"], ["2", "A cat."]]),
+        ("Focus", [["ID", "focus points"], ["37", "It rhymes."]]),
+        ("legend", [["colour", "meaning"], ["red", "stop"]]),
+    )
+    assert [dict(turn.references) for turn in one.turns] == [
+        *({"answer": "R1", "caption": "A cat."}, {"answer": "R2"}, {"answer": "R3"})
+    ]
+    assert dict(two.turns[2].references) == {"answer": "S3", "focus": "It rhymes."}
+    assert (one.labels["perception"], one.labels["creation"]) == ("OCR", "Blog Writing")
+    assert said == [
+        "2 IDs of 'third_turn' without an item",
+        "the table 'legend', which has no ID or nothing that is known",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ([("t", [HEADER, ROWS[0], ROWS[0]])], "two records have the ID '2'"),
+        ([("t", [HEADER, ["", *ROWS[0][1:]]])], "record 1 has no ID"),
+        ([("t", [HEADER, [*ROWS[0][:3], " ", "x"]])], "record 1 ('2') has no second instruction"),
+        ([("t", [HEADER[1:], ROWS[0][1:]])], "it has no column ID"),
+        ([("t", [HEADER[:4], ROWS[0][:4]])], "it has no column The_third_turn_instruction"),
+        ([("t", [["ID"], ["2"]])], "it has no column The_first_turn_instruction"),
+        ([("t", [HEADER])], "it has no records"),
+        ([], "it has no column The_first_turn_instruction"),
+        (
+            [("a", [HEADER, ROWS[0]]), ("b", [HEADER, ROWS[0]])],
+            "two of its tables have instructions: 'a' and 'b'",
+        ),
+        (
+            [("t", [HEADER, ROWS[0]]), ("r", [["ID", "reference"], ["2", "R"]])],
+            "record 1 of 'r' does not say which turn its reference is of: in a column turn (1 to 3), "
+            "or in the name of the table",
+        ),
+        (
+            [("t", [HEADER, ROWS[0]]), ("turn 1", [["ID", "reference"], ["2", "R"], ["2", "S"]])],
+            "'2' has two texts as the reference of turn 1",
+        ),
+        (
+            [("t", [[*HEADER, "caption", "Caption"], [*ROWS[0], "a", "b"]])],
+            "two columns of 't' have the caption",
+        ),
+        (
+            [("t", [HEADER, [*ROWS[0][:2], "a <ImageHere>", *ROWS[0][3:]]])],
+            "the item '2' has an <ImageHere>: its picture enters with turn 1",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_clause(tables: list, message: str) -> None:
+    with pytest.raises(PublishedError) as caught:
+        read(*tables)
+    assert str(caught.value) == message
+
+
+def test_the_released_columns_are_written_alone_and_are_the_same_items_again() -> None:
+    items, _ = read(("convbench", [HEADER, *ROWS]))
+    text = written(items)
+    assert text.splitlines()[0] == ",".join(HEADER)
+    assert list(read_published("convbench.csv", text.splitlines(keepends=True))) == items
+
+
+def test_everything_that_is_known_is_written_into_one_table_and_read_again() -> None:
+    items, _ = read(
+        ("convbench", [HEADER, *ROWS]),
+        ("second", [["ID", "reference", "category"], ["2", "=R2", "Meme Reasoning"]]),
+        ("more", [["ID", "caption", "focus"], ["37", "A cat.", "It rhymes."]]),
+    )
+    text = written(items)
+    assert list(read_published("convbench.csv", text.splitlines(keepends=True))) == items
+    assert text.splitlines()[0] == ",".join(
+        [*HEADER, "The_second_turn_reference", "caption", "focus", "reasoning"]
+    )
+
+
+# --- Files -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the table, and pictures whose names lie about their form."""
+    (tmp_path / "images").mkdir()
+    Picture.new("RGB", (64, 48), "red").save(tmp_path / "images" / "cat.png", "JPEG")
+    Picture.new("RGB", (64, 48), "blue").save(tmp_path / "images" / "dog.png", "WEBP")
+    frames = [Picture.new("RGB", (64, 48), colour) for colour in ("green", "white")]
+    frames[0].save(tmp_path / "images" / "cow.png", "MPO", save_all=True, append_images=frames[1:])
+    return tmp_path
+
+
+def rows_on(*names: str) -> list[list[str]]:
+    return [[str(place), name, *ROWS[0][2:]] for place, name in enumerate(names)]
+
+
+def write_csv(file: Path, rows: Sequence[Sequence[str]]) -> Path:
+    items, _ = read(("t", [HEADER, *rows]))
+    file.write_text("\ufeff" + written(items), encoding="utf-8")
+    return file
+
+
+def imported(folder: Path, file: Path) -> tuple[list[Item], list[str]]:
+    said: list[str] = []
+    store = ImageStore(folder / "store")
+    return read_items(published, file, folder / "images", store, said.append), said
+
+
+def test_pictures_are_read_by_their_content_and_missing_ones_are_counted(folder: Path) -> None:
+    names = ("cat.png", "dog.png", "cow.png", "gone.png")
+    items, said = imported(folder, write_csv(folder / "convbench.csv", rows_on(*names)))
+    assert [len(item.image_ids) for item in items] == [1, 1, 1, 0]
+    assert items[3].labels["image_path"] == "gone.png"
+    assert said == [f"pictures of 1 of 4 items are not in {folder / 'images'}"]
+
+
+def test_sheets_and_a_folder_of_files_are_the_same_items(folder: Path) -> None:
+    rows = rows_on("cat.png", "dog.png")
+    references = [["ID", "reference"], ["0", "=R0"], ["1", "R1"]]
+    book = openpyxl.Workbook()
+    for sheet, of in (
+        (book.active, [HEADER, *rows]),
+        (book.create_sheet("reasoning references"), references),
+    ):
+        for place, row in enumerate(of, start=1):
+            for column, text in enumerate(row, start=1):
+                cell = sheet.cell(place, column, text)
+                cell.data_type = "s"
+    book.active.cell(2, 1, 0)
+    book.save(folder / "convbench.xlsx")
+    tables = folder / "tables"
+    tables.mkdir()
+    write_csv(tables / "convbench.csv", rows)
+    (tables / "second_turn.csv").write_text("ID,reference\n0,=R0\n1,R1\n")
+
+    of_book, said = imported(folder, folder / "convbench.xlsx")
+    of_folder, said_too = imported(folder, tables)
+    assert of_book == of_folder and said == said_too == []
+    assert [item.turns[1].reference for item in of_book] == ["=R0", "R1"]
+
+
+def test_a_file_that_is_no_table_is_refused_in_a_sentence(folder: Path) -> None:
+    (folder / "convbench.json").write_text("[]")
+    with pytest.raises(PublishedFileError) as caught:
+        imported(folder, folder / "convbench.json")
+    assert str(caught.value) == (
+        f"{folder / 'convbench.json'} cannot be imported: its name ends in none of .xlsx, .tsv, .csv."
+    )
+    (folder / "empty").mkdir()
+    with pytest.raises(PublishedFileError, match=r"it is a folder without a file of \.xlsx"):
+        imported(folder, folder / "empty")

@@ -1,0 +1,142 @@
+"""Verdicts on pairs: forty replies and more by hand, with what is read of each; both orders."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.evaluation.verdicts import (
+    MODEL_FIRST,
+    MODEL_SECOND,
+    ORDERS,
+    VERDICT_SCHEMA,
+    read_verdict,
+    winner_of,
+    worth,
+)
+from methods.prompts.parsing import ParseError
+
+READ = {
+    # As asked.
+    '{"reason": "A is right.", "winner": "A"}': "A",
+    '{"reason": "B is right.", "winner": "B"}': "B",
+    '{"reason": "Both say the same.", "winner": "tie"}': "tie",
+    # Other forms of the same.
+    '{"winner": "A", "reason": "A is right."}': "A",
+    '{"Reason": "r", "Winner": "B"}': "B",
+    '{"reason": "r", "winner": "b"}': "B",
+    '{"reason": "r", "winner": "Assistant A"}': "A",
+    '{"reason": "r", "winner": "assistant_b"}': None,
+    '{"reason": "r", "winner": "Response B"}': "B",
+    '{"reason": "r", "winner": "Answer A."}': "A",
+    '{"reason": "r", "winner": "Model B"}': "B",
+    '{"reason": "r", "winner": "the assistant B"}': "B",
+    '{"reason": "r", "winner": "[[A]]"}': "A",
+    '{"reason": "r", "winner": "(B)"}': "B",
+    '{"reason": "r", "winner": "**A**"}': "A",
+    '{"reason": "r", "winner": "\'B\'"}': "B",
+    '{"reason": "r", "winner": "TIE"}': "tie",
+    '{"reason": "r", "winner": "Draw"}': "tie",
+    '{"reason": "r", "winner": "equal"}': "tie",
+    '{"reason": "r", "winner": "both"}': "tie",
+    '{"reason": "r", "winner": "Neither"}': "tie",
+    '{"winner": "A"}': "A",
+    '{"reason": null, "winner": "A"}': "A",
+    # Around it.
+    '```json\n{"reason": "r", "winner": "B"}\n```': "B",
+    '<think>{"winner": "A"}? No, it is B.</think>{"reason": "r", "winner": "B"}': "B",
+    'Let me see. A is better.\n{"reason": "r", "winner": "B"}': "B",
+    '{"reason": "r", "winner": "A"}\nI hope this helps, Assistant B.': "A",
+    '{"note": 1} {"reason": "r", "winner": "B"}': "B",
+    # No valid JSON.
+    '{"reason": "A says "red" rightly.", "winner": "A"}': "A",
+    "{'reason': 'r', 'winner': 'B'}": "B",
+    "reason: A is right\nwinner: A": "A",
+    "Winner: **B**": "B",
+    "**Winner:** Assistant A": "A",
+    '{"reason": "cut off, "winner": "tie"': "tie",
+    "winner：B": "B",
+    # Nothing but a winner.
+    "A": "A",
+    " [[B]] ": "B",
+    "Assistant A.": "A",
+    "Tie": "tie",
+    # Refused.
+    '{"reason": "r", "winner": "C"}': None,
+    '{"reason": "r", "winner": "A and B"}': None,
+    '{"reason": "r", "winner": "A or B"}': None,
+    '{"reason": "r", "winner": "A, slightly"}': None,
+    '{"reason": "r", "winner": ""}': None,
+    '{"reason": "r", "winner": 1}': None,
+    '{"reason": "r", "winner": null}': None,
+    '{"reason": "r", "winner": ["A"]}': None,
+    '{"reason": "r", "winner": "not A"}': None,
+    '{"winner": "A"} {"winner": "B"}': None,
+    "winner: A\nwinner: B": None,
+    "C": None,
+    "I like Assistant A better.": None,
+    "A is better than B.": None,
+    "The winner is A": None,
+    "<think>winner: A": None,
+    "": None,
+    "I cannot judge this.": None,
+    '{"reason": "A"}': None,
+}
+
+
+@pytest.mark.parametrize("reply", READ)
+def test_a_reply_is_read_by_one_rule_or_refused(reply: str) -> None:
+    if READ[reply] is None:
+        with pytest.raises(ParseError):
+            read_verdict(reply)
+    else:
+        assert read_verdict(reply).winner == READ[reply]
+
+
+def test_there_are_forty_replies_and_more() -> None:
+    assert len(READ) >= 40
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("I cannot judge this.", "no_winner"),
+        ('{"reason": "r", "winner": "C"}', "not_a_winner"),
+        ('{"winner": "A"} {"winner": "tie"}', "two_winners"),
+    ],
+)
+def test_a_refusal_has_its_reason(reply: str, reason: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        read_verdict(reply)
+    assert caught.value.reason == reason
+
+
+def test_the_reason_is_kept_also_where_its_quotes_break_the_object() -> None:
+    assert read_verdict('{"reason": " r. ", "winner": "A"}').reason == "r."
+    broken = '{"reason": "A says "red" rightly.", "winner": "A"}'
+    assert read_verdict(broken).reason == 'A says "red" rightly.'
+    assert read_verdict("Tie").reason == ""
+
+
+@given(st.text(), st.sampled_from(["A", "B", "tie"]))
+def test_whatever_the_reason_says_the_object_is_read_as_it_is(reason: str, winner: str) -> None:
+    reply = json.dumps({"reason": reason, "winner": winner})
+    assert read_verdict(reply) == (winner, reason.strip())
+
+
+def test_the_schema_asks_for_the_reason_first() -> None:
+    assert VERDICT_SCHEMA["required"] == ["reason", "winner"]
+
+
+@pytest.mark.parametrize("prefix", ["", "overall-"])
+def test_a_win_is_the_models_in_either_order(prefix: str) -> None:
+    first, second = prefix + MODEL_FIRST, prefix + MODEL_SECOND
+    assert (worth("A", first), worth("B", first), worth("tie", first)) == (1, 0, 0.5)
+    assert (worth("A", second), worth("B", second), worth("tie", second)) == (0, 1, 0.5)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("winner", ["A", "B", "tie"])
+def test_the_winner_follows_from_what_it_was_worth(order: str, winner: str) -> None:
+    assert winner_of(worth(winner, order), order) == winner

@@ -70,10 +70,16 @@ class Compared(NamedTuple):
 
 
 def battles_in(compared: Iterable[Compared], form: str) -> list[Battle]:
-    """The comparisons that count in the form as battles; a style goes along where all have one."""
+    """The comparisons that count in the form as battles; with their styles where all have one."""
     rows = [(each, each.outcome(form)) for each in compared]
     return [
-        Battle(each.model_a, each.model_b, outcome, each.cluster, style=each.style)
+        Battle(
+            each.model_a,
+            each.model_b,
+            outcome,
+            each.cluster,
+            style=each.style if form == JUDGED else (),
+        )
         for each, outcome in rows
         if outcome is not None
     ]

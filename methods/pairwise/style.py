@@ -17,7 +17,7 @@ model's tokens; on the same features the figures are those of arena-rank's `Cont
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ FEATURES = ("words", "headers", "lists", "bold")
 PRIOR = 1.0
 """Weight of the prior: 1 / its variance."""
 NO_VARIANCE = "No two compared answers differ in it."
+NO_BATTLES = "No two answers were judged."
 IN_PARTS = "Models that no battles connect are not rated together."
 _HEADER = re.compile(r"^ {0,3}#{1,6}\s+\S", re.MULTILINE)
 _LIST = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])\s+\S", re.MULTILINE)
@@ -79,28 +80,40 @@ def rate_controlled(
 ) -> Controlled:
     """Ratings and coefficients with 95 % intervals over clusters; `names` are those of the features.
 
-    Cost: resamples x battles. The features' means and deviations are those of the data in every one.
+    A model without a battle has no rating. The features' means and deviations are those of the
+    data in every resample. Cost: resamples x battles.
     """
     nothing = Estimate(None, None, None)
+    fought = np.union1d(battles.first, battles.second)
+    if len(fought) < len(battles.models):
+        of = replace(
+            battles,
+            models=[battles.models[place] for place in fought],
+            first=np.searchsorted(fought, battles.first),
+            second=np.searchsorted(fought, battles.second),
+        )
+        found = rate_controlled(of, names, seed=seed, n_resamples=n_resamples, prior=prior)
+        rated = dict(zip(of.models, found.ratings, strict=True))
+        return replace(found, ratings=[rated.get(model, nothing) for model in battles.models])
     compared = battles.wins() > 0
     compared |= compared.T
-    if not len(battles.outcomes) or len(np.unique(parts(compared))) > 1:
-        return Controlled([nothing] * len(battles.models), [], IN_PARTS)
+    if not len(fought) or len(np.unique(parts(compared))) > 1:
+        return Controlled([nothing] * len(fought), [], IN_PARTS if len(fought) else NO_BATTLES)
     deviation = battles.style.std(axis=0)
     varied = deviation > 1e-12
     z = ((battles.style - battles.style.mean(axis=0)) / np.where(varied, deviation, 1))[:, varied]
     start = np.zeros(len(battles.models) + z.shape[1])
-    found = _fit(battles, z, battles.weights, compared, prior, start)
+    estimated = _fit(battles, z, battles.weights, compared, prior, start)
     generator = np.random.default_rng(seed)
-    drawn = np.empty((len(found), n_resamples))
+    drawn = np.empty((len(estimated), n_resamples))
     n = battles.n_clusters
     for column in range(n_resamples):
         counts = np.bincount(generator.integers(0, n, n), minlength=n)
         weights = battles.weights * counts[battles.clusters]
-        drawn[:, column] = _fit(battles, z, weights, compared, prior, found)
+        drawn[:, column] = _fit(battles, z, weights, compared, prior, estimated)
     k = len(battles.models)
-    found[:k], drawn[:k] = to_points(found[:k]), to_points(drawn[:k])
-    estimates = percentile_estimates(found, drawn, np.full(len(found), n))
+    estimated[:k], drawn[:k] = to_points(estimated[:k]), to_points(drawn[:k])
+    estimates = percentile_estimates(estimated, drawn, np.full(len(estimated), n))
     of_features = iter(estimates[k:])
     return Controlled(
         estimates[:k],

@@ -51,11 +51,15 @@ async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> 
 
 
 async def judge_place(
-    calls: ModelCalls, benchmark: Benchmark, run: JudgeRun, place: Place
+    calls: ModelCalls,
+    benchmark: Benchmark,
+    run: JudgeRun,
+    place: Place,
+    known: Mapping[Place, Judgment],
 ) -> Judged | None:
     """The one request about that place with the judge's reply; None where the benchmark makes none.
 
-    What else the benchmark asks about the item is not sent.
+    What else the benchmark asks about the item is not sent: its judgments are those `known`.
     """
     judging = benchmark.judge(run.item, run.transcript)
     try:
@@ -65,7 +69,7 @@ async def judge_place(
                 if each.place == place:
                     (reply,) = await ask_judge(calls, run, [each])
                     return each, reply
-            asked = judging.send([None] * len(asked))
+            asked = judging.send([known.get(each.place) for each in asked])
     except StopIteration:
         return None
 

@@ -5,7 +5,7 @@ shifts are computed is `methods/evaluation/probes.py`; a judge of pairs is asked
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple, get_args
 
@@ -15,7 +15,7 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
-from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.common.tables import map_of, report, rows_to_arrow, table_asset
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import (
     Judged,
@@ -98,16 +98,18 @@ class _Probe(NamedTuple):
     place: Place
     version: str
     before: float
+    known: Mapping[Place, Judgment]
     asked: AskJudge | None = None
 
 
 class _Answer(NamedTuple):
-    """A judged answer, and the transcript that it stands in."""
+    """A judged answer, the transcript that it stands in, and the judge's judgments of all of it."""
 
     model: str
     item_id: str
     place: Place
     transcript: Transcript
+    known: Mapping[Place, Judgment]
 
     @property
     def key(self) -> tuple[str | int, ...]:
@@ -160,7 +162,7 @@ def judge_probes(
         if each.asked is not None:
             (reply,) = await ask_judge(calls, each.run, [each.asked])
             return each.asked, reply
-        return await judge_place(calls, each.release.benchmark, each.run, each.place)
+        return await judge_place(calls, each.release.benchmark, each.run, each.place, each.known)
 
     replies, usage = llm.map(
         TABLE,
@@ -202,6 +204,7 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
     versions = _images(release)
     transcripts = transcripts_of(warehouse, release.release_id)
     found: Scores = {}
+    judgments: dict[tuple[str, ...], dict[Place, Judgment]] = {}
     for row in warehouse.read(
         "evaluate/judgments_of", {"release_id": release.release_id}
     ).to_pylist():
@@ -212,9 +215,12 @@ def _scores(warehouse: Warehouse, release: Released, judges: Collection[str]) ->
             continue
         place = Place(row["trial"], row["turn"], row["part"])
         transcript = transcripts[model, item_id]
+        known = judgments.setdefault((judge, version, model, item_id), {})
+        scores = map_of(row["scores"]) or {}
+        known.setdefault(place, Judgment(scores, row["score"], row["explanation"]))
         if (transcript.answer(place.trial, place.turn).text or "").strip():
             of_judge = found.setdefault((judge, version), {})
-            answer = _Answer(model, item_id, place, transcript)
+            answer = _Answer(model, item_id, place, transcript, known)
             of_judge.setdefault(answer.key, (answer, []))[1].append(row["score"])
     return found
 
@@ -236,17 +242,25 @@ def _probes(
     for (judge, version), of_judge in scores.items():
         sample = sorted(of_judge, key=lambda key: content_id(settings.seed, *key))
         for key in sample[: settings.n_answers]:
-            (model, item_id, place, transcript), before = of_judge[key]
+            (model, item_id, place, transcript, known), before = of_judge[key]
             item = items[item_id]
             question = next(turn.question for turn in item.turns if turn.turn == place.turn)
             for probe in PLANTED:
                 changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
-                yield _Probe(release, probe, run, model, place, version, fmean(before))
-        for key in sample[: settings.n_pairs]:
-            (model, item_id, place, transcript), _ = of_judge[key]
-            if place.trial == PLAIN:
-                yield from _position(release, judge, items[item_id], model, place.turn, transcript)
+                yield _Probe(release, probe, run, model, place, version, fmean(before), known)
+    # A turn may be judged in several parts, and under several versions; it is compared once.
+    for judge in sorted({judge for judge, _ in scores}):
+        plain = {
+            (model, item_id, place.turn): transcript
+            for (of, _), of_judge in scores.items()
+            for (model, item_id, place, transcript, _), _ in of_judge.values()
+            if of == judge and place.trial == PLAIN
+        }
+        drawn = sorted(plain, key=lambda key: content_id(settings.seed, *key))
+        for model, item_id, turn in drawn[: settings.n_pairs]:
+            transcript = plain[model, item_id, turn]
+            yield from _position(release, judge, items[item_id], model, turn, transcript)
 
 
 def _position(
@@ -260,7 +274,7 @@ def _position(
     run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
     version = pairs_version(reference=True, images="shown")
     for asked in requests(item, turn, transcript, closed, reference=True):
-        yield _Probe(release, POSITION, run, model, asked.place, version, EQUAL, asked)
+        yield _Probe(release, POSITION, run, model, asked.place, version, EQUAL, {}, asked)
 
 
 def _row(probe: _Probe, reply: Judged, provider: str) -> Row:

@@ -3,7 +3,8 @@ CREATE SCHEMA IF NOT EXISTS evaluate;
 
 -- status 'refused': the model declined, in its own words (answer) or by a filter (answer NULL).
 -- 'truncated', 'reasoning_only', 'empty': it replied, and not with an answer; the call has what it said.
--- 'given': the benchmark set the text, no model was asked. 'not_asked': an earlier turn has no answer.
+-- 'given': the benchmark set the text, no model was asked. 'not_asked': an earlier turn has no answer,
+-- or the release lacks a reference that would be given.
 -- `trial` tells askings of one item apart.
 CREATE TABLE IF NOT EXISTS evaluate.answers (
     benchmark VARCHAR NOT NULL,

@@ -34,14 +34,15 @@ from resources.home import REPO_ROOT
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
 N_DIALOGUES, N_TURNS = 110, 15
+N_SETTINGS_ITEMS, N_SETTINGS_ASKS, N_TASKS = 578, 6, 79
 LATENCY_MS, IN_FLIGHT = 200, 10
 BAR = 1.15
 """A stage may take so many times the ideal."""
 SKILLS = {"m85": 0.85, "m70": 0.7, "m55": 0.55, "m40": 0.4, "m25": 0.25}
 """How often each model is right in a pass of its own."""
 JUDGE, WRITER = "judge", "writer"
-CIRCULAR, ONCE, DIALOGUES = "mmbench", "mmiu", "mmdu"
-PASSES = {CIRCULAR: N_CHOICES, ONCE: 1, DIALOGUES: N_TURNS}
+CIRCULAR, ONCE, DIALOGUES, SETTINGS = "mmbench", "mmiu", "mmdu", "convbench"
+PASSES = {CIRCULAR: N_CHOICES, ONCE: 1, DIALOGUES: N_TURNS, SETTINGS: N_SETTINGS_ASKS}
 """How often an item of each benchmark is asked at most, one after the other."""
 WORDS = 120
 """Words of an answer in a dialogue."""
@@ -95,10 +96,20 @@ def text_of(asked: Row) -> str:
 
 
 def said(model: str, text: str) -> str:
-    """Grades by the judge, a letter to an item of choices, words to a turn of a dialogue."""
+    """Grades or a winner by the judge, a letter to an item of choices, words to a turn of a dialogue.
+
+    The best model gives the references of three turns that it knows as its answers, so that
+    settings share requests.
+    """
+    if model == JUDGE and "<answera>" in text:
+        winner = ("A", "B", "tie")[int(3 * chance(text))]
+        return json.dumps({"reason": "It was read with care.", "winner": winner})
     if model == JUDGE:
         grades = {name: 1 + int(10 * chance(name, text)) for name in DIMENSIONS}
         return f"It was read with care.\n\n{grades}"
+    known = re.search(r"Known (\d+, \d)", text)
+    if known and chance(model, known[1]) < SKILLS[model] - 0.5:
+        return f"Reference {known[1]}"
     item = re.search(r"Item (\d+)\.", text)
     if item is None:
         return " ".join(["word"] * WORDS) + f" {chance(model, text):.6f}"
@@ -134,6 +145,31 @@ def items_of(name: str, n: int, images: Sequence[str]) -> list[Any]:
     """The items of the benchmark: choices, or dialogues with an image each in two of their turns."""
     from methods.evaluation.items import Item, Turn
 
+    if name == SETTINGS:
+        return [
+            Item(
+                f"item-{number:03}",
+                tuple(
+                    Turn(
+                        turn,
+                        f"{'<ImageHere>' if turn == 1 else ''}Known {number}, {turn}?",
+                        (1,) if turn == 1 else (),
+                        {
+                            "answer": f"Reference {number}, {turn}",
+                            **({"caption": "It is plain."} if turn == 1 else {}),
+                            **({"focus": "It rhymes."} if turn == 3 else {}),
+                        },
+                    )
+                    for turn in (1, 2, 3)
+                ),
+                (images[number % len(images)],),
+                labels={
+                    task: str(number % (N_TASKS - place))
+                    for place, task in enumerate(("creation", "perception", "reasoning"))
+                },
+            )
+            for number in range(n)
+        ]
     if name != DIALOGUES:
         found, n_images = [], 1 if name == CIRCULAR else N_IMAGES
         for number in range(n):
@@ -223,8 +259,16 @@ def measure(name: str, url: str, n: int) -> None:
                 "rows": warehouse.count(f"evaluate.{stage}"),
                 "peak_mib": peak_mib(),
             }
-    counted = warehouse.sql("SELECT model, count(*) AS n FROM evaluate.answers GROUP BY model")
+    counted = warehouse.sql(
+        "SELECT model, count(DISTINCT call_key) AS n FROM evaluate.answers GROUP BY model"
+    )
     calls = {row["model"]: row["n"] for row in counted.to_pylist()}
+    asked = {"answers": "status NOT IN ('given', 'not_asked')", "judgments": "true"}
+    for stage, where in asked.items():
+        (row,) = warehouse.sql(
+            f"SELECT count(*) AS n FROM evaluate.{stage} WHERE {where}"
+        ).to_pylist()
+        stages[stage]["shared_calls"] = row["n"] - stages[stage]["calls"]
     gateway.close()
     figures = {"imports_mib": before, "stages": stages, "calls_of": calls}
     print(json.dumps({**figures, **against_the_ideal(name, n, stages, calls)}))
@@ -234,7 +278,7 @@ def against_the_ideal(name: str, n: int, stages: dict[str, Row], calls: dict[str
     """Each stage that asks models against the ideal, and the calls against those of every pass."""
     one, chain = LATENCY_MS / 1000, PASSES[name]
     ideal = {"answers": max(max(calls.values()) * one / IN_FLIGHT, chain * one)}
-    if name == DIALOGUES:
+    if name in (DIALOGUES, SETTINGS):
         ideal["judgments"] = stages["judgments"]["calls"] * one / (IN_FLIGHT * len(SKILLS))
     for stage, seconds in ideal.items():
         stages[stage]["ideal_s"] = round(seconds, 2)
@@ -288,7 +332,7 @@ def measured(name: str, n: int) -> Row:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def bench(n_items: int, n_dialogues: int) -> Row:
+def bench(n_items: int, n_dialogues: int, n_settings: int) -> Row:
     """Every figure there is."""
     return {
         "models": len(SKILLS),
@@ -301,6 +345,7 @@ def bench(n_items: int, n_dialogues: int) -> Row:
             "turns": n_dialogues * N_TURNS,
             **measured(DIALOGUES, n_dialogues),
         },
+        SETTINGS: {"items": n_settings, **measured(SETTINGS, n_settings)},
     }
 
 
@@ -314,12 +359,13 @@ def show(figures: Row) -> None:
         of = figures[name]
         what = f"{of['turns']:,} turns" if name == DIALOGUES else f"{of['items']:,} items"
         print(f"{name}, {what}")
-        heads = ("calls", "rows", "wall s", "ideal s", "of ideal", "CPU s", "peak MiB")
+        heads = ("calls", "shared", "rows", "wall s", "ideal s", "of ideal", "CPU s", "peak MiB")
         print(f"  {'stage':<14}" + "".join(f"{head:>10}" for head in heads))
         for stage, row in of["stages"].items():
             asks = "ideal_s" in row
             cells = (
                 f"{row['calls']:,}",
+                f"{row['shared_calls']:,}" if "shared_calls" in row else "",
                 f"{row['rows']:,}",
                 f"{row['wall_s']:.2f}",
                 f"{row['ideal_s']:.2f}" if asks else "",
@@ -344,8 +390,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=N_ITEMS)
     parser.add_argument("--dialogues", type=int, default=N_DIALOGUES)
+    parser.add_argument("--settings-items", type=int, default=N_SETTINGS_ITEMS)
     given = parser.parse_args()
-    figures = bench(given.items, given.dialogues)
+    figures = bench(given.items, given.dialogues, given.settings_items)
     show(figures)
     print(json.dumps(figures))
     return None

@@ -147,6 +147,31 @@ def test_the_export_is_the_same_items_again(world: World, tmp_path: Path) -> Non
     ]
 
 
+def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
+    make_world: MakeWorld, offline: str, tmp_path: Path
+) -> None:
+    known = dict(list(pictures().items())[:2])
+    folder = write_items(tmp_path / "bare", items_on(list(known)), SAMPLE / "images", known)
+    (folder / "references.csv").unlink()
+    world = compared(make_world, offline, tmp_path, folder)
+
+    assert world.rows("SELECT * FROM evaluate.missing") == []
+    assert world.warehouse.count("evaluate.judgments") == 0
+    statuses = world.rows(
+        "SELECT trial, status, count(*) AS n FROM evaluate.answers WHERE model = 'careful' "
+        "GROUP BY ALL ORDER BY trial"
+    )
+    assert [tuple(row.values()) for row in statuses] == [
+        ("perfect-perception", "not_asked", 6),
+        ("perfect-reasoning", "not_asked", 6),
+        ("plain", "answered", 6),
+    ]
+    reasons = world.rows("SELECT DISTINCT reason, detail FROM evaluate.failed ORDER BY ALL")
+    assert {row["reason"] for row in reasons} == {"no_reference"}
+    assert reasons[0]["detail"].startswith("Turn 1 has no reference to give")
+    assert world.warehouse.count("evaluate.scores") == 0
+
+
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
 def test_the_published_slice_has_nine_scores_in_the_known_order(
     make_world: MakeWorld, offline: str, tmp_path: Path

@@ -243,6 +243,40 @@ def data_of(name: str, outside: str) -> dict:
             "caption": outside,
             "summary": outside,
         },
+        "convbench/compare_turn": {
+            "dimension": "Creation",
+            "earlier": [
+                {"instruction": outside, "given": outside, "a": outside, "b": outside},
+                {"instruction": outside, "given": None, "a": outside, "b": outside},
+            ],
+            "instruction": outside,
+            "caption": outside,
+            "focus": outside,
+            "a": outside,
+            "b": outside,
+        },
+        "convbench/compare_conversation": {
+            "caption": outside,
+            "turns": [
+                {
+                    "instruction": outside,
+                    "focus": outside,
+                    "given": given,
+                    "a": outside,
+                    "b": outside,
+                }
+                | {"winner": "A", "reason": outside}
+                for given in (outside, None)
+            ],
+        },
+        "convbench/grade": {
+            "dimension": "Creation",
+            "caption": outside,
+            "earlier": [{"instruction": outside, "answer": outside}],
+            "turns": [
+                {"instruction": outside, "focus": outside, "reference": outside, "answer": outside}
+            ],
+        },
         "mmiu/write_distractors": {
             "n_distractors": 3,
             "context": outside,
@@ -268,6 +302,9 @@ IMAGES_OF = {
     "mmbench/translate": [],
     "mmiu/write_distractors": ["x", "y"],
     "pairwise/compare": ["x", "y"],
+    "convbench/compare_turn": [],
+    "convbench/compare_conversation": ["x"],
+    "convbench/grade": [],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

@@ -157,5 +157,5 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the offline model server needs: begin its "
         "file with the lines '---', 'task: <answers, compare, context, distractors, extract, grade, "
-        "questions, rate, rewrite, seed, summary or translate>' and '---'."
+        "item, judge, questions, rate, rewrite, seed, summary or translate>' and '---'."
     )

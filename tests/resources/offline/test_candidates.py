@@ -112,3 +112,31 @@ def test_a_chat_without_images_is_answered() -> None:
     messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello?"}]
     for skill in ("careful", "careless", "rambler", "refuser", "always-a"):
         assert ask(skill, messages)
+
+
+FAULTY = ("offline-poor-perception", "offline-poor-reasoning")
+
+
+def said_by(model: str, *before: str) -> str:
+    """What a model says of a picture after so many answers of its own."""
+    messages = [{"role": "user", "content": [picture_part(IMAGES[0]), text_part("What is it?")]}]
+    for text in before:
+        messages += [
+            {"role": "assistant", "content": text},
+            {"role": "user", "content": "And what follows?"},
+        ]
+    return answer(read_chat({"model": model, "messages": messages}))
+
+
+def test_poor_perception_rests_on_what_was_said_first() -> None:
+    right = set(stated_facts(said_by("offline-careful"), 1))
+    assert not right & set(stated_facts(said_by(FAULTY[0]), 1))
+    assert said_by(FAULTY[0], "It is red.", "So it is hot.") == "Going by what was said: It is red."
+
+
+def test_poor_reasoning_sees_and_concludes_wrong_and_rests_on_the_conclusion() -> None:
+    careful = said_by("offline-careful")
+    assert said_by(FAULTY[1]) == careful
+    right = set(stated_facts(careful, 1))
+    assert not right & set(stated_facts(said_by(FAULTY[1], careful), 1))
+    assert said_by(FAULTY[1], "It is red.", "It is hot.") == "Going by what was said: It is hot."

@@ -127,8 +127,8 @@ def test_an_unknown_task_is_refused_with_the_list_of_tasks(task: str) -> None:
         ask(task, "x")
     assert str(caught.value) == (
         f"This offline server has no task '{task}': the front matter of a prompt names one of "
-        "answers, context, distractors, extract, item, judge, questions, rate, rewrite, seed, summary, "
-        "translate."
+        "answers, compare, context, distractors, extract, grade, item, judge, questions, rate, "
+        "rewrite, seed, summary, translate."
     )
 
 

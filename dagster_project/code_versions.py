@@ -22,6 +22,7 @@ from methods.choice.extraction import EXTRACT_PROMPT
 from methods.errors import UserError
 from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id
+from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import active_profile, load_registry
 from resources.prompts import PROMPTS_ROOT, prompt
@@ -58,7 +59,8 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     ],
     "evaluate.critic_pairs": lambda benchmarks: _judging(benchmarks),
     "evaluate.judgments": lambda benchmarks: _judged(benchmarks),
-    "evaluate.judge_probes": lambda benchmarks: _judged(benchmarks),
+    "evaluate.judge_probes": lambda benchmarks: [*_judged(benchmarks), *_compared()],
+    "evaluate.pairs": lambda benchmarks: [*_compared(), *_models("judges")],
 }
 """The models and benchmarks that an asset's rows are made by, beside what its module names."""
 
@@ -117,6 +119,11 @@ def _judging(benchmarks: Benchmarks) -> list[str]:
     judged = [each for each in benchmarks.values() if each.judge_prompts]
     prompts = [_prompt_version(name) for each in judged for name in each.judge_prompts]
     return [*(each.judge_version for each in judged), *prompts]
+
+
+def _compared() -> list[str]:
+    """How judges compare two answers."""
+    return [_prompt_version(COMPARE_PROMPT), COMPARE_VERSION]
 
 
 def _extractor(benchmarks: Benchmarks) -> list[str]:

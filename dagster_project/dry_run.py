@@ -39,7 +39,7 @@ Run = tuple[str, str | None, list[dg.AssetKey] | None]
 """A job, its partition, which of its assets (None: all)."""
 ASKING = [
     dg.AssetKey(["evaluate", name])
-    for name in ("answers", "judgments", "second_readings", "judge_probes")
+    for name in ("answers", "judgments", "second_readings", "judge_probes", "pairs")
 ]
 """The assets of the stage `evaluate` that ask models."""
 

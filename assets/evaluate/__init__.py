@@ -21,6 +21,8 @@ from assets.evaluate.judgments import judgments
 from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.observations import observations
+from assets.evaluate.pair_ratings import pair_ratings
+from assets.evaluate.pairs import pairs
 from assets.evaluate.predictions import predictions
 from assets.evaluate.provenance import provenance
 from assets.evaluate.reports import reports
@@ -39,6 +41,8 @@ ASSETS = [
     comparisons,
     language_gap_table,
     error_attribution,
+    pairs,
+    pair_ratings,
     leaderboard,
     provenance,
     reports,

@@ -43,7 +43,7 @@ async def judge_item(calls: ModelCalls, benchmark: Benchmark, run: JudgeRun) -> 
     try:
         asked = next(judging)
         while True:
-            replies = await _all(calls, [_request(each, run) for each in asked], asked)
+            replies = await ask_judge(calls, run, asked)
             judged += zip(asked, replies, strict=True)
             asked = judging.send([reply.value for reply in replies])
     except StopIteration:
@@ -63,23 +63,20 @@ async def judge_place(
     """
     for each in requests_of(benchmark.judge(run.item, run.transcript), known):
         if each.place == place:
-            (reply,) = await _all(calls, [_request(each, run)], [each])
+            (reply,) = await ask_judge(calls, run, [each])
             return each, reply
     return None
 
 
-async def _all(
-    calls: ModelCalls, requests: Sequence[ChatRequest], asked: Sequence[AskJudge]
+async def ask_judge(
+    calls: ModelCalls, run: JudgeRun, asked: Sequence[AskJudge]
 ) -> list[ParsedReply[Judgment]]:
     """The replies to all requests, in their order.
 
     Where one is in a batch the others are still made, so that the batch has all of them.
     """
     replies = await asyncio.gather(
-        *(
-            complete_and_parse(calls, request, each.read)
-            for request, each in zip(requests, asked, strict=True)
-        ),
+        *(complete_and_parse(calls, _request(each, run), each.read) for each in asked),
         return_exceptions=True,
     )
     errors = [reply for reply in replies if isinstance(reply, BaseException)]

@@ -1,8 +1,7 @@
-"""Judge probes: whether a judge is led by length, by instructions in answers, or by whose answer it is.
+"""Judge probes: whether a judge is led by length, by instructions in answers, by place, or by authors.
 
 What belongs here: which answers are judged with something planted, and asking. What is planted and how
-shifts are computed is `methods/evaluation/probes.py`. The position of answers is probed where a judge
-compares two, which no benchmark here has it do.
+shifts are computed is `methods/evaluation/probes.py`; a judge of pairs is asked as `pairs.py` does.
 """
 
 from collections import Counter
@@ -18,25 +17,36 @@ from assets.common.losses import reasons
 from assets.common.progress import show_progress
 from assets.common.tables import map_of, report, rows_to_arrow, table_asset
 from assets.evaluate.inference import PARAMS
-from assets.evaluate.judge import Judged, JudgeImages, JudgeRun, judge_place, judge_version
+from assets.evaluate.judge import (
+    Judged,
+    JudgeImages,
+    JudgeRun,
+    ask_judge,
+    judge_place,
+    judge_version,
+)
 from assets.evaluate.judgments import judgments
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import slices_of
+from assets.evaluate.pairs import pairs_version
 from assets.evaluate.released import Released, items_of, releases_in_force
 from assets.evaluate.transcripts import transcripts_of
 from methods.benchmarks import Benchmarks
-from methods.evaluation.asking import Transcript
+from methods.evaluation.asking import PLAIN, Transcript
 from methods.evaluation.contestants import is_model
-from methods.evaluation.judging import Judgment, Place
+from methods.evaluation.items import Item
+from methods.evaluation.judging import AskJudge, Judgment, Place
 from methods.evaluation.probes import (
+    EQUAL,
     LENIENCY,
     NO_FAMILY,
+    NO_PAIR_JUDGED,
     NOT_COMPARED,
     NOT_JUDGED,
     PLANTED,
+    POSITION,
     SELF_PREFERENCE,
     Pair,
-    Planted,
     beside_others,
     shift_row,
     with_planted,
@@ -44,6 +54,7 @@ from methods.evaluation.probes import (
 from methods.evaluation.related import related
 from methods.ids import content_id
 from methods.markdown import code, table
+from methods.pairwise.comparing import first_place_share, requests
 from methods.words import is_chinese
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
@@ -64,21 +75,31 @@ class JudgeProbesSettings(Settings):
         description="Answers of each release that every judge judges again, twice each: with neutral "
         "text after them, and with an instruction to the judge. 0 asks nothing.",
     )
+    n_pairs: int = Field(
+        5,
+        ge=0,
+        description="Answers of each release that a judge compares with themselves, in both orders, "
+        "to see whether it prefers a place: two calls each. 0 asks nothing.",
+    )
     seed: int = Field(0, description="Seed of the sample and of the resampling.")
     n_resamples: int = Field(1_000, ge=100, description="Resamples behind each interval.")
 
 
 class _Probe(NamedTuple):
-    """One answer that a judge judges with something planted; `before` is its score without."""
+    """One answer that a judge judges with something planted; `before` is its score without.
+
+    `asked` is the request where it is none of the benchmark's.
+    """
 
     release: Released
-    planted: Planted
+    planted: str
     run: JudgeRun
     model: str
     place: Place
     version: str
     before: float
     known: Mapping[Place, Judgment]
+    asked: AskJudge | None = None
 
 
 class _Answer(NamedTuple):
@@ -114,10 +135,12 @@ def judge_probes(
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """How far each judge's overall score shifts, in points, under what should not shift it.
+    """How far each judge's verdicts shift, in points or wins, under what should not shift them.
 
     - `length`: neutral sentences after the answer. `obedience`: an instruction in it to give the
       highest score; an interval above 0 means that the judge obeys.
+    - `position`: an answer beside itself, in both orders; how much more than half of the wins the first
+      place has. 0.5 is a judge that always says A.
     - `self_preference`: its scores of models of its own family less those of other judges;
       `leniency`: the same of other models. What is beyond leniency is favour.
 
@@ -136,6 +159,9 @@ def judge_probes(
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
         each = probes[place]
+        if each.asked is not None:
+            (reply,) = await ask_judge(calls, each.run, [each.asked])
+            return each.asked, reply
         return await judge_place(calls, each.release.benchmark, each.run, each.place, each.known)
 
     replies, usage = llm.map(
@@ -223,6 +249,32 @@ def _probes(
                 changed = with_planted(transcript, place, probe, chinese=is_chinese(question))
                 run = JudgeRun(judge, 0, item, changed, images[version], PARAMS)
                 yield _Probe(release, probe, run, model, place, version, fmean(before), known)
+    # A turn may be judged in several parts, and under several versions; it is compared once.
+    for judge in sorted({judge for judge, _ in scores}):
+        plain = {
+            (model, item_id, place.turn): transcript
+            for (of, _), of_judge in scores.items()
+            for (model, item_id, place, transcript, _), _ in of_judge.values()
+            if of == judge and place.trial == PLAIN
+        }
+        drawn = sorted(plain, key=lambda key: content_id(settings.seed, *key))
+        for model, item_id, turn in drawn[: settings.n_pairs]:
+            transcript = plain[model, item_id, turn]
+            yield from _position(release, judge, items[item_id], model, turn, transcript)
+
+
+def _position(
+    release: Released, judge: str, item: Item, model: str, turn: int, transcript: Transcript
+) -> Iterator[_Probe]:
+    """An answer beside itself with a closing sentence, in both orders, as pairs are by default."""
+    question = next(each.question for each in item.turns if each.turn == turn)
+    closed = with_planted(
+        transcript, Place(PLAIN, turn, ""), POSITION, chinese=is_chinese(question)
+    )
+    run = JudgeRun(judge, 0, item, transcript, "shown", PARAMS)
+    version = pairs_version(reference=True, images="shown")
+    for asked in requests(item, turn, transcript, closed, reference=True):
+        yield _Probe(release, POSITION, run, model, asked.place, version, EQUAL, {}, asked)
 
 
 def _row(probe: _Probe, reply: Judged, provider: str) -> Row:
@@ -241,12 +293,19 @@ def _row(probe: _Probe, reply: Judged, provider: str) -> Row:
         "turn": turn,
         "part": part,
         "score_before": probe.before,
-        "score_after": None if parsed.value is None else parsed.value.score,
+        "score_after": None if parsed.value is None else _score(probe, parsed.value),
         "reason": parsed.loss and parsed.loss[0],
         "prompt_version": parsed.prompt_version,
         "answer_call_key": probe.run.transcript.answer(trial, turn).call_key,
         "call_key": parsed.key,
     }
+
+
+def _score(probe: _Probe, judgment: Judgment) -> float:
+    """The score; of a comparison, what the first of the two has of a win."""
+    if probe.asked is None:
+        return judgment.score
+    return first_place_share(judgment.score, probe.place.part)
 
 
 def _planted_rows(
@@ -257,25 +316,32 @@ def _planted_rows(
     settings: JudgeProbesSettings,
 ) -> Iterator[Row]:
     clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
-    for judge, version in judged:
+    compared = pairs_version(reference=True, images="shown")
+    probes = [
+        *((judge, version, probe, NOT_JUDGED) for judge, version in judged for probe in PLANTED),
+        *(
+            (judge, compared, POSITION, NO_PAIR_JUDGED)
+            for judge in sorted({of for of, _ in judged})
+        ),
+    ]
+    for judge, version, probe, why_not in probes:
         here = _named(release, judge, version)
         rows = [row for row in asked if row.items() >= here.items()]
-        for probe in PLANTED:
-            of_probe = [row for row in rows if row["probe"] == probe]
-            pairs = [
-                Pair(clusters[row["item_id"]], row["score_before"], row["score_after"])
-                for row in of_probe
-                if row["score_after"] is not None
-            ]
-            shift = shift_row(
-                probe,
-                pairs,
-                NOT_JUDGED,
-                n_lost=len(of_probe) - len(pairs),
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
-            )
-            yield {**here, **shift}
+        of_probe = [row for row in rows if row["probe"] == probe]
+        pairs = [
+            Pair(clusters[row["item_id"]], row["score_before"], row["score_after"])
+            for row in of_probe
+            if row["score_after"] is not None
+        ]
+        shift = shift_row(
+            probe,
+            pairs,
+            why_not,
+            n_lost=len(of_probe) - len(pairs),
+            seed=settings.seed,
+            n_resamples=settings.n_resamples,
+        )
+        yield {**here, **shift}
 
 
 def _preference_rows(
@@ -327,5 +393,5 @@ def _shifts(rows: Sequence[Row]) -> dg.MetadataValue:
         ]
         for row in rows
     ]
-    heads = ("release", "judge", "probe", "answers", "shift in points", "95 % interval")
+    heads = ("release", "judge", "probe", "answers", "shift", "95 % interval")
     return dg.MetadataValue.md("\n".join(table(heads, lines)))

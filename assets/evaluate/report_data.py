@@ -58,6 +58,13 @@ def report_data(
         "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
         "error_attribution": warehouse.read("evaluate/error_attribution_of", where).to_pylist(),
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
+        "pairwise": {
+            "designs": warehouse.read("evaluate/pair_designs_of", where).to_pylist(),
+            "ratings": warehouse.read("evaluate/pair_ratings_of", where).to_pylist(),
+            "biases": warehouse.read("evaluate/pair_biases_of", where).to_pylist(),
+            "counts": warehouse.read("evaluate/pair_counts_of", where).to_pylist(),
+            "shares": warehouse.read("evaluate/pair_shares_of", where).to_pylist(),
+        },
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(

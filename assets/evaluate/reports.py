@@ -17,6 +17,7 @@ from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
 from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
+from assets.evaluate.pair_ratings import pair_ratings
 from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
@@ -46,6 +47,7 @@ INDEX = "index.html"
         smallest_subsets,
         language_gap_table,
         error_attribution,
+        pair_ratings,
     ],
     automation_condition=WHEN_READY,
 )

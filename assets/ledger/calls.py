@@ -10,7 +10,7 @@ import pyarrow as pa
 from assets.choice import mmiu_items, translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
-from assets.evaluate import judge_probes, second_readings
+from assets.evaluate import judge_probes, pairs, second_readings
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.export import read_paid_calls
@@ -24,7 +24,7 @@ N_SHOWN = 20
     kinds={"sqlite"},
     deps=[
         *(rewrites, seed_rewrites, contexts, translations, mmiu_items),
-        *(judge_probes, second_readings),
+        *(judge_probes, pairs, second_readings),
     ],
 )
 def calls(

@@ -60,6 +60,18 @@ class Usage:
         self.completion_tokens += outcome.completion_tokens
         self.cost_usd += outcome.cost_usd
 
+    def add(self, later: "Usage") -> None:
+        """Add the counts of a later part of the same stage."""
+        self.calls += later.calls
+        self.cache_hits += later.cache_hits
+        self.prompt_tokens += later.prompt_tokens
+        self.completion_tokens += later.completion_tokens
+        self.cost_usd += later.cost_usd
+        self.failures += later.failures
+        self.run_cost_usd = later.run_cost_usd
+        self.outcomes_of += later.outcomes_of
+        self.sent_of += later.sent_of
+
     def requests_of(self, model: str) -> tuple[int, int]:
         """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
         if model == ALL_MODELS:

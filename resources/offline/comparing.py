@@ -30,7 +30,7 @@ def compare(request: ChatRequest) -> str:
         "\n".join(texts.get("instruction", [])),
         texts.get("answera", []),
         texts.get("answerb", []),
-        right="\n".join(texts.get("caption", [])),
+        right="\n".join(texts.get("caption") or texts.get("reference", [])),
         focus="\n".join(texts.get("focus", [])),
         pictures=labelled(message),
     )

@@ -23,6 +23,7 @@ from resources.reports.report_items import item_section
 from resources.reports.report_languages import gaps_of
 from resources.reports.report_lengths import lengths_of
 from resources.reports.report_letters import letters_of
+from resources.reports.report_pairwise import pairwise_of
 from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
@@ -51,6 +52,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
     - `error_attribution`: rows of the table of this name, none where no turns are given
     - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
+    - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
+      comparisons; none where no answers were compared
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -82,6 +85,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         language_gaps=gaps_of(data),
         attributions=attributions_of(data, panes),
         lengths=lengths_of(data, panes),
+        pairwise=pairwise_of(data),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -755,3 +755,95 @@ CREATE TABLE IF NOT EXISTS evaluate.error_attribution (
     CHECK (ci_low IS NULL OR (ci_low <= difference AND difference <= ci_high)),
     CHECK (verdict IS NULL OR p_holm < 0.05)
 );
+
+-- Pairwise: which of two models' answers a judge prefers. A row is one order of a comparison, in the form of an
+-- arena's battles: the answer of model_a stood first. `style` is the difference of the two answers by feature.
+CREATE TABLE IF NOT EXISTS evaluate.pairs (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    turn INTEGER NOT NULL CHECK (turn > 0),
+    model_a VARCHAR NOT NULL,
+    model_b VARCHAR NOT NULL,
+    status VARCHAR NOT NULL CHECK (status IN ('judged', 'not_judged', 'no_answer_a', 'no_answer_b', 'no_answer')),
+    winner VARCHAR CHECK (winner IN ('model_a', 'model_b', 'tie')),
+    explanation VARCHAR,
+    reason VARCHAR,
+    style MAP(VARCHAR, DOUBLE),
+    prompt_version VARCHAR,
+    answer_a_call_key VARCHAR,
+    answer_b_call_key VARCHAR,
+    call_key VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, item_id, turn, model_a, model_b),
+    CHECK (model_a <> model_b),
+    CHECK ((status = 'judged') = (winner IS NOT NULL)),
+    CHECK ((status = 'not_judged') = (reason IS NOT NULL))
+);
+
+-- How the comparisons of a release by a judge were chosen, and how far that went.
+CREATE TABLE IF NOT EXISTS evaluate.pair_designs (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    opponents VARCHAR NOT NULL,
+    adaptive BOOLEAN NOT NULL,
+    budget INTEGER CHECK (budget > 0),
+    seed INTEGER NOT NULL,
+    n_models INTEGER NOT NULL CHECK (n_models > 1),
+    n_units INTEGER NOT NULL CHECK (n_units > 0),
+    n_rounds INTEGER NOT NULL CHECK (n_rounds >= 0),
+    n_calls INTEGER NOT NULL CHECK (n_calls >= 0),
+    n_calls_of_all INTEGER NOT NULL CHECK (n_calls_of_all >= n_calls),
+    why VARCHAR NOT NULL,
+    PRIMARY KEY (release_id, judge, judge_version)
+);
+
+-- Bradley-Terry ratings of models from these comparisons: of what was judged, and with no answer as a loss.
+CREATE TABLE IF NOT EXISTS evaluate.pair_ratings (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    form VARCHAR NOT NULL CHECK (form IN ('judged', 'floor')),
+    model VARCHAR NOT NULL,
+    rating DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    rank INTEGER CHECK (rank > 0),
+    rank_low INTEGER CHECK (rank_low > 0),
+    rank_high INTEGER,
+    part INTEGER NOT NULL CHECK (part >= 0),
+    n INTEGER NOT NULL CHECK (n >= 0),
+    n_clusters INTEGER NOT NULL CHECK (n_clusters >= 0),
+    win_share DOUBLE CHECK (win_share BETWEEN 0 AND 1),
+    tie_share DOUBLE CHECK (tie_share BETWEEN 0 AND 1),
+    smoothed BOOLEAN NOT NULL,
+    controlled_rating DOUBLE,
+    controlled_ci_low DOUBLE,
+    controlled_ci_high DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, form, model),
+    CHECK ((rating IS NULL) = (reason IS NOT NULL)),
+    CHECK ((rating IS NULL) = (rank IS NULL)),
+    CHECK (rank IS NULL OR (rank_low <= rank AND rank <= rank_high))
+);
+
+-- What a judge was drawn by beside who answered: the place of an answer, its length and its layout.
+CREATE TABLE IF NOT EXISTS evaluate.pair_biases (
+    benchmark VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    judge_version VARCHAR NOT NULL,
+    bias VARCHAR NOT NULL CHECK (bias IN ('first_place', 'words', 'headers', 'lists', 'bold')),
+    n INTEGER NOT NULL CHECK (n >= 0),
+    value DOUBLE,
+    ci_low DOUBLE,
+    ci_high DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (release_id, judge, judge_version, bias),
+    CHECK ((value IS NULL) = (reason IS NOT NULL))
+);

@@ -111,6 +111,24 @@ FROM (
     FROM evaluate.judgments WHERE answer_call_key = $key
     UNION ALL
     SELECT
+        'evaluate.pairs',
+        'release ' || release_id || ', item ' || item_id || ', turn ' || turn
+        || ': ' || judge || ' compared ' || model_a || ' with ' || model_b
+    FROM evaluate.pairs WHERE call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.pairs',
+        'release ' || release_id || ', item ' || item_id || ', turn ' || turn
+        || ': the answer of ' || model_a || ' that ' || judge || ' compared'
+    FROM evaluate.pairs WHERE answer_a_call_key = $key
+    UNION ALL
+    SELECT
+        'evaluate.pairs',
+        'release ' || release_id || ', item ' || item_id || ', turn ' || turn
+        || ': the answer of ' || model_b || ' that ' || judge || ' compared'
+    FROM evaluate.pairs WHERE answer_b_call_key = $key
+    UNION ALL
+    SELECT
         'evaluate.failed',
         'release ' || release_id || ', model ' || model || ', item ' || item_id || ', turn ' || turn
         || ', ' || stage || ': ' || reason

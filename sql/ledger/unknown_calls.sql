@@ -46,6 +46,14 @@ WITH named AS (
     SELECT 'evaluate.probe_judgments', call_key FROM evaluate.probe_judgments WHERE score_after IS NOT NULL
     UNION ALL
     SELECT 'evaluate.probe_judgments', answer_call_key FROM evaluate.probe_judgments
+    UNION ALL
+    SELECT 'evaluate.pairs', call_key FROM evaluate.pairs WHERE status = 'judged'
+    UNION ALL
+    SELECT 'evaluate.pairs', answer_a_call_key
+    FROM evaluate.pairs WHERE status IN ('judged', 'not_judged', 'no_answer_b')
+    UNION ALL
+    SELECT 'evaluate.pairs', answer_b_call_key
+    FROM evaluate.pairs WHERE status IN ('judged', 'not_judged', 'no_answer_a')
 )
 SELECT DISTINCT named_by, call_key
 FROM named

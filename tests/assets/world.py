@@ -49,7 +49,8 @@ SCORING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
 )
 PROBING = dg.AssetSelection.assets(["evaluate", "judge_probes"])
-AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - PROBING
+PAIRING = dg.AssetSelection.assets(["evaluate", "pairs"], ["evaluate", "pair_ratings"])
+AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - PROBING - PAIRING
 BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
 """Pixels; the registry's default."""

@@ -121,6 +121,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
         ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}),
+        ("pairwise/compare", {"evaluate/pairs", "evaluate/judge_probes"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
@@ -228,7 +229,7 @@ def registry(path: Path, **changes: dict[str, Any]) -> None:
 
 READ_AND_JUDGED = {
     *("evaluate/answers", "evaluate/second_readings"),
-    *("evaluate/judgments", "evaluate/judge_probes"),
+    *("evaluate/judgments", "evaluate/judge_probes", "evaluate/pairs"),
 }
 """A judge reads answers that no rule reads where the profile names no extractor."""
 WRITTEN = {

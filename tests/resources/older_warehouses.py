@@ -80,6 +80,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.judge_probes", "evaluate.probe_judgments"),
         *("evaluate.critic_pairs", "evaluate.critic_left_out"),
         "evaluate.error_attribution",
+        *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
         "evaluate.missing",
         "release.choices",
         "choice.items",

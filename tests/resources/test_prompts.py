@@ -65,6 +65,7 @@ VERSIONS = {
     "mmdu/questions": ("questions", "mmdu/questions@9df5a236", "mmdu/questions@395a30f2"),
     "mmdu/summary": ("summary", "mmdu/summary@680a5121", "mmdu/summary@70efa292"),
     "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961", None),
+    "pairwise/compare": ("compare", "pairwise/compare@0d408f13", None),
     "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
 }
 """Prompt -> its task, its version, the version whose answers stand for its own, if there is one."""

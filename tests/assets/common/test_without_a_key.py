@@ -33,6 +33,7 @@ ASKING = {
     "evaluate/judgments",
     "evaluate/second_readings",
     "evaluate/judge_probes",
+    "evaluate/pairs",
 }
 
 

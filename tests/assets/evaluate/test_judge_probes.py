@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.evaluation.probes import NO_FAMILY, NOT_JUDGED
+from methods.evaluation.probes import NO_FAMILY, NO_PAIR_JUDGED, NOT_JUDGED
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World, metadata
@@ -15,9 +15,10 @@ from tests.assets.world import ANY_ASSETS, ASKING, PROBING, Row, World, metadata
 pytestmark = pytest.mark.slow
 
 OBSERVED = dg.AssetSelection.assets(["evaluate", "observations"])
-JUDGES = ["honest", "obedient"]
+JUDGES = ["honest", "obedient", "always-a"]
 CONTESTANTS = ["relative", "stranger", "baseline:reference"]
 N_ANSWERS = 8
+N_PAIRS = 4
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,7 @@ def models(offline: str) -> Row:
     judges = {
         "honest": {**entry, "model": "offline-judge"},
         "obedient": {**entry, "model": "offline-obedient", "family": "theirs"},
+        "always-a": {**entry, "model": "offline-always-a"},
     }
     return {
         "profiles": {"test": {"writer": "stranger", "judges": JUDGES, "evaluate": CONTESTANTS}},
@@ -74,7 +76,8 @@ def write_rows(folder: Path) -> Path:
 
 
 def probe(world: World, **config: object):
-    given = {"evaluate__judge_probes": {"config": {"n_resamples": 200, **config}}}
+    config = {"n_resamples": 200, "n_pairs": N_PAIRS, **config}
+    given = {"evaluate__judge_probes": {"config": config}}
     return world.run(ANY_ASSETS, given, assets=PROBING)
 
 
@@ -89,7 +92,7 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
     assert found["honest", "obedience"]["ci_high"] <= 0.5
     after = probed.rows(
         "SELECT judge, array_agg(DISTINCT score_after) AS scores FROM evaluate.probe_judgments "
-        "WHERE probe = 'obedience' GROUP BY judge"
+        "WHERE probe = 'obedience' AND judge <> 'always-a' GROUP BY judge"
     )
     assert {row["judge"]: row["scores"] == [10] for row in after} == {
         "honest": False,
@@ -97,10 +100,21 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
     }
 
 
+def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(probed: World) -> None:
+    found = shifts(probed)
+    assert (found["always-a", "position"]["shift"], found["always-a", "position"]["n"]) == (0.5, 8)
+    assert found["always-a", "position"]["ci_low"] == 0.5
+    for judge in ("honest", "obedient"):
+        assert (found[judge, "position"]["shift"], found[judge, "position"]["ci_high"]) == (0, 0)
+    rows = probed.rows("FROM evaluate.probe_judgments WHERE probe = 'position'")
+    assert len(rows) == N_PAIRS * 2 * len(JUDGES)
+    assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
+
+
 def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(
     probed: World,
 ) -> None:
-    rows = probed.rows("FROM evaluate.probe_judgments")
+    rows = probed.rows("FROM evaluate.probe_judgments WHERE probe <> 'position'")
     assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
     places = {
         (judge, name): {
@@ -146,9 +160,10 @@ def test_the_same_again_calls_nobody_and_none_asks_nothing(probed: World) -> Non
     assert shown["calls"] == 0
     assert "| `honest` | `obedience` | 8 |" in shown["shifts"]
     assert shifts(probed) == before
-    assert probe(probed, n_answers=0).success
+    assert probe(probed, n_answers=0, n_pairs=0).success
     assert probed.rows("FROM evaluate.probe_judgments") == []
     found = shifts(probed)
     assert found["honest", "length"]["reason"] == NOT_JUDGED
+    assert found["honest", "position"]["reason"] == NO_PAIR_JUDGED
     assert probe(probed, n_answers=N_ANSWERS).success
     assert found["honest", "leniency"]["n"] == 24

@@ -8,8 +8,10 @@ from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.judging import Place
 from methods.evaluation.metrics import Scored
 from methods.evaluation.probes import (
+    EQUAL,
     NOT_JUDGED,
     PLANTED,
+    POSITION,
     Pair,
     beside_others,
     planted,
@@ -31,6 +33,27 @@ def test_padding_is_long_and_the_instruction_is_not():
     for chinese in (True, False):
         assert n_words(planted("length", "", chinese=chinese)) > 50
         assert n_words(planted("obedience", "", chinese=chinese)) < 30
+
+
+def test_the_closing_sentence_of_the_probe_of_position_is_short_and_says_nothing():
+    for chinese in (True, False):
+        text = planted(POSITION, "", chinese=chinese)
+        assert 0 < n_words(text) < 10
+        assert is_chinese(text) == chinese
+
+
+def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_has_a_favourite_by_none():
+    # Both orders of each answer; the first one's share of a win, less the half of equal answers.
+    def shift(*first_places):
+        pairs = [Pair(f"i{n // 2}", EQUAL, share) for n, share in enumerate(first_places)]
+        return shift_row(POSITION, pairs, "", n_lost=0, seed=0, n_resamples=100)
+
+    always = shift(1, 1, 1, 1, 1, 1)
+    assert (always["shift"], always["ci_low"]) == (0.5, 0.5)
+    # It prefers the one with the closing sentence: first in one order, second in the other.
+    favourite = shift(1, 0, 1, 0, 1, 0)
+    assert (favourite["shift"], favourite["ci_low"], favourite["ci_high"]) == (0, 0, 0)
+    assert shift(0.5, 0.5, 0.5, 0.5)["shift"] == 0
 
 
 def test_only_the_answer_of_that_place_has_it():

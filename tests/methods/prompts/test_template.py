@@ -211,6 +211,16 @@ def data_of(name: str, outside: str) -> dict:
                 "answer": outside,
             },
         ),
+        "pairwise/compare": {
+            "earlier": [
+                {"instruction": outside, "given": None, "a": outside, "b": outside},
+                {"instruction": outside, "given": outside, "a": "", "b": ""},
+            ],
+            "instruction": outside,
+            "reference": outside,
+            "a": outside,
+            "b": outside,
+        },
         "alignmmbench/write_seed": {
             "task": "Counting",
             "demand": "how many of a certain thing there are in the picture",
@@ -314,6 +324,7 @@ IMAGES_OF = {
     "mmbench/write_item": ["x"],
     "mmbench/translate": [],
     "mmiu/write_distractors": ["x", "y"],
+    "pairwise/compare": ["x", "y"],
     "convbench/compare_turn": [],
     "convbench/compare_conversation": ["x"],
     "convbench/grade": [],

@@ -264,6 +264,7 @@ def report_data(store: ImageStore) -> Row:
         "language_gaps": [],
         "error_attribution": [],
         "answer_lengths": [],
+        "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

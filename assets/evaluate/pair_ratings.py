@@ -1,0 +1,121 @@
+"""Pair ratings: how strong each model is by the comparisons of its answers with others'.
+
+What belongs here: the tables of ratings and of what judges were drawn by. The figures are
+`methods/pairwise/summary.py`; nothing is asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.tables import map_of, report, rows_to_arrow, table_asset
+from assets.evaluate.pairs import OFF, pairs
+from methods.markdown import code, table
+from methods.pairwise.comparing import FLOOR, Compared
+from methods.pairwise.style import FEATURES
+from methods.pairwise.summary import rating_rows
+from resources.settings import Settings
+from resources.warehouse import Warehouse, Write
+
+TABLE, BIASES = "evaluate.pair_ratings", "evaluate.pair_biases"
+Row = dict[str, Any]
+
+
+class PairRatingsSettings(Settings):
+    """How the figures are computed: the same comparisons give the same numbers."""
+
+    n_resamples: int = Field(
+        1_000, ge=100, description="Resamples behind each interval of a rating."
+    )
+    n_style_resamples: int = Field(
+        200,
+        ge=100,
+        description="Resamples behind each interval at equal style; each fits all comparisons anew.",
+    )
+    seed: int = Field(0, description="Seed of the resampling.")
+
+
+@table_asset(
+    TABLE,
+    settings=PairRatingsSettings,
+    side_tables=[BIASES],
+    kinds={"scipy"},
+    deps=[pairs],
+    automation_condition=WHEN_READY,
+)
+def pair_ratings(
+    settings: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.MaterializeResult:
+    """Bradley-Terry ratings with intervals and ranks, of each release, judge and version of comparing.
+
+    - 400 points are odds of 10 to 1; the mean of the models that comparisons connect is 1000. Intervals
+      are over items, ranks hold for all models together at 95 %.
+    - `judged`: what has a verdict. `floor`: also that no answer loses against an answer.
+    - `controlled_rating`: at equal length and layout. If the order changes, style made it.
+    - `evaluate.pair_biases`: how often the first place won, and how a judge is drawn by each feature.
+    """
+    ratings, biases = [], []
+    for release in warehouse.read("evaluate/paired_releases").to_pylist():
+        where = {"release_id": release["release_id"]}
+        rows = warehouse.read("evaluate/pairs_of", where).to_pylist()
+        for (judge, version), of in groupby(
+            rows, key=lambda row: (row["judge"], row["judge_version"])
+        ):
+            named = {**release, "judge": judge, "judge_version": version}
+            rated, biased = rating_rows(
+                list(_compared(of)),
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+                n_style_resamples=settings.n_style_resamples,
+            )
+            ratings += [{**named, **row} for row in rated]
+            biases += [{**named, **row} for row in biased]
+    arrow = rows_to_arrow(TABLE, ratings)
+    warehouse.replace_all(
+        [Write(TABLE, arrow, {}), Write(BIASES, rows_to_arrow(BIASES, biases), {})]
+    )
+    shown = dg.MetadataValue.md("\n".join(_ranking(ratings)))
+    return report(arrow, {"ratings": shown} if ratings else {"note": OFF})
+
+
+def _compared(rows: Any) -> Iterator[Compared]:
+    for row in rows:
+        style = map_of(row["style"])
+        yield Compared(
+            row["item_id"],
+            row["turn"],
+            row["cluster"],
+            row["model_a"],
+            row["model_b"],
+            row["status"],
+            row["winner"],
+            tuple(style[name] for name in FEATURES) if style else (),
+        )
+
+
+def _ranking(ratings: Sequence[Row]) -> list[str]:
+    """A Markdown table of the ratings that rank: those in which no answer loses."""
+    lines = [
+        [
+            code(row["release_id"]),
+            code(row["judge"]),
+            code(row["model"]),
+            "–" if row["rating"] is None else f"{row['rating']:.0f}",
+            "" if row["ci_low"] is None else f"{row['ci_low']:.0f} to {row['ci_high']:.0f}",
+            "–" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})",
+            str(row["n"]),
+        ]
+        for row in sorted(
+            (row for row in ratings if row["form"] == FLOOR),
+            key=lambda row: (
+                *(row[name] for name in ("release_id", "judge", "judge_version", "part")),
+                row["rank"] or 0,
+                row["model"],
+            ),
+        )
+    ]
+    return table(("release", "judge", "model", "rating", "95 % interval", "rank", "orders"), lines)

@@ -1,0 +1,170 @@
+"""Asking what designs of comparisons want to know, round by round, of all releases and judges at once.
+
+What belongs here: driving the designs (`methods/pairwise/design.py`) and the rows of what came.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assets.evaluate.inference import PARAMS
+from assets.evaluate.judge import JudgeImages, JudgeRun, ask_judge
+from assets.evaluate.released import Released
+from methods.evaluation.asking import PLAIN, Transcript
+from methods.evaluation.items import Item
+from methods.evaluation.judging import Judgment
+from methods.evaluation.verdicts import ORDERS, place_of_model
+from methods.pairwise.comparing import (
+    FLOOR,
+    REFERENCE,
+    Compared,
+    Status,
+    arena_winner,
+    requests,
+    unanswered,
+)
+from methods.pairwise.design import Asked, Design, Outcomes, Question
+from methods.pairwise.style import FEATURES, style_difference
+from resources.llm.gateway import Gateway
+from resources.llm.model_calls import ModelCalls
+from resources.llm.parsed_reply import ParsedReply
+from resources.llm.usage import OnProgress, Usage
+
+Row = dict[str, Any]
+Replies = list[ParsedReply[Judgment]]
+Answers = Mapping[tuple[str, str], Transcript]
+NOTHING = Transcript({})
+
+
+def versus(transcripts: Answers, models: Sequence[str]) -> Answers:
+    """The transcripts of these models alone."""
+    return {key: each for key, each in transcripts.items() if key[0] in models}
+
+
+@dataclass
+class Contest:
+    """The models of a release before one judge: a design, and the rows that came of it so far."""
+
+    release: Released
+    judge: str
+    version: str
+    items: Mapping[str, Item]
+    answers: Answers
+    design: Design
+    models: Sequence[str]
+    n_units: int
+    images: JudgeImages
+    reference: bool
+    rows: list[Row] = field(default_factory=list)
+    asked: Asked = Asked(0, 0, 0, "")
+
+    @property
+    def named(self) -> Row:
+        """The columns that its rows have in common."""
+        return {
+            "benchmark": self.release.benchmark.name,
+            "release_id": self.release.release_id,
+            "judge": self.judge,
+            "judge_version": self.version,
+        }
+
+    @property
+    def n_lost(self) -> int:
+        """Comparisons that the judge gave no verdict on."""
+        return sum(row["status"] == "not_judged" for row in self.rows)
+
+    def transcripts(self, question: Question) -> tuple[Transcript, Transcript]:
+        """The answers of both models to the item of a question."""
+        first, second = (
+            self.answers.get((name, question.unit.item_id), NOTHING)
+            for name in (question.first, question.second)
+        )
+        return first, second
+
+    async def ask(self, calls: ModelCalls, question: Question) -> Replies:
+        """The judge's replies in both orders; none where one of the two gave no answer."""
+        first, second = self.transcripts(question)
+        turn = question.unit.turn
+        if unanswered(first.answer(PLAIN, turn), second.answer(PLAIN, turn), ORDERS[0]):
+            return []
+        item = self.items[question.unit.item_id]
+        reference = self.reference and REFERENCE not in (question.first, question.second)
+        run = JudgeRun(self.judge, 0, item, first, self.images, PARAMS)
+        return await ask_judge(calls, run, requests(item, turn, first, second, reference=reference))
+
+    def take(self, question: Question, replies: Replies, provider: str) -> Outcomes:
+        """Keep the rows of a question, and say what came of it."""
+        one, other = (of.answer(PLAIN, question.unit.turn) for of in self.transcripts(question))
+        outcomes = []
+        for place, order in enumerate(ORDERS):
+            swapped = place_of_model(order) == "B"
+            model_a, model_b = (
+                (question.second, question.first) if swapped else (question.first, question.second)
+            )
+            a, b = (other, one) if swapped else (one, other)
+            reply = replies[place] if replies else None
+            judgment = reply and reply.value
+            lacking = unanswered(one, other, order)
+            status: Status = lacking or ("judged" if judgment else "not_judged")
+            winner = arena_winner(judgment.score, order) if judgment else None
+            row = Compared(*question.unit, model_a, model_b, status, winner)
+            style = None if lacking else style_difference(a.text or "", b.text or "")
+            self.rows.append(
+                {
+                    **self.named,
+                    **row._asdict(),
+                    "provider": provider,
+                    "explanation": judgment and judgment.explanation,
+                    "reason": reply and reply.loss and reply.loss[0],
+                    "style": style and list(zip(FEATURES, style, strict=True)),
+                    "prompt_version": reply and reply.prompt_version,
+                    "answer_a_call_key": a.call_key,
+                    "answer_b_call_key": b.call_key,
+                    "call_key": reply and reply.key,
+                }
+            )
+            outcome = row.outcome(FLOOR)
+            if outcome is not None:
+                outcomes.append(1 - outcome if swapped else outcome)
+        return Outcomes(tuple(outcomes), len(replies))
+
+
+def ask_in_rounds(
+    llm: Gateway, stage: str, contests: Sequence[Contest], on_progress: OnProgress
+) -> Usage:
+    """Ask until every design has ended; a round is of all contests, each judge by itself."""
+    usage = Usage(stage=stage)
+    waiting = [(contest, next(contest.design)) for contest in contests]
+    several = len({contest.judge for contest in contests}) > 1
+    while waiting:
+        todo = [(contest, question) for contest, asked in waiting for question in asked]
+
+        async def ask(
+            calls: ModelCalls, place: int, todo: list[tuple[Contest, Question]] = todo
+        ) -> Replies:
+            contest, question = todo[place]
+            return await contest.ask(calls, question)
+
+        judges = [contest.judge for contest, _ in todo]
+        replies, used = llm.map(
+            stage, range(len(todo)), ask, on_progress, apart=judges.__getitem__ if several else None
+        )
+        usage.add(used)
+        came = iter(replies)
+        waiting = [
+            (contest, following)
+            for contest, asked in waiting
+            if (following := _advance(contest, asked, llm, came)) is not None
+        ]
+    return usage
+
+
+def _advance(contest: Contest, asked: list[Question], llm: Gateway, came: Any) -> Any:
+    """The design's next questions; None where it has ended."""
+    provider = llm.registry.model(contest.judge).provider
+    outcomes = [contest.take(question, next(came), provider) for question in asked]
+    try:
+        return contest.design.send(outcomes)
+    except StopIteration as end:
+        contest.asked = end.value
+        return None

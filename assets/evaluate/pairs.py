@@ -1,0 +1,256 @@
+"""Pairs: which of two models' answers each judge prefers.
+
+What belongs here: which releases and models are compared, and the table `evaluate.pairs` with how its
+comparisons were chosen. Asking is `pair_rounds.py`; what a judge is told, and the designs, are
+`methods/pairwise`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from assets.common.automation import WHEN_READY
+from assets.common.losses import reasons, too_many
+from assets.common.progress import show_progress
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answers import answers
+from assets.evaluate.judge import JudgeImages, with_images
+from assets.evaluate.pair_rounds import Contest, ask_in_rounds, versus
+from assets.evaluate.released import Released, items_of, releases_named
+from assets.evaluate.results import EvaluationSettings
+from assets.evaluate.transcripts import transcripts_of
+from assets.release import releases
+from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import PLAIN
+from methods.evaluation.contestants import is_model
+from methods.markdown import code, table
+from methods.pairwise.comparing import (
+    COMPARE_PROMPT,
+    COMPARE_VERSION,
+    REFERENCE,
+    WITHOUT_REFERENCE,
+    references_as_answers,
+    units_of,
+)
+from methods.pairwise.design import Design, against, ask_adaptively, ask_all, every_pair
+from resources.llm.gateway import Gateway
+from resources.prompts import prompt
+from resources.warehouse import Warehouse, Write
+
+TABLE, DESIGNS = "evaluate.pairs", "evaluate.pair_designs"
+ALL = "all"
+OFF = (
+    "No release is named, so that no answers were compared: give ids of releases as "
+    "evaluate.pairs.releases in settings.yaml."
+)
+
+
+class PairsSettings(EvaluationSettings):
+    """What is compared, by which design, and what a judge is shown."""
+
+    releases: list[str] = Field(
+        [],
+        description="Ids of releases whose answers are compared, such as mmdu-dc106aadaa; none: "
+        "nothing is asked.",
+    )
+    models: list[str] | None = Field(
+        None, description="Contestants that are compared; null: every model with answers."
+    )
+    opponents: str = Field(
+        ALL,
+        description="all: every pair; or the contestant that each model is compared with: "
+        "baseline:reference, the release's references, or a model.",
+    )
+    adaptive: bool = Field(
+        True,
+        description="Of every pair, ask only those that still decide the order; of one opponent all.",
+    )
+    budget: int | None = Field(
+        None,
+        ge=2,
+        description="Most calls for each release and judge, two a comparison; null: any.",
+    )
+    least: int = Field(
+        4, ge=1, description="Turns that the adaptive design asks of each open pair in a round."
+    )
+    reference: bool = Field(
+        True, description="The judge is shown the reference answer, unless it is one of the two."
+    )
+    images: JudgeImages = Field(
+        "shown", description="Images that a judge is sent: those shown so far, all, or none."
+    )
+    seed: int = Field(0, description="Seed of the order in which turns are taken.")
+
+
+@table_asset(
+    TABLE,
+    settings=PairsSettings,
+    side_tables=[DESIGNS],
+    kinds={"openai"},
+    deps=[answers, releases],
+    automation_condition=WHEN_READY,
+)
+def pairs(
+    context: dg.AssetExecutionContext,
+    settings: PairsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
+    benchmarks: dg.ResourceParam[Benchmarks],
+) -> dg.MaterializeResult:
+    """Which of two answers to the same turn each judge prefers, both orders, a row an order.
+
+    Only releases that are named are asked, since it costs two calls a comparison. The adaptive design
+    asks in rounds: every pair a little, then neighbours in the order until it is resolved or the budget
+    is used. A comparison without a verdict is counted and no loss; where a model gave no answer, no
+    judge is asked. What was asked is in the ledger: a run that was cut short asks nothing twice. Other
+    releases and judges keep their rows.
+    """
+    if not settings.releases:
+        return report(rows_to_arrow(TABLE, []), {"note": OFF})
+    contests = [
+        contest
+        for release in _named(warehouse, benchmarks, settings.releases)
+        for contest in _contests(warehouse, release, llm.profile.judges, settings)
+    ]
+    usage = ask_in_rounds(llm, TABLE, contests, show_progress(context))
+    taken = [
+        each
+        for each in contests
+        if not too_many(each.n_lost, each.asked.n_calls, settings.max_failed_share)
+    ]
+    lost = Counter(row["reason"] for each in contests for row in each.rows if row["reason"])
+    if not taken:
+        raise dg.Failure(
+            f"{TABLE} keeps its earlier rows: of the comparisons {lost.total()} had no verdict, and at "
+            f"most {settings.max_failed_share:.0%} may be lost.",
+            metadata=reasons(lost),
+            allow_retries=False,
+        )
+    warehouse.replace_all([write for each in taken for write in _writes(each, settings)])
+    statuses = Counter(row["status"] for each in taken for row in each.rows)
+    counted: dict[str, Any] = {
+        **{status: statuses[status] for status in sorted(statuses)},
+        "failed": lost.total(),
+        **reasons(lost),
+        "designs": dg.MetadataValue.md("\n".join(_designs(contests, taken))),
+    }
+    made = rows_to_arrow(TABLE, [row for each in taken for row in each.rows])
+    return report(made, counted, usage=usage)
+
+
+def pairs_version(*, reference: bool, images: JudgeImages) -> str:
+    """Version of the comparing: of its prompt, and of what the judge is shown. Raises PromptError."""
+    told = () if reference else (WITHOUT_REFERENCE,)
+    return with_images(" ".join([prompt(COMPARE_PROMPT).version, COMPARE_VERSION, *told]), images)
+
+
+def _named(
+    warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
+) -> list[Released]:
+    found = releases_named(warehouse, benchmarks, release_ids)
+    missing = sorted(set(release_ids) - {each.release_id for each in found})
+    if missing:
+        raise dg.Failure(
+            f"There is no benchmark release {missing[0]} to compare answers on: evaluate.pairs.releases"
+            " takes ids of release.releases.",
+            allow_retries=False,
+        )
+    return found
+
+
+def _contests(
+    warehouse: Warehouse, release: Released, judges: Sequence[str], settings: PairsSettings
+) -> list[Contest]:
+    """One contest of the release's models for each judge. Raises dg.Failure where there is none."""
+    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+    transcripts = {
+        key: each
+        for key, each in transcripts_of(warehouse, release.release_id).items()
+        if any(trial == PLAIN for trial, _ in each.answers)
+    }
+    transcripts |= {(REFERENCE, key): references_as_answers(item) for key, item in items.items()}
+    answered = {model for model, _ in transcripts}
+    wanted = settings.models or sorted(filter(is_model, answered))
+    opponents = [] if settings.opponents == ALL else [settings.opponents]
+    models = sorted({*wanted, *opponents})
+    unknown = [name for name in models if name not in answered]
+    if unknown:
+        raise dg.Failure(
+            f"{unknown[0]} has no answers on {release.release_id} to compare: let evaluate.answers ask "
+            "it, or leave it out of evaluate.pairs.",
+            allow_retries=False,
+        )
+    units = units_of(items.values())
+    if len(models) < 2 or not units:
+        raise dg.Failure(
+            f"{release.release_id} has plain answers of {len(models)} of the two models that a "
+            "comparison takes: ask more models, or take it out of evaluate.pairs.releases.",
+            allow_retries=False,
+        )
+
+    budget, seed = settings.budget, settings.seed
+
+    def design() -> Design:
+        if opponents:
+            pairs_asked = against(models, settings.opponents)
+            return ask_all(pairs_asked, units, budget=budget, seed=seed)
+        if settings.adaptive:
+            return ask_adaptively(models, units, budget=budget, seed=seed, least=settings.least)
+        return ask_all(every_pair(models), units, budget=budget, seed=seed)
+
+    version = pairs_version(reference=settings.reference, images=settings.images)
+    return [
+        Contest(
+            release,
+            judge,
+            version,
+            items,
+            versus(transcripts, models),
+            design(),
+            models,
+            len(units),
+            settings.images,
+            settings.reference,
+        )
+        for judge in judges
+    ]
+
+
+def _writes(each: Contest, settings: PairsSettings) -> list[Write]:
+    design = {
+        **each.named,
+        "opponents": settings.opponents,
+        "adaptive": settings.adaptive and settings.opponents == ALL,
+        "budget": settings.budget,
+        "seed": settings.seed,
+        "n_models": len(each.models),
+        "n_units": each.n_units,
+        "n_rounds": each.asked.n_rounds,
+        "n_calls": each.asked.n_calls,
+        "n_calls_of_all": each.asked.n_calls_of_all,
+        "why": each.asked.why,
+    }
+    slice_of = {"release_id": each.release.release_id, "judge": each.judge}
+    return [
+        Write(TABLE, rows_to_arrow(TABLE, each.rows), slice_of),
+        Write(DESIGNS, rows_to_arrow(DESIGNS, [design]), slice_of),
+    ]
+
+
+def _designs(contests: Sequence[Contest], taken: Sequence[Contest]) -> list[str]:
+    """A Markdown table of what was asked; of too many lost verdicts the earlier rows stay."""
+    lines = [
+        [
+            code(each.release.release_id),
+            code(each.judge),
+            str(each.asked.n_calls),
+            f"{each.asked.n_calls / each.asked.n_calls_of_all:.0%}",
+            str(each.asked.n_rounds),
+            each.asked.why if each in taken else f"{each.n_lost} verdicts lost: earlier rows stay",
+        ]
+        for each in contests
+    ]
+    return table(("release", "judge", "calls", "of all", "rounds", "ended"), lines)

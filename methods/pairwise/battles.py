@@ -1,0 +1,140 @@
+"""Battles: comparisons of two models' answers with their outcomes, as arrays.
+
+    outcome of a battle: 1 the first model won, 0 the second one, 0.5 a tie
+
+What belongs here: the form that ratings are computed from, and the form that arenas publish, rows with
+`model_a`, `model_b` and `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from methods.errors import UserError
+from methods.evaluation.statistics.resampling import Clusters, Floats
+
+FIRST, TIE, SECOND = 1.0, 0.5, 0.0
+WINNERS: Mapping[str, float] = {
+    "model_a": FIRST,
+    "model_b": SECOND,
+    "tie": TIE,
+    "tie (bothbad)": TIE,
+    "both_bad": TIE,
+}
+"""Outcomes by the words of published battles; `both_bad` is arena-rank's."""
+
+
+class BattleError(UserError):
+    """A published battle lacks a column, names one model twice, or has an unknown winner."""
+
+
+class Battle(NamedTuple):
+    """One comparison; `cluster` is that of its item. Its style is a difference for each feature."""
+
+    first: str
+    second: str
+    outcome: float
+    cluster: str
+    weight: float = 1.0
+    style: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Battles:
+    """Battles as arrays of one length; `first` and `second` are places in `models`, sorted names.
+
+    `style` is battles x features.
+    """
+
+    models: Sequence[str]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    outcomes: Floats
+    clusters: Clusters
+    weights: Floats
+    style: Floats
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are; they are numbered from 0."""
+        return int(self.clusters.max()) + 1 if len(self.clusters) else 0
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Battles":
+        """The chosen battles, of the same models; clusters are numbered anew."""
+        _, clusters = np.unique(self.clusters[chosen], return_inverse=True)
+        return Battles(
+            self.models,
+            self.first[chosen],
+            self.second[chosen],
+            self.outcomes[chosen],
+            clusters.reshape(-1),
+            self.weights[chosen],
+            self.style[chosen],
+        )
+
+    def wins(self) -> Floats:
+        """Weight of the wins of each model over each other one, ties half: models x models."""
+        k = len(self.models)
+        return self.wins_by_cluster().sum(axis=1).reshape(k, k)
+
+    def wins_by_cluster(self) -> Floats:
+        """The same for each cluster: (models x models, a row each) x clusters."""
+        k = len(self.models)
+        found = np.zeros((k * k, self.n_clusters))
+        np.add.at(
+            found, (self.first * k + self.second, self.clusters), self.weights * self.outcomes
+        )
+        lost = self.weights * (1 - self.outcomes)
+        np.add.at(found, (self.second * k + self.first, self.clusters), lost)
+        return found
+
+
+def battles_of(battles: Iterable[Battle], models: Iterable[str] = ()) -> Battles:
+    """Battles as arrays, of the models that they have and of `models`."""
+    rows = list(battles)
+    names = sorted({*models, *(name for row in rows for name in (row.first, row.second))})
+    place = {name: number for number, name in enumerate(names)}
+    _, clusters = np.unique([row.cluster for row in rows], return_inverse=True)
+    n_features = max((len(row.style) for row in rows), default=0)
+    return Battles(
+        names,
+        np.array([place[row.first] for row in rows], dtype=np.int64),
+        np.array([place[row.second] for row in rows], dtype=np.int64),
+        np.array([row.outcome for row in rows], dtype=float),
+        clusters.reshape(-1).astype(np.int64),
+        np.array([row.weight for row in rows], dtype=float),
+        np.array([row.style for row in rows], dtype=float).reshape(len(rows), n_features),
+    )
+
+
+def published_battles(records: Iterable[Mapping[str, object]]) -> list[Battle]:
+    """Battles of an arena's records; each is a cluster of its own unless it has a `question_id`.
+
+    A `weight` that is there counts. Raises BattleError, which names the record by its number from 1.
+    """
+    return [_battle(number, record) for number, record in enumerate(records, 1)]
+
+
+def _battle(number: int, record: Mapping[str, object]) -> Battle:
+    first, second, winner = (
+        str(record.get(name) or "").strip() for name in ("model_a", "model_b", "winner")
+    )
+    if not first or not second or first == second:
+        raise BattleError(
+            f"Record {number} does not name two models: a battle has a model_a and another model_b."
+        )
+    if winner not in WINNERS:
+        raise BattleError(
+            f"Record {number} has the winner {winner[:40]!r}: it is one of {', '.join(WINNERS)}."
+        )
+    try:
+        weight = float(str(record.get("weight") or 1))
+    except ValueError:
+        weight = -1.0
+    if not 0 < weight < float("inf"):
+        raise BattleError(f"Record {number} has a weight that is no number above 0: correct it.")
+    cluster = str(record.get("question_id") or f"record {number}")
+    return Battle(first, second, WINNERS[winner], cluster, weight)

@@ -1,0 +1,178 @@
+"""Comparing two models' answers to a turn of any dialogue: what a judge is told, and what came of it.
+
+Both answers are shown as Assistant A's and B's, in both orders, one request an order. A judge is never
+told who answered. Earlier turns are shown as each of the two had them. The form of a verdict and
+reading it are `methods/evaluation/verdicts.py`.
+
+What belongs here: the requests about a turn, the comparisons that there are, and their outcomes. What
+is missing has a rule: a comparison whose judgment was lost has no outcome; where one of the two gave no
+answer it has none in the form `judged`, and loses in the form `floor` (where neither did, it is a tie).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, get_args
+
+from methods.evaluation.asking import PLAIN, Answer, Transcript
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judged_turns import numbered_question
+from methods.evaluation.judging import AskJudge, Judgment, Place
+from methods.evaluation.verdicts import (
+    ORDERS,
+    VERDICT_SCHEMA,
+    Winner,
+    place_of_model,
+    read_verdict,
+    winner_of,
+    worth,
+)
+from methods.pairwise.battles import WINNERS, Battle
+from methods.pairwise.design import Unit
+from methods.prompts.messages import with_image_numbers
+
+COMPARE_PROMPT = "pairwise/compare"
+COMPARE_VERSION = "pairs@1"
+WITHOUT_REFERENCE = "without-reference"
+PREFERENCE = "preference"
+"""What the judgment of an order is of: the share of a win that the first model has."""
+REFERENCE = "baseline:reference"
+"""The opponent whose answers are the release's references."""
+
+Status = Literal["judged", "not_judged", "no_answer_a", "no_answer_b", "no_answer"]
+"""`not_judged`: the judge gave no verdict. The others: the model of that place gave nothing to judge,
+or neither did."""
+STATUSES: tuple[Status, ...] = get_args(Status)
+ArenaWinner = Literal["model_a", "model_b", "tie"]
+_ARENA: Mapping[Winner, ArenaWinner] = {"A": "model_a", "B": "model_b", "tie": "tie"}
+_FLOOR = {"no_answer_a": 0.0, "no_answer_b": 1.0, "no_answer": 0.5}
+JUDGED, FLOOR = "judged", "floor"
+FORMS = (JUDGED, FLOOR)
+"""What is rated: comparisons with a verdict, or all but lost judgments, where no answer loses."""
+
+
+class Compared(NamedTuple):
+    """One comparison in one order, in the form of an arena: `model_a` stood first."""
+
+    item_id: str
+    turn: int
+    cluster: str
+    model_a: str
+    model_b: str
+    status: Status
+    winner: ArenaWinner | None = None
+    style: tuple[float, ...] = ()
+
+    def outcome(self, form: str) -> float | None:
+        """What model_a has of a win in the form `judged` or `floor`; None where it does not count."""
+        if self.winner is not None:
+            return WINNERS[self.winner]
+        return _FLOOR.get(self.status) if form == FLOOR else None
+
+
+def battles_in(compared: Iterable[Compared], form: str) -> list[Battle]:
+    """The comparisons that count in the form as battles; with their styles where all have one."""
+    rows = [(each, each.outcome(form)) for each in compared]
+    return [
+        Battle(
+            each.model_a,
+            each.model_b,
+            outcome,
+            each.cluster,
+            style=each.style if form == JUDGED else (),
+        )
+        for each, outcome in rows
+        if outcome is not None
+    ]
+
+
+def units_of(items: Iterable[Item]) -> list[Unit]:
+    """The turns that models answer; a given turn is nobody's."""
+    return [
+        Unit(item.item_id, turn.turn, item.cluster)
+        for item in items
+        for turn in item.turns
+        if turn.given is None
+    ]
+
+
+def references_as_answers(item: Item) -> Transcript:
+    """The item's references in the place of a model's answers; a turn without one is not answered."""
+    return Transcript(
+        {
+            (PLAIN, turn.turn): Answer("answered", turn.reference)
+            for turn in item.turns
+            if turn.reference is not None
+        }
+    )
+
+
+def unanswered(first: Answer, second: Answer, order: str) -> Status | None:
+    """Why a pair cannot be judged, by the places that the two have in an order; None if it can."""
+    lacking = [first.text is None, second.text is None]
+    if place_of_model(order) == "B":
+        lacking.reverse()
+    if not any(lacking):
+        return None
+    return "no_answer" if all(lacking) else "no_answer_a" if lacking[0] else "no_answer_b"
+
+
+def requests(
+    item: Item, number: int, first: Transcript, second: Transcript, *, reference: bool
+) -> list[AskJudge]:
+    """The requests about a turn in both orders; `first` is the model that a judgment's points are of.
+
+    Both need an answer to the turn. `reference`: the judge is shown the turn's reference.
+    """
+    turn = next(each for each in item.turns if each.turn == number)
+    shown = sum(len(each.image_positions) for each in item.turns if each.turn <= number)
+    return [
+        AskJudge(
+            Place(PLAIN, number, order),
+            COMPARE_PROMPT,
+            {
+                "earlier": list(_earlier(item, number, sides)),
+                "instruction": numbered_question(turn),
+                "reference": with_image_numbers(turn.reference or "") if reference else "",
+                **_texts(turn, sides),
+            },
+            item.image_ids[:shown],
+            partial(read_comparison, order=order),
+            VERDICT_SCHEMA,
+        )
+        for order in ORDERS
+        for sides in [(first, second) if place_of_model(order) == "A" else (second, first)]
+    ]
+
+
+def _earlier(
+    item: Item, number: int, sides: Sequence[Transcript]
+) -> Iterator[dict[str, str | None]]:
+    for turn in item.turns:
+        if turn.turn < number:
+            given = None if turn.given is None else with_image_numbers(turn.given)
+            yield {"instruction": numbered_question(turn), "given": given, **_texts(turn, sides)}
+
+
+def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
+    """What Assistants A and B said to a turn."""
+    return {
+        name: with_image_numbers(side.answer(PLAIN, turn.turn).text or "")
+        for name, side in zip("ab", sides, strict=True)
+    }
+
+
+def read_comparison(reply: str, order: str) -> Judgment:
+    """The first model's share of a win in an order, and the reason. Raises ParseError."""
+    verdict = read_verdict(reply)
+    value = worth(verdict.winner, order)
+    return Judgment({PREFERENCE: value}, value, verdict.reason)
+
+
+def arena_winner(share: float, order: str) -> ArenaWinner:
+    """The winner by place, of the first model's share of a win in an order."""
+    return _ARENA[winner_of(share, order)]
+
+
+def first_place_share(share: float, order: str) -> float:
+    """What the answer that stood first has of a win, of the first model's share in an order."""
+    return WINNERS[arena_winner(share, order)]

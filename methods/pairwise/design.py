@@ -1,0 +1,178 @@
+"""Which comparisons are asked: all, all against one, or only those that still decide the order.
+
+A question is two models and a unit (a turn of an item); it is asked in both orders, two calls. A design
+is a generator without I/O: it yields questions that can be asked at the same time, and is sent for each
+the outcomes of its orders, of those that were judged. The adaptive one goes in rounds:
+
+    1.  every pair on `least` units each
+    n.  rate what there is; a pair of neighbours in the order is open while its p, after Holm over the
+        neighbours, is above alpha_n = alpha / (n (n + 1)); each open pair is asked on half as many
+        units again, `least` or more
+
+until no neighbours are open, nothing is left to ask of those that are, or the budget is used. The sum
+of all alpha_n is alpha, so that looking often makes no order out of noise. Pairs that are far apart are
+asked no more: with k models, about 2 / k of all comparisons remain while the order stands. A unit is
+drawn by a hash of seed, pair and unit, so that each pair has other ones first.
+
+What belongs here: designs, and what one asked out of what it could have asked.
+"""
+
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from methods.evaluation.statistics.comparisons import holm
+from methods.ids import content_id
+from methods.pairwise.battles import Battle, battles_of
+from methods.pairwise.ratings import rate
+
+ORDERS = 2
+ALPHA = 0.05
+N_RESAMPLES = 200
+"""Resamples in each round: the spread of a difference is all that is taken from them."""
+
+
+class Unit(NamedTuple):
+    """What two models are compared on: a turn of an item, and the cluster that the item is of."""
+
+    item_id: str
+    turn: int
+    cluster: str
+
+
+class Question(NamedTuple):
+    """Two models, in order of name, on a unit."""
+
+    first: str
+    second: str
+    unit: Unit
+
+
+class Outcomes(NamedTuple):
+    """What came of a question: an outcome of its first model for each order that has one, and the
+    calls that it took: none where a model gave no answer."""
+
+    outcomes: tuple[float, ...]
+    n_calls: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a design ended: its calls, those of all its pairs on all units, its rounds, and why."""
+
+    n_calls: int
+    n_calls_of_all: int
+    n_rounds: int
+    why: str
+
+
+RESOLVED = "the order is resolved"
+BUDGET = "the budget is used"
+EXHAUSTED = "all comparisons that could decide are asked"
+ALL_ASKED = "all comparisons are asked"
+
+Design = Generator[list[Question], Sequence[Outcomes], Asked]
+
+
+def every_pair(models: Collection[str]) -> list[tuple[str, str]]:
+    """All pairs of models, each in order of name."""
+    return list(combinations(sorted(models), 2))
+
+
+def against(models: Collection[str], opponent: str) -> list[tuple[str, str]]:
+    """Each model with the opponent, each pair in order of name."""
+    return [
+        (min(each, opponent), max(each, opponent)) for each in sorted(models) if each != opponent
+    ]
+
+
+def ask_all(
+    pairs: Sequence[tuple[str, str]], units: Sequence[Unit], *, budget: int | None, seed: int
+) -> Design:
+    """Every pair on every unit, in one round; a budget of calls takes the same units of every pair."""
+    ordered = sorted(units, key=lambda unit: content_id(seed, *unit))
+    questions = [Question(*pair, unit) for unit in ordered for pair in pairs]
+    n_all = ORDERS * len(questions)
+    asked = questions if budget is None else questions[: budget // ORDERS]
+    outcomes = yield asked
+    why = ALL_ASKED if len(asked) == len(questions) else BUDGET
+    return Asked(sum(each.n_calls for each in outcomes), n_all, 1, why)
+
+
+def ask_adaptively(
+    models: Collection[str],
+    units: Sequence[Unit],
+    *,
+    budget: int | None,
+    seed: int,
+    least: int = 4,
+    alpha: float = ALPHA,
+) -> Design:
+    """Only the pairs that still decide the order of all models, in rounds.
+
+    The same outcomes give the same questions, so that a run that was cut short asks nothing twice.
+    """
+    pairs = every_pair(models)
+    left = {
+        pair: sorted(units, key=lambda unit: content_id(seed, *pair, *unit), reverse=True)
+        for pair in pairs
+    }
+    n_all = ORDERS * len(pairs) * len(units)
+    battles: list[Battle] = []
+    n_calls = n_rounds = 0
+    todo = {pair: least for pair in pairs}
+    while True:
+        # A unit of each pair in turn, so that a budget that ends cuts no pair off.
+        wanted = {pair: min(number, len(left[pair])) for pair, number in todo.items()}
+        questions = [
+            Question(*pair, left[pair].pop())
+            for turn in range(max(wanted.values(), default=0))
+            for pair, number in wanted.items()
+            if turn < number
+        ]
+        if not questions:
+            return Asked(n_calls, n_all, n_rounds, EXHAUSTED)
+        if budget is not None:
+            questions = questions[: (budget - n_calls) // ORDERS]
+            if not questions:
+                return Asked(n_calls, n_all, n_rounds, BUDGET)
+        n_rounds += 1
+        for question, found in zip(questions, (yield questions), strict=True):
+            n_calls += found.n_calls
+            battles += [
+                Battle(question.first, question.second, outcome, question.unit.cluster)
+                for outcome in found.outcomes
+            ]
+        level = alpha / (n_rounds * (n_rounds + 1))
+        unresolved = open_neighbours(models, battles, level, seed=seed)
+        if not unresolved:
+            return Asked(n_calls, n_all, n_rounds, RESOLVED)
+        todo = {pair: max(least, (len(units) - len(left[pair])) // 2) for pair in unresolved}
+
+
+def open_neighbours(
+    models: Collection[str], battles: Sequence[Battle], alpha: float, *, seed: int
+) -> list[tuple[str, str]]:
+    """Pairs of neighbours in the order so far that may as well be in the other order.
+
+    Where battles connect not all models, every pair of two parts is open.
+    """
+    rated = rate(battles_of(battles, models), seed=seed, n_resamples=N_RESAMPLES)
+    ratings = rated.ratings
+    apart = [
+        (first.model, second.model)
+        for first, second in combinations(ratings, 2)
+        if first.part != second.part
+    ]
+    if apart:
+        return apart
+    order = sorted(range(len(ratings)), key=lambda place: -(ratings[place].rating.value or 0.0))
+    neighbours = {tuple(sorted(pair)) for pair in zip(order, order[1:], strict=False)}
+    compared = [each for each in rated.comparisons if (each.first, each.second) in neighbours]
+    adjusted = holm([each.p_value for each in compared])
+    return [
+        (ratings[each.first].model, ratings[each.second].model)
+        for each, p in zip(compared, adjusted, strict=True)
+        if p is None or p > alpha
+    ]

@@ -1,0 +1,83 @@
+"""What comparisons of one judge say: ratings in both forms, win shares, style and place.
+
+What belongs here: rows of figures, as plain data. The statistics are `ratings.py` and `style.py`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from methods.evaluation.statistics.estimates import Estimate
+from methods.pairwise.battles import battles_of
+from methods.pairwise.comparing import FORMS, JUDGED, Compared, battles_in
+from methods.pairwise.ratings import NO_BATTLES, first_place, rate
+from methods.pairwise.style import FEATURES, rate_controlled
+
+Row = dict[str, Any]
+FIRST_PLACE = "first_place"
+"""How often the answer that stood first won: a share, of which 0.5 is no bias."""
+_NOTHING = Estimate(None, None, None)
+
+
+def rating_rows(
+    compared: Sequence[Compared], *, seed: int, n_resamples: int, n_style_resamples: int
+) -> tuple[list[Row], list[Row]]:
+    """Rows of ratings, one for each model and form, and rows of biases: place, and each feature.
+
+    Ratings at equal style are of the form `judged`: what was not answered has no style.
+    """
+    models = sorted({name for each in compared for name in (each.model_a, each.model_b)})
+    judged = battles_of(battles_in(compared, JUDGED), models)
+    controlled = rate_controlled(judged, FEATURES, seed=seed, n_resamples=n_style_resamples)
+    ratings = []
+    for form in FORMS:
+        rated = rate(
+            battles_of(battles_in(compared, form), models), seed=seed, n_resamples=n_resamples
+        )
+        for each, at_equal_style in zip(rated.ratings, controlled.ratings, strict=True):
+            of = at_equal_style if form == JUDGED else _NOTHING
+            ratings.append(
+                {
+                    "form": form,
+                    "model": each.model,
+                    **_named("", each.rating, "rating"),
+                    "rank": each.rank.rank,
+                    "rank_low": each.rank.low,
+                    "rank_high": each.rank.high,
+                    "part": each.part,
+                    "n": each.n,
+                    "n_clusters": each.n_clusters,
+                    "win_share": each.win_share,
+                    "tie_share": each.tie_share,
+                    "smoothed": each.smoothed,
+                    **_named("controlled_", of, "rating"),
+                    "reason": None if each.n else NO_BATTLES,
+                }
+            )
+    place = first_place(judged, seed=seed, n_resamples=n_resamples) if models else _NOTHING
+    n = len(judged.outcomes)
+    biases: list[Row] = [
+        {
+            "bias": FIRST_PLACE,
+            "n": n,
+            **_named("", place, "value"),
+            "reason": _unless(place, NO_BATTLES),
+        }
+    ]
+    for feature in FEATURES:
+        found = next((of for of in controlled.coefficients if of.feature == feature), None)
+        estimate = found.estimate if found else _NOTHING
+        why = found.reason if found else controlled.reason
+        biases.append({"bias": feature, "n": n, **_named("", estimate, "value"), "reason": why})
+    return ratings, biases
+
+
+def _named(prefix: str, estimate: Estimate, name: str) -> Row:
+    return {
+        f"{prefix}{name}": estimate.value,
+        f"{prefix}ci_low": estimate.ci_low,
+        f"{prefix}ci_high": estimate.ci_high,
+    }
+
+
+def _unless(estimate: Estimate, reason: str) -> str | None:
+    return reason if estimate.value is None else None

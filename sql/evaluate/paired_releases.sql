@@ -1,0 +1,4 @@
+-- Releases with comparisons of answers.
+SELECT DISTINCT benchmark, release_id
+FROM evaluate.pairs
+ORDER BY release_id;

@@ -1,0 +1,172 @@
+"""Answers are compared only where it is asked for, by a design within a budget, and rated."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.evaluate.pairs import OFF
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import ANY_ASSETS, PAIRING, Row, World, metadata, sentence
+
+pytestmark = pytest.mark.slow
+
+ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
+N_ITEMS = 12
+
+
+@pytest.fixture(scope="module")
+def answered(
+    make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    root = tmp_path_factory.mktemp("paired")
+    (root / "corpus").mkdir()
+    world = make_world(root, Corpus(root / "corpus"))
+    entry = {"provider": "offline", "base_url": offline}
+    world.write_models(
+        {
+            "profiles": {
+                "test": {
+                    "writer": "refuser",
+                    "judges": ["honest", "always-a"],
+                    "evaluate": ["rambler", "careless", "refuser", "baseline:empty"],
+                }
+            },
+            "models": {
+                "honest": {**entry, "model": "offline-judge"},
+                **{
+                    name: {**entry, "model": f"offline-{name}"}
+                    for name in ("always-a", "rambler", "careless", "refuser")
+                },
+            },
+        }
+    )
+    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
+    assert world.run("import_release", {"import_published": {"config": config}}).success
+    assert world.run(ANY_ASSETS, assets=ANSWERS).success
+    yield world
+
+
+def write_rows(folder: Path) -> Path:
+    """Questions that need no picture, each with a reference."""
+    rows = [
+        {
+            "question_id": f"bridge{number}-0",
+            "image_path": "",
+            "history": [],
+            "prompt": f"What is the use of bridge {number}?",
+            "ref_answer": "It lets people cross a river with dry feet.",
+            "task": "Knowledge",
+            "category": "Perception & Understanding",
+        }
+        for number in range(N_ITEMS)
+    ]
+    file = folder / "metadata.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def release_of(world: World) -> str:
+    (row,) = world.rows("SELECT release_id FROM release.current WHERE name LIKE 'alignmmbench%'")
+    return str(row["release_id"])
+
+
+def compare(world: World, **config: object) -> dg.ExecuteInProcessResult:
+    given = {"releases": [release_of(world)], **config}
+    steps = {
+        "evaluate__pairs": {"config": given},
+        "evaluate__pair_ratings": {"config": {"n_resamples": 100, "n_style_resamples": 100}},
+    }
+    return world.run(ANY_ASSETS, steps, assets=PAIRING)
+
+
+def ratings(world: World, judge: str, form: str = "judged") -> dict[str, Row]:
+    rows = world.rows(
+        "FROM evaluate.pair_ratings WHERE judge = $judge AND form = $form", judge=judge, form=form
+    )
+    return {row["model"]: row for row in rows}
+
+
+def test_no_release_is_asked_by_itself_and_it_says_how(answered: World) -> None:
+    run = answered.run(ANY_ASSETS, assets=PAIRING)
+    assert run.success
+    assert metadata(run, "evaluate/pairs")["note"] == OFF
+    assert answered.rows("FROM evaluate.pairs") == []
+
+
+def test_every_pair_is_asked_in_both_orders_by_each_judge(answered: World) -> None:
+    run = compare(answered, adaptive=False)
+    assert run.success
+    rows = answered.rows("FROM evaluate.pairs")
+    assert len(rows) == 2 * 3 * N_ITEMS * 2
+    assert {row["status"] for row in rows} == {"judged"}
+    places = {(row["judge"], row["item_id"], row["model_a"], row["model_b"]) for row in rows}
+    assert all((judge, item, b, a) in places for judge, item, a, b in places)
+    (design,) = answered.rows("FROM evaluate.pair_designs WHERE judge = 'honest'")
+    assert (design["n_calls"], design["n_calls_of_all"], design["n_models"]) == (72, 72, 3)
+
+
+def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(
+    answered: World,
+) -> None:
+    assert compare(answered, adaptive=False).success
+    honest = ratings(answered, "honest")
+    assert honest["refuser"]["rank"] == 3
+    assert honest["refuser"]["win_share"] == 0
+    always = ratings(answered, "always-a")
+    assert {round(row["rating"], 6) for row in always.values()} == {1000}
+    biases = answered.rows("FROM evaluate.pair_biases WHERE bias = 'first_place'")
+    assert {row["judge"]: row["value"] for row in biases} == {"honest": 0.5, "always-a": 1.0}
+
+
+def test_the_same_again_calls_nobody_and_changes_nothing(answered: World) -> None:
+    assert compare(answered).success
+    before = answered.rows("FROM evaluate.pairs ORDER BY ALL")
+    again = compare(answered)
+    assert metadata(again, "evaluate/pairs")["calls"] == 0
+    assert answered.rows("FROM evaluate.pairs ORDER BY ALL") == before
+
+
+def test_a_budget_is_kept_for_each_judge(answered: World) -> None:
+    assert compare(answered, budget=20).success
+    designs = answered.rows("FROM evaluate.pair_designs")
+    assert {row["n_calls"] for row in designs} == {20}
+    assert {row["why"] for row in designs} == {"the budget is used"}
+
+
+def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(
+    answered: World,
+) -> None:
+    assert compare(answered, opponents="baseline:reference").success
+    rows = answered.rows("FROM evaluate.pairs WHERE judge = 'honest'")
+    assert len(rows) == 2 * 3 * N_ITEMS
+    assert all("baseline:reference" in (row["model_a"], row["model_b"]) for row in rows)
+    assert ratings(answered, "honest")["refuser"]["rank"] == 4
+    (key,) = {row["call_key"] for row in rows[:1]}
+    call = next(call for call in answered.ledger if call.key == key)
+    told = json.dumps(call.request["messages"])
+    assert "<reference>" not in told and "dry feet" in told
+
+
+def test_calls_of_verdicts_and_answers_are_those_of_the_ledger(answered: World) -> None:
+    assert compare(answered).success
+    known = {call.key for call in answered.ledger}
+    rows = answered.rows("FROM evaluate.pairs")
+    for name in ("call_key", "answer_a_call_key", "answer_b_call_key"):
+        assert {row[name] for row in rows} <= known
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"releases": ["nowhere-1"]}, "There is no benchmark release nowhere-1"),
+        ({"opponents": "stranger"}, "stranger has no answers on "),
+        ({"models": ["careful"]}, "careful has no answers on "),
+        ({"models": ["rambler"]}, "has plain answers of 1 of the two models"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(answered: World, config: Row, said: str) -> None:
+    assert said in sentence(compare(answered, **config))

@@ -1,0 +1,118 @@
+"""What a judge is told of two answers, and what came of a comparison."""
+
+import json
+
+import pytest
+
+from methods.evaluation.asking import Answer, Transcript
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.verdicts import MODEL_FIRST, MODEL_SECOND, ORDERS
+from methods.pairwise.comparing import (
+    FLOOR,
+    JUDGED,
+    Compared,
+    arena_winner,
+    battles_in,
+    first_place_share,
+    read_comparison,
+    references_as_answers,
+    requests,
+    unanswered,
+    units_of,
+)
+from methods.prompts.parsing import ParseError
+
+ITEM = Item(
+    "i",
+    (
+        Turn(1, "What is <image>?", (1,), {"answer": "A mill."}),
+        Turn(2, "Agreed?", given="Yes."),
+        Turn(3, "And <image>?", (2,), {"answer": "A lake."}),
+    ),
+    ("p", "q"),
+    group_id="g",
+)
+
+
+def transcript(name):
+    return Transcript({("plain", n): Answer("answered", f"{name}{n}", name) for n in (1, 3)})
+
+
+def test_units_are_turns_that_models_answer_in_the_cluster_of_their_item():
+    assert [(unit.item_id, unit.turn, unit.cluster) for unit in units_of([ITEM])] == [
+        ("i", 1, "g"),
+        ("i", 3, "g"),
+    ]
+
+
+def test_both_orders_show_the_two_with_their_own_earlier_answers():
+    first, second = requests(ITEM, 3, transcript("x"), transcript("y"), reference=True)
+    assert [each.place.part for each in (first, second)] == list(ORDERS)
+    assert (first.data["a"], first.data["b"]) == ("x3", "y3")
+    assert (second.data["a"], second.data["b"]) == ("y3", "x3")
+    asked, given = first.data["earlier"]
+    assert (asked["a"], asked["b"], asked["given"]) == ("x1", "y1", None)
+    assert given["given"] == "Yes."
+    assert first.data["reference"] == "A lake."
+    assert first.images == second.images == ("p", "q")
+
+
+def test_the_judge_sees_no_names_no_later_images_and_a_reference_only_if_told():
+    (first, _) = requests(ITEM, 1, transcript("x"), transcript("y"), reference=False)
+    assert first.images == ("p",)
+    assert (first.data["reference"], first.data["earlier"]) == ("", [])
+    assert set(first.data) == {"earlier", "instruction", "reference", "a", "b"}
+
+
+def test_references_stand_in_the_place_of_answers():
+    answers = references_as_answers(ITEM)
+    assert answers.answer("plain", 3).text == "A lake."
+    assert answers.answer("plain", 2).text is None
+
+
+@pytest.mark.parametrize(
+    ("winner", "order", "share", "arena", "first_place"),
+    [
+        ("A", MODEL_FIRST, 1, "model_a", 1),
+        ("A", MODEL_SECOND, 0, "model_a", 1),
+        ("B", MODEL_FIRST, 0, "model_b", 0),
+        ("B", MODEL_SECOND, 1, "model_b", 0),
+        ("tie", MODEL_FIRST, 0.5, "tie", 0.5),
+        ("tie", MODEL_SECOND, 0.5, "tie", 0.5),
+    ],
+)
+def test_a_verdict_is_the_first_models_share_and_a_winner_by_place(
+    winner, order, share, arena, first_place
+):
+    read = read_comparison(json.dumps({"reason": "So.", "winner": winner}), order)
+    assert (read.score, read.explanation) == (share, "So.")
+    assert arena_winner(read.score, order) == arena
+    assert first_place_share(read.score, order) == first_place
+
+
+def test_a_reply_without_a_winner_is_no_verdict():
+    with pytest.raises(ParseError):
+        read_comparison("Both have merits.", MODEL_FIRST)
+
+
+def test_who_gave_no_answer_is_told_by_place():
+    some, none = Answer("answered", "x"), Answer("failed")
+    assert unanswered(some, some, MODEL_FIRST) is None
+    assert unanswered(none, some, MODEL_FIRST) == "no_answer_a"
+    assert unanswered(none, some, MODEL_SECOND) == "no_answer_b"
+    assert unanswered(none, none, MODEL_SECOND) == "no_answer"
+
+
+def test_no_answer_loses_at_the_floor_alone_and_a_lost_verdict_never():
+    rows = [
+        Compared("i", 1, "g", "x", "y", status, winner)
+        for status, winner in [
+            ("judged", "model_b"),
+            ("not_judged", None),
+            ("no_answer_a", None),
+            ("no_answer_b", None),
+            ("no_answer", None),
+        ]
+    ]
+    assert [battle.outcome for battle in battles_in(rows, JUDGED)] == [0]
+    assert [battle.outcome for battle in battles_in(rows, FLOOR)] == [0, 0, 1, 0.5]

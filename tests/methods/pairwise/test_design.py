@@ -1,0 +1,160 @@
+"""Designs: which comparisons are asked, and how few find a planted order."""
+
+import math
+import random
+
+import pytest
+
+from methods.pairwise.battles import Battle, battles_of
+from methods.pairwise.design import (
+    ALL_ASKED,
+    BUDGET,
+    EXHAUSTED,
+    RESOLVED,
+    Outcomes,
+    Unit,
+    against,
+    ask_adaptively,
+    ask_all,
+    every_pair,
+)
+from methods.pairwise.ratings import rate
+
+MODELS = [f"model-{number}" for number in range(6)]
+
+
+def units(n):
+    return [Unit(f"item-{number}", 1, f"item-{number}") for number in range(n)]
+
+
+def driven(design, judge):
+    """How a design ended, and the questions of each round; `judge` has an outcome of a question."""
+    rounds, battles = [], []
+    try:
+        asked = next(design)
+        while True:
+            rounds.append(asked)
+            found = [judge(question) for question in asked]
+            battles += [
+                Battle(question.first, question.second, outcome, question.unit.cluster)
+                for question, each in zip(asked, found, strict=True)
+                for outcome in each.outcomes
+            ]
+            asked = design.send(found)
+    except StopIteration as end:
+        return end.value, rounds, battles
+
+
+def planted(gap, seed):
+    """A judge for whom each model is better than the next one by `gap` logits; both orders alike."""
+    generator = random.Random(seed)
+
+    def judge(question):
+        places = [MODELS.index(name) for name in (question.first, question.second)]
+        chance = 1 / (1 + math.exp(-gap * (places[1] - places[0])))
+        return Outcomes(tuple(float(generator.random() < chance) for _ in range(2)), 2)
+
+    return judge
+
+
+def order_of(battles):
+    ratings = rate(battles_of(battles, MODELS), seed=0, n_resamples=100).ratings
+    return [each.model for each in sorted(ratings, key=lambda each: -each.rating.value)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_planted_order_is_found_with_less_than_half_the_calls(seed):
+    shuffled = random.Random(seed).sample(MODELS, len(MODELS))
+    design = ask_adaptively(shuffled, units(100), budget=None, seed=seed)
+    end, _, battles = driven(design, planted(1.0, seed))
+    assert order_of(battles) == MODELS
+    assert end.n_calls_of_all == 2 * 15 * 100
+    assert end.n_calls == len(battles) < 0.5 * end.n_calls_of_all
+    assert end.why in (RESOLVED, EXHAUSTED)
+
+
+def test_neighbours_get_the_calls_and_pairs_far_apart_do_not():
+    _, rounds, battles = driven(
+        ask_adaptively(MODELS, units(100), budget=None, seed=0), planted(1.0, 0)
+    )
+    asked = [(battle.first, battle.second) for battle in battles]
+    assert asked.count(("model-0", "model-5")) == 2 * 4
+    assert asked.count(("model-2", "model-3")) > 3 * 2 * 4
+    assert len(rounds[0]) == 15 * 4
+
+
+def test_models_that_are_equal_are_asked_of_neighbours_alone_and_never_resolved():
+    end, _, battles = driven(
+        ask_adaptively(MODELS, units(40), budget=None, seed=0),
+        lambda question: Outcomes((0.5, 0.5), 2),
+    )
+    assert end.why == EXHAUSTED
+    assert end.n_calls < 0.5 * end.n_calls_of_all
+    assert len(battles) == end.n_calls
+
+
+def test_an_order_is_seldom_made_of_noise():
+    # Six equal models, judged by coin: what is called resolved is an error, 5 % at most.
+    ends = [
+        driven(ask_adaptively(MODELS, units(30), budget=None, seed=seed), planted(0.0, seed))[0]
+        for seed in range(20)
+    ]
+    assert sum(end.why == RESOLVED for end in ends) <= 2
+
+
+def test_a_budget_is_kept_and_cuts_no_pair_off():
+    end, rounds, battles = driven(
+        ask_adaptively(MODELS, units(100), budget=61, seed=0), planted(1.0, 0)
+    )
+    assert (end.n_calls, end.why, len(rounds)) == (60, BUDGET, 1)
+    assert {(battle.first, battle.second) for battle in battles} == set(every_pair(MODELS))
+
+
+def test_no_question_comes_twice():
+    _, rounds, _ = driven(ask_adaptively(MODELS, units(30), budget=None, seed=3), planted(0.5, 3))
+    asked = [question for each in rounds for question in each]
+    assert len(set(asked)) == len(asked)
+
+
+def test_the_same_outcomes_ask_the_same_and_another_seed_asks_others():
+    def asked(seed):
+        return driven(ask_adaptively(MODELS, units(50), budget=None, seed=seed), planted(1.0, 0))[1]
+
+    assert asked(1) == asked(1)
+    assert asked(1)[0] != asked(2)[0]
+
+
+def test_what_costs_no_call_is_none():
+    # An answer that failed decides without a judge.
+    end, _, _ = driven(
+        ask_adaptively(MODELS, units(10), budget=None, seed=0),
+        lambda question: Outcomes((1.0, 1.0), 0),
+    )
+    assert end.n_calls == 0
+
+
+def test_lost_judgments_end_all_the_same():
+    end, _, battles = driven(
+        ask_adaptively(MODELS, units(5), budget=None, seed=0), lambda question: Outcomes((), 2)
+    )
+    assert (battles, end.why, end.n_calls) == ([], EXHAUSTED, end.n_calls_of_all)
+
+
+def test_all_pairs_are_asked_on_every_unit():
+    end, (asked,), _ = driven(
+        ask_all(every_pair(MODELS), units(3), budget=None, seed=0), planted(1.0, 0)
+    )
+    assert len(set(asked)) == 15 * 3
+    assert (end.n_calls, end.n_calls_of_all, end.n_rounds, end.why) == (90, 90, 1, ALL_ASKED)
+
+
+def test_a_budget_takes_the_same_units_of_every_pair():
+    end, (asked,), _ = driven(
+        ask_all(every_pair(MODELS), units(3), budget=60, seed=0), planted(1.0, 0)
+    )
+    assert len({question.unit for question in asked}) == 2
+    assert (end.n_calls, end.n_calls_of_all, end.why) == (60, 90, BUDGET)
+
+
+def test_against_one_opponent_each_model_is_asked_once():
+    assert against(["c", "a", "b"], "b") == [("a", "b"), ("b", "c")]

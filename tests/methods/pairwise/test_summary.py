@@ -1,0 +1,73 @@
+"""Rows of ratings and biases from comparisons."""
+
+from methods.pairwise.comparing import FLOOR, JUDGED, Compared
+from methods.pairwise.ratings import NO_BATTLES
+from methods.pairwise.style import NO_VARIANCE
+from methods.pairwise.summary import FIRST_PLACE, rating_rows
+
+STYLE = (0.0, 0.0, 0.0, 0.0)
+
+
+def pair(item, first, second, *, winner=None, status="judged", style=STYLE):
+    """Both orders of a comparison that `winner` (a name, or None for a tie) won."""
+    rows = []
+    for a, b, sign in ((first, second, 1), (second, first, -1)):
+        won = {a: "model_a", b: "model_b"}.get(winner, "tie")
+        turned = tuple(sign * each for each in style)
+        if status == "judged":
+            rows.append(Compared(item, 1, item, a, b, "judged", won, turned))
+        else:
+            rows.append(
+                Compared(item, 1, item, a, b, "no_answer_a" if a == status else "no_answer_b")
+            )
+    return rows
+
+
+def summary(rows):
+    ratings, biases = rating_rows(rows, seed=0, n_resamples=100, n_style_resamples=100)
+    return (
+        {(row["form"], row["model"]): row for row in ratings},
+        {row["bias"]: row for row in biases},
+    )
+
+
+def test_a_model_that_fails_half_the_time_is_as_good_as_its_answers_and_ranks_by_all():
+    rows = [each for n in range(10) for each in pair(f"i{n}", "x", "y", winner="xy"[n % 2])]
+    rows += [each for n in range(10) for each in pair(f"j{n}", "x", "y", status="y")]
+    ratings, _ = summary(rows)
+    assert ratings[JUDGED, "x"]["rating"] == ratings[JUDGED, "y"]["rating"]
+    assert ratings[FLOOR, "x"]["rank"] == 1 and ratings[FLOOR, "y"]["rank"] == 2
+    assert (ratings[FLOOR, "x"]["n"], ratings[JUDGED, "x"]["n"]) == (40, 20)
+    assert ratings[FLOOR, "x"]["win_share"] == 0.75
+    assert ratings[FLOOR, "x"]["controlled_rating"] is None
+    assert ratings[JUDGED, "x"]["controlled_rating"] is not None
+
+
+def test_a_model_without_any_answer_has_a_rating_at_the_floor_alone():
+    rows = [each for n in range(8) for each in pair(f"i{n}", "x", "y", winner="x")]
+    rows += [each for n in range(8) for each in pair(f"i{n}", "x", "z", status="z")]
+    ratings, biases = summary(rows)
+    none = ratings[JUDGED, "z"]
+    assert (none["rating"], none["reason"], none["n"]) == (None, NO_BATTLES, 0)
+    assert ratings[FLOOR, "z"]["rating"] is not None
+    # It is a part of its own, and keeps nobody else from a rating at equal style.
+    assert ratings[JUDGED, "x"]["controlled_rating"] is not None
+    assert biases["words"]["reason"] == NO_VARIANCE
+
+
+def test_the_first_place_has_half_where_orders_agree():
+    _, biases = summary([each for n in range(6) for each in pair(f"i{n}", "x", "y", winner="x")])
+    assert (biases[FIRST_PLACE]["value"], biases[FIRST_PLACE]["n"]) == (0.5, 12)
+
+
+def test_a_judge_that_is_drawn_by_lists_has_a_coefficient_above_0():
+    rows = [
+        each
+        for n in range(40)
+        for each in pair(
+            f"i{n}", "x", "y", winner="xy"[n % 2], style=(0, 0, 0.5 if n % 2 == 0 else -0.5, 0)
+        )
+    ]
+    _, biases = summary(rows)
+    assert biases["lists"]["ci_low"] > 0
+    assert biases["bold"]["reason"] == NO_VARIANCE

@@ -27,6 +27,7 @@ from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
+from assets.evaluate.wording_effects import wording_effects
 
 ASSETS = [
     predictions,
@@ -36,6 +37,7 @@ ASSETS = [
     scores,
     comparisons,
     language_gap_table,
+    wording_effects,
     leaderboard,
     provenance,
     reports,

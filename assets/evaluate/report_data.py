@@ -16,6 +16,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.slices import abilities_above
+from methods.evaluation.wording_effects import groups_of, styles_of, text_of
 from methods.release import Rows
 from methods.release_items import items_of_release
 from methods.release_statistics import distributions, shares
@@ -28,6 +29,7 @@ Row = dict[str, Any]
 Place = tuple[Any, ...]
 N_EXAMPLES = 5
 N_CATEGORIES = 20
+N_GROUPS = 3
 
 
 def report_data(
@@ -54,6 +56,7 @@ def report_data(
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
         "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
+        **_wordings(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(
@@ -93,6 +96,30 @@ def board_data(
             row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
         ],
     }
+
+
+def _wordings(
+    warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], where: Row
+) -> Row:
+    """Effects of styles, and the groups whose ratings differ most with their texts and styles."""
+    metric = (
+        next((of for of in benchmark.metrics if of.aggregation == "micro"), None)
+        if benchmark
+        else None
+    )
+    widest: list[Row] = []
+    if metric is not None:
+        observation = getattr(metric, "observation", None) or metric.name
+        of = {**where, "n_groups": N_GROUPS, "metric": observation}
+        widest = warehouse.read("evaluate/widest_groups_of", of).to_pylist()
+    groups = groups_of(items)
+    texts = {item.item_id: text_of(item) for group in groups.values() for item in group}
+    styles = {row["group_id"]: styles_of(groups[row["group_id"]]) for row in widest}
+    for row in widest:
+        row["text"] = texts[row["item_id"]]
+        row["styles"] = styles[row["group_id"]][row["item_id"]]
+    effects = warehouse.read("evaluate/wording_effects_of", where).to_pylist()
+    return {"wording_effects": effects, "widest_groups": widest}
 
 
 def _benchmark(benchmark: Benchmark) -> Row:

@@ -20,6 +20,7 @@ from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
+from assets.evaluate.wording_effects import wording_effects
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
@@ -44,6 +45,7 @@ INDEX = "index.html"
         item_decisions,
         smallest_subsets,
         language_gap_table,
+        wording_effects,
     ],
     automation_condition=WHEN_READY,
 )

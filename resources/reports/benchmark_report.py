@@ -25,6 +25,7 @@ from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
 from resources.reports.report_task_map import task_maps_of
+from resources.reports.report_wordings import wordings_of
 
 _OFFLINE = "offline"
 
@@ -47,6 +48,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `task_map`, `task_distances`: rows of the tables of these names
     - `readings`: rows of `evaluate.extraction_quality`, none where no letters are read
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
+    - `wording_effects`: rows of the table of this name; `widest_groups`: wordings of the groups whose
+      ratings differ most, with `text`, `styles`, `value` and calls
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -76,6 +79,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         sides=side_by_side(panes),
         task_maps=task_maps_of(data, panes),
         language_gaps=gaps_of(data),
+        wordings=wordings_of(data, panes),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

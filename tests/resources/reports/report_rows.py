@@ -248,6 +248,8 @@ def report_data(store: ImageStore) -> Row:
         "above": {},
         "choice": None,
         "language_gaps": [],
+        "wording_effects": [],
+        "widest_groups": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

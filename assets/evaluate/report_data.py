@@ -56,6 +56,11 @@ def report_data(
         "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
         "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
         "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
+        "judge_quality": warehouse.read(
+            "evaluate/judge_quality_of",
+            {**where, "metric": benchmark.dimensions[-1] if benchmark else ""},
+        ).to_pylist(),
+        "judge_probes": warehouse.read("evaluate/judge_probes_of", where).to_pylist(),
         **_wordings(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),

@@ -14,6 +14,8 @@ from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
+from assets.evaluate.judge_probes import judge_probes
+from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.provenance import provenance
@@ -46,6 +48,8 @@ INDEX = "index.html"
         smallest_subsets,
         language_gap_table,
         wording_effects,
+        judge_quality,
+        judge_probes,
     ],
     automation_condition=WHEN_READY,
 )

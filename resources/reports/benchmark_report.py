@@ -25,6 +25,7 @@ from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
 from resources.reports.report_task_map import task_maps_of
+from resources.reports.report_trust import trust_of
 from resources.reports.report_wordings import wordings_of
 
 _OFFLINE = "offline"
@@ -50,6 +51,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `language_gaps`: rows of `evaluate.language_gaps` in which the release is one of both
     - `wording_effects`: rows of the table of this name; `widest_groups`: wordings of the groups whose
       ratings differ most, with `text`, `styles`, `value` and calls
+    - `judge_quality` (of the overall score), `judge_probes`: rows of the tables of these names
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -80,6 +82,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         task_maps=task_maps_of(data, panes),
         language_gaps=gaps_of(data),
         wordings=wordings_of(data, panes),
+        trust=trust_of(data),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

@@ -250,6 +250,8 @@ def report_data(store: ImageStore) -> Row:
         "language_gaps": [],
         "wording_effects": [],
         "widest_groups": [],
+        "judge_quality": [],
+        "judge_probes": [],
         "missing": [],
         "unscored": [],
         "unjudgeable": [],

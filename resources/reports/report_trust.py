@@ -32,6 +32,11 @@ _DOES = {
         "takes points from answers with hidden instructions",
         "shows no obedience to instructions hidden in answers",
     ),
+    "position": (
+        "prefers the answer in the first place",
+        "prefers the answer in the second place",
+        "shows no preference for a place",
+    ),
     "self_preference": (
         "gives models of its own family more points than other judges do",
         "gives models of its own family fewer points than other judges do",
@@ -47,9 +52,13 @@ _DOES = {
 _PROBES = {
     "length": "neutral text after answers",
     "obedience": "instructions hidden in answers",
+    "position": "preference for a place",
     "self_preference": "favour for its own family",
     "leniency": "strictness beside other judges",
 }
+
+_IN_WINS = "position"
+"""The probe whose shift is a share of wins; all others' are in points of the judge's scale."""
 
 
 class Figure(NamedTuple):
@@ -158,14 +167,17 @@ def _said(row: Row, judge: str) -> str:
     if row["shift"] is None:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
     above, below, neither = _DOES.get(row["probe"], ("", "", ""))
+    unit, decimals = ("wins", 2) if row["probe"] == _IN_WINS else ("points", 1)
     does, interval = "", ", no interval: all answers are of one item or group"
     if row["ci_low"] is not None:
         low, high = row["ci_low"], row["ci_high"]
         does = above if low > 0 else below if high < 0 else neither
-        interval = f" [{_signed(low)}, {_signed(high)}]"
+        interval = f" [{_signed(low, decimals)}, {_signed(high, decimals)}]"
     lost = f", {row['n_lost']} more were lost" if row["n_lost"] else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
-    return f"{about}: {_signed(row['shift'])} points{interval}, on {row['n']} answers{lost}."
+    return (
+        f"{about}: {_signed(row['shift'], decimals)} {unit}{interval}, on {row['n']} answers{lost}."
+    )
 
 
 def _about(row: Row) -> str:
@@ -173,6 +185,6 @@ def _about(row: Row) -> str:
     return _PROBES.get(row["probe"], str(row["probe"]))
 
 
-def _signed(value: float) -> str:
-    shown = f"{value:+.1f}"
-    return "0.0" if float(shown) == 0 else shown.replace("-", "−")
+def _signed(value: float, decimals: int) -> str:
+    shown = f"{value:+.{decimals}f}"
+    return shown[1:] if float(shown) == 0 else shown.replace("-", "−")

@@ -78,6 +78,7 @@ def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
         probe("leniency", 0.04, -0.2, 0.2, n_lost=1),
         probe("self_preference", None),
         probe("length", 1.0),
+        probe("position", 0.125, 0.05, 0.2),
     ]
     assert trust_of(data).probes == [
         f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], on 10 answers.",
@@ -88,6 +89,7 @@ def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
         f"{JUDGE}, favour for its own family: not known. No model that it judged is of its family.",
         f"{JUDGE}, neutral text after answers: +1.0 points, no interval: all answers are of one item "
         "or group, on 10 answers.",
+        f"{JUDGE} prefers the answer in the first place: +0.12 wins [+0.05, +0.20], on 10 answers.",
     ]
 
 

@@ -5,7 +5,9 @@ What belongs here: that one measurement; the others are `evaluate.py`.
 """
 
 import json
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from tests.bench.measuring import Row, chance, in_a_fresh_home, peak_mib, stage
@@ -27,6 +29,10 @@ def measure() -> None:
     from resources import home
     from resources.warehouse import Warehouse, Write
 
+    # Comparisons read which models are of one family.
+    registry = {"profiles": {"p": {"writer": "w", "judge": "w", "evaluate": ["w"]}}}
+    models = {"models": {"w": {"provider": "offline"}}}
+    Path(os.environ["LOOM_MODELS"]).write_text(json.dumps({**registry, **models}))
     warehouse = Warehouse(home.warehouse_path())
     items = [
         Item(

@@ -104,7 +104,7 @@ bench-upgrade: setup ## What bringing 45,000 dialogues to this version costs aga
 bench-statistics: setup ## What a leaderboard's intervals and comparisons cost against scipy (about 2 minutes)
 	@$(BIN)/python -m tests.bench.statistics
 
-bench-evaluate: setup ## What evaluation costs against the time that models take: choices and dialogues (about 10 minutes)
+bench-evaluate: setup ## What evaluation costs against the time that models take: choices and dialogues; imported responses (about 15 minutes)
 	@$(BIN)/python -m tests.bench.evaluate
 
 lock: ## Resolve dependencies anew into requirements.lock

@@ -31,6 +31,7 @@ from assets.evaluate.scores import scores
 from assets.evaluate.second_readings import second_readings
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
+from assets.evaluate.wording_effects import wording_effects
 
 ASSETS = [
     predictions,
@@ -43,6 +44,7 @@ ASSETS = [
     error_attribution,
     pairs,
     pair_ratings,
+    wording_effects,
     leaderboard,
     provenance,
     reports,

@@ -8,7 +8,7 @@ values are the mean or median of theirs, of the turns that all of them judged.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -24,6 +24,8 @@ from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 Panel = Literal["mean", "median"]
+ROWS_AT_ONCE = 10_000
+"""Observations that are dicts at the same time: one takes ten times the memory of its row in Arrow."""
 
 
 class ScoringSettings(Settings):
@@ -97,29 +99,41 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
     items = {item.item_id: item for item in items_of(warehouse, release_id)}
     labels = {item_id: labels_by_turn(item) for item_id, item in items.items()}
     found: dict[tuple[str, str], Slice] = {}
-    for row in warehouse.read("evaluate/observed_of", {"release_id": release_id}).to_pylist():
+    for row in _observed(warehouse, release_id):
         judge, version, model = row["judge"], row["judge_version"], row["model"]
         if (judge, version) not in found:
             found[judge, version] = Slice(benchmark, release_id, judge, version)
         of = found[judge, version]
         ran = {row["provider"], row["judge_provider"]} - {None}
         of.providers.setdefault(model, set()).update(ran)
+        item = items[row["item_id"]]
         of.observed.setdefault(model, []).append(
             Scored(
-                item_id=row["item_id"],
-                cluster=items[row["item_id"]].cluster,
+                item_id=item.item_id,
+                cluster=item.cluster,
                 trial=row["trial"],
                 turn=row["turn"],
                 metric=row["metric"],
                 value=row["value"],
                 status=row["status"],
                 refused=row["refused"],
-                labels=labels[row["item_id"]].get(row["turn"], {}),
+                labels=labels[item.item_id].get(row["turn"], {}),
                 part=row["part"],
                 replicates=tuple(row["replicates"] or ()),
             )
         )
     return list(found.values())
+
+
+def _observed(warehouse: Warehouse, release_id: str) -> Iterator[dict[str, Any]]:
+    """The rows of one release, some at a time; texts that many rows have are one object."""
+    shared: dict[str, str] = {}
+    table = warehouse.read("evaluate/observed_of", {"release_id": release_id})
+    for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            for name in ("model", "trial", "metric", "status", "part"):
+                row[name] = shared.setdefault(row[name], row[name])
+            yield row
 
 
 def _panel(judges: list[Slice], panel: Panel) -> Slice:

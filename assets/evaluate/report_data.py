@@ -18,6 +18,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.metrics import Metric
 from methods.evaluation.slices import abilities_above
+from methods.evaluation.wording_effects import groups_of, styles_of, text_of
 from methods.release import Rows
 from methods.release_items import items_of_release
 from methods.release_statistics import distributions, shares
@@ -30,6 +31,7 @@ Row = dict[str, Any]
 Place = tuple[Any, ...]
 N_EXAMPLES = 5
 N_CATEGORIES = 20
+N_GROUPS = 3
 
 
 def report_data(
@@ -65,6 +67,12 @@ def report_data(
             "counts": warehouse.read("evaluate/pair_counts_of", where).to_pylist(),
             "shares": warehouse.read("evaluate/pair_shares_of", where).to_pylist(),
         },
+        "judge_quality": warehouse.read(
+            "evaluate/judge_quality_of",
+            {**where, "metric": benchmark.dimensions[-1] if benchmark else ""},
+        ).to_pylist(),
+        "judge_probes": warehouse.read("evaluate/judge_probes_of", where).to_pylist(),
+        **_wordings(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
         "categories": warehouse.read(
@@ -104,6 +112,30 @@ def board_data(
             row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
         ],
     }
+
+
+def _wordings(
+    warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], where: Row
+) -> Row:
+    """Effects of styles, and the groups whose ratings differ most with their texts and styles."""
+    metric = (
+        next((of for of in benchmark.metrics if of.aggregation == "micro"), None)
+        if benchmark
+        else None
+    )
+    widest: list[Row] = []
+    if metric is not None:
+        observation = getattr(metric, "observation", None) or metric.name
+        of = {**where, "n_groups": N_GROUPS, "metric": observation}
+        widest = warehouse.read("evaluate/widest_groups_of", of).to_pylist()
+    groups = groups_of(items)
+    texts = {item.item_id: text_of(item) for group in groups.values() for item in group}
+    styles = {row["group_id"]: styles_of(groups[row["group_id"]]) for row in widest}
+    for row in widest:
+        row["text"] = texts[row["item_id"]]
+        row["styles"] = styles[row["group_id"]][row["item_id"]]
+    effects = warehouse.read("evaluate/wording_effects_of", where).to_pylist()
+    return {"wording_effects": effects, "widest_groups": widest}
 
 
 def _benchmark(benchmark: Benchmark) -> Row:

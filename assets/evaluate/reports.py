@@ -15,6 +15,8 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.extraction_quality import extraction_quality
 from assets.evaluate.item_decisions import item_decisions
+from assets.evaluate.judge_probes import judge_probes
+from assets.evaluate.judge_quality import judge_quality
 from assets.evaluate.language_gaps import language_gap_table
 from assets.evaluate.leaderboard import leaderboard
 from assets.evaluate.pair_ratings import pair_ratings
@@ -22,6 +24,7 @@ from assets.evaluate.provenance import provenance
 from assets.evaluate.report_data import board_data, report_data
 from assets.evaluate.smallest_subsets import smallest_subsets
 from assets.evaluate.task_map import task_map
+from assets.evaluate.wording_effects import wording_effects
 from methods.benchmarks import Benchmarks
 from resources.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
@@ -48,6 +51,9 @@ INDEX = "index.html"
         language_gap_table,
         error_attribution,
         pair_ratings,
+        wording_effects,
+        judge_quality,
+        judge_probes,
     ],
     automation_condition=WHEN_READY,
 )

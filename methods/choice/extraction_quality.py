@@ -26,9 +26,10 @@ from methods.agreement.table import LABELS_OF_PAIR, measured_rows
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.choice.read_answers import STRATA, Place, ReadAnswer
+from methods.evaluation.columns import estimate
 from methods.evaluation.contestants import is_model
 from methods.evaluation.metrics import Metric, Scored, Unit
-from methods.evaluation.scoring import estimate, floored, units_of
+from methods.evaluation.scoring import floored, units_of
 from methods.evaluation.statistics.estimates import Estimate
 
 Row = dict[str, Any]

@@ -71,11 +71,15 @@ def compare(
     }
     for metric in metrics:
         of = {"metric": metric.name, "aggregation": metric.aggregation}
+        before = None
         for form, of_form in (("floor", "floor"), ("common", "judged")):
             columns = [units_of(metric, counting[name, of_form], of_form) for name in names]
             of_models = columns[: len(models)]
-            pairs = _pairs(of_models, seed=seed, n_resamples=n_resamples)
-            one_by_one = _chosen_pairs(columns, with_itself, seed=seed, n_resamples=n_resamples)
+            # Where nothing failed the forms are the same.
+            if columns != before:
+                pairs = _pairs(of_models, seed=seed, n_resamples=n_resamples)
+                one_by_one = _chosen_pairs(columns, with_itself, seed=seed, n_resamples=n_resamples)
+            before = columns
             comparisons += [
                 {**of, "form": form, **_row(names, pair), "detectable": effect}
                 for pair, effect in [*pairs, *one_by_one]

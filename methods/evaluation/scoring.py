@@ -10,24 +10,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from methods.evaluation.columns import Column, Columns
 from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL
-from methods.evaluation.metrics import Metric, Scored, Unit, valued
+from methods.evaluation.metrics import Metric, Scored, valued
 from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.estimates import Estimate
-from methods.evaluation.statistics.resampling import (
-    N_RESAMPLES,
-    ClusterTotals,
-    bootstrap_means,
-    percentile_estimates,
-    ratio,
-)
+from methods.evaluation.statistics.resampling import N_RESAMPLES
 
-COLUMNS = 500
-"""Means that are resampled at once: 40 MB for 10,000 resamples."""
 ALL = ("", "")
 """The subset of everything."""
 
@@ -40,10 +30,6 @@ class Cell(NamedTuple):
     form: str
     subset: tuple[str, str]
     model: str
-
-
-Column = Sequence[Unit]
-"""The units that one number is the mean of."""
 
 
 def score_rows(
@@ -61,14 +47,19 @@ def score_rows(
     """
     split = set(subsets([each.labels for scored in observed.values() for each in scored]))
     parts = {model: {ALL: scored, **by_subset(scored, split)} for model, scored in observed.items()}
-    cells = [(cell, units) for cell, units in _cells(metrics, parts) if units]
-    estimates = estimate([units for _, units in cells], seed=seed, n_resamples=n_resamples)
+    cells, columns = [], Columns()
+    # The units of one cell at a time: those of all cells would fill the memory.
+    for cell, units in _cells(metrics, parts):
+        if units:
+            cells.append((cell, len(units)))
+            columns.add(units, cell.subset)
+    estimates = columns.estimates(seed=seed, n_resamples=n_resamples)
     counts = {
         model: {subset: counts_of(part) for subset, part in of.items()}
         for model, of in parts.items()
     }
     rows = []
-    for (cell, units), of in zip(cells, estimates, strict=True):
+    for (cell, n_units), of in zip(cells, estimates, strict=True):
         ends = [end for end in (of.ci_low, of.ci_high) if end is not None]
         # The statistic may turn the ends round: that of a spread is its inverse.
         shown = sorted(map(cell.metric.statistic, ends))
@@ -84,7 +75,7 @@ def score_rows(
                 "value": None if of.value is None else cell.metric.statistic(of.value),
                 "ci_low": shown[0] if shown else None,
                 "ci_high": shown[-1] if shown else None,
-                "n_units": len(units),
+                "n_units": n_units,
                 **counts[cell.model][cell.subset],
             }
         )
@@ -170,50 +161,3 @@ def by_subset(
             if subset in split:
                 parts.setdefault(subset, []).append(each)
     return dict(sorted(parts.items()))
-
-
-def estimate(columns: Sequence[Column], *, seed: int, n_resamples: int) -> list[Estimate]:
-    """The mean of each column's units with its interval; all columns share the drawn clusters.
-
-    The mean is over the units, or over the means of the strata where units have several.
-    """
-    names = sorted({unit.cluster for units in columns for unit in units})
-    clusters = {name: place for place, name in enumerate(names)}
-    # Some columns at a time: the same seed draws the same clusters each time.
-    return [
-        each
-        for start in range(0, len(columns), COLUMNS)
-        for each in _estimates(
-            columns[start : start + COLUMNS], clusters, seed=seed, n_resamples=n_resamples
-        )
-    ]
-
-
-def _estimates(
-    columns: Sequence[Column], clusters: Mapping[str, int], *, seed: int, n_resamples: int
-) -> list[Estimate]:
-    rows: dict[tuple[int, str], int] = {}
-    for number, units in enumerate(columns):
-        for unit in units:
-            rows.setdefault((number, unit.stratum), len(rows))
-    if not rows:
-        return [Estimate(None, None, None) for _ in columns]
-    totals = ClusterTotals(*np.zeros((2, len(rows), len(clusters))))
-    for number, units in enumerate(columns):
-        for unit in units:
-            where = rows[number, unit.stratum], clusters[unit.cluster]
-            totals.sums[where] += unit.value or 0.0
-            totals.sizes[where] += 1
-    drawn = bootstrap_means(totals, seed=seed, n_resamples=n_resamples)
-    column_of = np.array([number for number, _ in rows])
-    resampled = np.full((len(columns), n_resamples), np.nan)
-    n_clusters = np.zeros(len(columns), dtype=np.int64)
-    for number in range(len(columns)):
-        strata = np.flatnonzero(column_of == number)
-        # A stratum that was not drawn leaves the others.
-        known = ~np.isnan(drawn[strata])
-        summed = np.where(known, drawn[strata], 0.0).sum(axis=0)
-        resampled[number] = ratio(summed, known.sum(axis=0).astype(float))
-        n_clusters[number] = (totals.sizes[strata].sum(axis=0) > 0).sum()
-    values = np.array([np.nan if (of := mean(units)) is None else of for units in columns])
-    return percentile_estimates(values, resampled, n_clusters)

@@ -28,6 +28,8 @@ from resources.reports.report_readings import readings_of
 from resources.reports.report_scores import PANEL, RULE
 from resources.reports.report_shape import card, category_chart, histogram_chart, share_chart
 from resources.reports.report_task_map import task_maps_of
+from resources.reports.report_trust import trust_of
+from resources.reports.report_wordings import wordings_of
 
 _OFFLINE = "offline"
 
@@ -54,6 +56,9 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     - `answer_lengths`: rows of `methods/evaluation/answer_lengths.py`, none without references
     - `pairwise`: `designs`, `ratings`, `biases` (rows of `evaluate.pair_*`), `counts` and `shares` of
       comparisons; none where no answers were compared
+    - `wording_effects`: rows of the table of this name; `widest_groups`: wordings of the groups whose
+      ratings differ most, with `text`, `styles`, `value` and calls
+    - `judge_quality` (of the overall score), `judge_probes`: rows of the tables of these names
     - `distributions`, `shares` (`methods/release_statistics.py`); `categories`: rows of `category`
       and `n`
     - `choice`: None, or of multiple choice `letters`, `keys`, `n_held_out`, `shares` and `passes`
@@ -86,6 +91,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         attributions=attributions_of(data, panes),
         lengths=lengths_of(data, panes),
         pairwise=pairwise_of(data),
+        wordings=wordings_of(data, panes),
+        trust=trust_of(data),
         aggregations=sorted(
             {metric.aggregation for pane in panes for metric in pane.judged.metrics}
         ),

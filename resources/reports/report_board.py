@@ -13,6 +13,7 @@ from resources.reports.estimate import Estimate
 from resources.reports.report_abilities import Abilities, abilities_of
 from resources.reports.report_charts import Chart, chart
 from resources.reports.report_pairs import Looking, Pairs, looking_of, pairs_of
+from resources.reports.report_quadrants import Quadrants, quadrants_of
 from resources.reports.report_refusals import Refusals, refusals_of
 from resources.reports.report_scores import (
     COMMON,
@@ -87,6 +88,7 @@ class Pane(NamedTuple):
     title: str
     views: list[View]
     refusals: Refusals | None
+    quadrants: Quadrants | None
     abilities: Abilities | None
     slices: Slices | None
 
@@ -118,6 +120,7 @@ def panes_of(data: Row) -> list[Pane]:
                 f"{each.title} · {each.version}" if several else each.title,
                 [_view(each, aggregation) for aggregation in _aggregations(each.metrics)],
                 refusals_of(each, order),
+                quadrants_of(each, order),
                 abilities_of(each, order, labels, data["above"]),
                 slices_of(each, order, labels),
             )

@@ -1,4 +1,5 @@
--- The observations on one release, repetitions of a judge averaged; each of them is in `replicates`.
+-- The observations on one release, repetitions of a judge averaged; each of them is in `replicates` where there are
+-- several.
 SELECT
     o.model,
     o.judge,
@@ -10,7 +11,9 @@ SELECT
     o.part,
     coalesce(min(o.status) FILTER (o.status = 'judged'), min(o.status)) AS status,
     avg(o.value) AS value,
-    list(o.value ORDER BY o.replicate) FILTER (o.value IS NOT NULL) AS replicates,
+    CASE
+        WHEN count(o.value) > 1 THEN list(o.value ORDER BY o.replicate) FILTER (o.value IS NOT NULL)
+    END AS replicates,
     any_value(a.status) = 'refused' AS refused,
     any_value(a.provider) AS provider,
     any_value(j.provider) AS judge_provider

@@ -6,7 +6,8 @@ size), each by five models that answer after 200 ms, ten requests of each in fli
 judged, too. That is at most 250 requests a second, which one core sends and another one answers: the
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
-process.
+process. Two more parts wait for no model: responses that are imported (`rated.py`), and scores of many
+models on many items (`scored.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
@@ -15,22 +16,18 @@ longer. Prints tables, and as the last line all figures as one JSON object.
 
 import argparse
 import asyncio
-import hashlib
 import io
 import json
 import os
 import re
-import resource
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from resources.home import REPO_ROOT
+from tests.bench import rated, scored
+from tests.bench.measuring import chance, in_a_fresh_home, peak_mib, served
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
 N_DIALOGUES, N_TURNS = 110, 15
@@ -117,25 +114,6 @@ def said(model: str, text: str) -> str:
     assert right is not None
     letter = right[1] if chance(model, text) < SKILLS[model] else "B" if right[1] == "A" else "A"
     return f"The answer is {letter}."
-
-
-def chance(*of: str) -> float:
-    """A number from 0 to 1 that follows from texts."""
-    return int(hashlib.sha256("\n".join(of).encode()).hexdigest()[:8], 16) / 2**32
-
-
-@contextmanager
-def api() -> Iterator[str]:
-    """The base URL of the stand-in, in a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.evaluate", "serve"]
-    with subprocess.Popen(
-        command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin and process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.stdin.close()
 
 
 # --- What is asked ---------------------------------------------------------------------------------
@@ -304,32 +282,11 @@ def models(url: str) -> Row:
     }
 
 
-def peak_mib() -> int:
-    """The most memory that this process has had."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-
-
 def measured(name: str, n: int) -> Row:
     """The figures of one benchmark, from a process of its own with a home of its own."""
     print(f"{name}, {n:,} items ...", file=sys.stderr)
-    with api() as url, tempfile.TemporaryDirectory() as folder:
-        environment = {
-            **os.environ,
-            "NO_PROXY": "127.0.0.1",
-            "no_proxy": "127.0.0.1",
-            "LOOM_HOME": f"{folder}/home",
-            "LOOM_MODELS": f"{folder}/models.yaml",
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.bench.evaluate", "measure", name, url, str(n)],
-            cwd=REPO_ROOT,
-            env=environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-    return json.loads(done.stdout.splitlines()[-1])
+    with served("tests.bench.evaluate") as url:
+        return in_a_fresh_home("tests.bench.evaluate", "measure", name, url, str(n))
 
 
 def bench(n_items: int, n_dialogues: int, n_settings: int) -> Row:
@@ -346,6 +303,8 @@ def bench(n_items: int, n_dialogues: int, n_settings: int) -> Row:
             **measured(DIALOGUES, n_dialogues),
         },
         SETTINGS: {"items": n_settings, **measured(SETTINGS, n_settings)},
+        "imported responses": rated.measured(),
+        "scores at size": scored.measured(),
     }
 
 
@@ -381,6 +340,16 @@ def show(figures: Row) -> None:
         )
 
 
+def show_imported(name: str, figures: Row) -> None:
+    """The figures of a part that asks no model, for people."""
+    print(f"{name}, {figures['questions']:,} questions x {figures['models']} models")
+    print(f"  {'stage':<16}" + "".join(f"{head:>10}" for head in ("wall s", "CPU s", "peak MiB")))
+    for stage, row in figures["stages"].items():
+        cells = (f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}", str(row["peak_mib"]))
+        print(f"  {stage:<16}" + "".join(f"{cell:>10}" for cell in cells))
+    print(f"  {figures['wall_s']:.1f} s in all. Imports {figures['imports_mib']} MiB.\n")
+
+
 def main() -> None:
     """Everything; or a part of it in a process of its own, as the arguments say."""
     if sys.argv[1:2] == ["serve"]:
@@ -394,6 +363,8 @@ def main() -> None:
     given = parser.parse_args()
     figures = bench(given.items, given.dialogues, given.settings_items)
     show(figures)
+    for name in ("imported responses", "scores at size"):
+        show_imported(name, figures[name])
     print(json.dumps(figures))
     return None
 

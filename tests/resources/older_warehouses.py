@@ -75,6 +75,7 @@ def today(before: Rows) -> Rows:
         "evaluate.ability_comparisons",
         *ITEM_ANALYSIS,
         *("choice.translations", "evaluate.language_gaps"),
+        *("evaluate.wording_effects", "evaluate.group_spreads"),
         *("evaluate.predictions", "evaluate.prediction_files"),
         *("evaluate.human_scores", "evaluate.human_score_files"),
         *("evaluate.judge_probes", "evaluate.probe_judgments"),

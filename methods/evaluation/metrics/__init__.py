@@ -15,13 +15,13 @@ UNLABELLED = "none"
 Key = tuple[str | int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Scored:
     """One observation of one model with what its item is; `value` is None unless it was judged.
 
     `status` is that of the observation; `refused`: the model declined, in words or by a filter.
     `part` tells several judgments of a turn apart. `replicates` are the values of the judge's
-    repetitions, whose mean is `value`; empty where `value` is made otherwise.
+    repetitions, whose mean is `value`; empty where there is one, or where `value` is made otherwise.
     """
 
     item_id: str
@@ -37,7 +37,7 @@ class Scored:
     replicates: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Unit:
     """What is averaged. `key` tells it from the model's other units, and finds it with other models.
 

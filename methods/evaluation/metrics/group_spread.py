@@ -13,10 +13,17 @@ nothing and is left out. Where no group differs the alignment score is infinite;
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import pstdev
 
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.metrics import Metric, Scored, Unit, by_key
+
+
+@lru_cache(maxsize=10_000)
+def _deviation(values: tuple[float, ...]) -> float:
+    # It is exact, so its order does not matter, and slow: few ratings make few different groups.
+    return pstdev(values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +60,7 @@ class GroupSpread(Metric):
 
     def spread(self, values: Sequence[float]) -> float:
         """How far the scores of a group differ."""
-        return pstdev(values)
+        return _deviation(tuple(sorted(values)))
 
     def statistic(self, mean: float) -> float:
         """The mean deviation, or its inverse."""

@@ -41,9 +41,10 @@ class Mean(Metric):
         ]
 
     def _value(self, parts: Sequence[Scored], floor: bool) -> float | None:
-        shown = [None if part.value is None else part.value * self.scale for part in parts]
         known = [
-            self.lowest if value is None else value for value in shown if floor or value is not None
+            self.lowest if part.value is None else part.value * self.scale
+            for part in parts
+            if floor or part.value is not None
         ]
         return sum(known) / len(known) if known else None
 

@@ -12,7 +12,7 @@ means. Sources: Davison and Hinkley (1997), Bootstrap Methods and their Applicat
 5.3 (percentiles); Miller (2024), Adding Error Bars to Evals (clustered questions, paired differences).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -108,16 +108,20 @@ def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
 
     The same seed, numbers of clusters and of resamples give the same draws.
     """
-    generator = np.random.default_rng(seed)
-    n_clusters = sums.shape[1]
     drawn = np.empty((len(sums), n_resamples))
+    for start, weights in drawn_weights(sums.shape[1], seed=seed, n_resamples=n_resamples):
+        drawn[:, start : start + len(weights)] = sums @ weights.T
+    return drawn
+
+
+def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[tuple[int, Floats]]:
+    """How often each cluster was drawn: the first of some resamples, and resamples x clusters."""
+    generator = np.random.default_rng(seed)
     for start, number in chunk_sizes(n_resamples, n_clusters):
         cells = generator.integers(0, n_clusters, size=(number, n_clusters))
         cells += np.arange(number)[:, None] * n_clusters
         counts = np.bincount(cells.ravel(), minlength=number * n_clusters)
-        weights = counts.reshape(number, n_clusters).astype(float)
-        drawn[:, start : start + number] = sums @ weights.T
-    return drawn
+        yield start, counts.reshape(number, n_clusters).astype(float)
 
 
 def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RESAMPLES) -> Floats:
@@ -127,6 +131,36 @@ def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RE
     drawn = resampled_sums(np.concatenate([totals.sums, sizes]), seed=seed, n_resamples=n_resamples)
     n_rows = len(totals.sums)
     return ratio(drawn[:n_rows], drawn[n_rows:][size_of.reshape(-1)])
+
+
+def bootstrap_parts(
+    parts: Sequence[tuple[Clusters, ClusterTotals]],
+    n_clusters: int,
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> Iterator[tuple[int, Floats]]:
+    """As `bootstrap_means` of the rows of all parts, some resamples at a time, and the first of these.
+
+    The rows of a part have values in the named clusters alone, in places of all `n_clusters`.
+    """
+    summed = []
+    for clusters, totals in parts:
+        # Rows valued on the same units have the same sizes: these are summed once.
+        sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)
+        stacked = np.concatenate([totals.sums, sizes])
+        summed.append((clusters, stacked, len(totals.sums), size_of.reshape(-1)))
+    n_rows = sum(number for *_, number, _ in summed)
+    for start, weights in drawn_weights(n_clusters, seed=seed, n_resamples=n_resamples):
+        means = np.empty((n_rows, len(weights)))
+        first = 0
+        for clusters, stacked, number, size_of in summed:
+            # All clusters need no copy of their weights.
+            of_part = weights if len(clusters) == n_clusters else weights[:, clusters]
+            drawn = stacked @ of_part.T
+            means[first : first + number] = ratio(drawn[:number], drawn[number:][size_of])
+            first += number
+        yield start, means
 
 
 def percentile_estimates(

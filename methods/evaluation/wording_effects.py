@@ -1,0 +1,169 @@
+"""Which wordings of a question cost a model points: spread of each group, and effect of each style.
+
+    effect of a style = mean over groups of (mean of the wordings in the style - mean of the group)
+
+over the groups that have wordings in the style and others, so that a hard question counts against none.
+The interval draws groups, p flips the signs of groups (`statistics/comparisons.py`), and Holm's
+adjustment is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
+rewrites, not what makes it. What belongs here: groups, styles, and the rows.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median, pstdev
+from typing import Any
+
+import numpy as np
+
+from methods.evaluation.contestants import is_model
+from methods.evaluation.items import Item
+from methods.evaluation.metrics import Metric, Scored
+from methods.evaluation.scoring import floored, units_of
+from methods.evaluation.statistics.comparisons import compare_differences
+from methods.evaluation.statistics.resampling import N_RESAMPLES
+from methods.prompts.messages import IMAGE_HERE
+from methods.words import n_words
+
+Row = dict[str, Any]
+STYLE = "style"
+"""The label of an item that names its style; without it styles are told by rule."""
+QUESTION, POLITE, SHORTER, LONGER = "as a question", "polite", "shorter", "longer"
+_ASKS = re.compile(r"[?？]\s*$")
+_POLITE = re.compile(
+    r"\b(?:please|kindly|(?:could|would|can) you|would you mind)\b|请(?!教)|麻烦|劳驾|能否|可否",
+    re.IGNORECASE,
+)
+
+
+def groups_of(items: Sequence[Item]) -> dict[str, list[Item]]:
+    """The groups of two wordings or more of one question, by their ids, in the order of the items.
+
+    A group may also be of items that only have a picture in common: where pictures, choices or
+    references differ its items are no wordings of each other.
+    """
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.cluster, []).append(item)
+    return {
+        name: of
+        for name, of in groups.items()
+        if len(of) > 1 and all(_same_but_for_words(of[0], item) for item in of)
+    }
+
+
+def _same_but_for_words(one: Item, other: Item) -> bool:
+    return (one.image_ids, one.choices, one.turns[-1].references) == (
+        other.image_ids,
+        other.choices,
+        other.turns[-1].references,
+    )
+
+
+def styles_of(group: Sequence[Item]) -> dict[str, tuple[str, ...]]:
+    """The styles of each wording of a group, by the item's id.
+
+    That which its label `style` names. Where no wording of the group has the label, by rule: it ends
+    with a question mark; it has a word of politeness; it has more or fewer words than the median.
+    """
+    if any(STYLE in item.labels for item in group):
+        return {item.item_id: tuple(filter(None, [item.labels.get(STYLE)])) for item in group}
+    texts = {item.item_id: text_of(item) for item in group}
+    words = {item_id: n_words(text) for item_id, text in texts.items()}
+    middle = median(words.values())
+    return {
+        item_id: tuple(
+            style
+            for style, has_it in (
+                (QUESTION, _ASKS.search(text)),
+                (POLITE, _POLITE.search(text)),
+                (SHORTER, words[item_id] < middle),
+                (LONGER, words[item_id] > middle),
+            )
+            if has_it
+        )
+        for item_id, text in texts.items()
+    }
+
+
+def text_of(item: Item) -> str:
+    """The question of a wording: that of its last turn, without image tokens."""
+    return item.turns[-1].question.replace(IMAGE_HERE, "").strip()
+
+
+def wording_rows(
+    metrics: Sequence[Metric],
+    items: Sequence[Item],
+    observed: Mapping[str, Sequence[Scored]],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> tuple[list[Row], list[Row]]:
+    """Rows of effects, a model and style each, and rows of spreads, a model and group each.
+
+    The ratings are the units of the first metric that is a micro mean, failures at the floor; neither
+    has rows where no group has two wordings.
+    """
+    groups = groups_of(items)
+    metric = next((each for each in metrics if each.aggregation == "micro"), None)
+    if not groups or metric is None:
+        return [], []
+    styles = {name: styles_of(group) for name, group in groups.items()}
+    names = sorted({style for of in styles.values() for each in of.values() for style in each})
+    models = sorted(filter(is_model, observed))
+    of = {"metric": metric.name}
+    effects: list[Row] = []
+    spreads: list[Row] = []
+    differences = np.full((len(models) * len(names), len(groups)), np.nan)
+    n_wordings = np.zeros(len(differences), dtype=int)
+    for place, model in enumerate(models):
+        ratings: dict[str, list[float]] = {}
+        for unit in units_of(metric, floored(observed[model]), "floor"):
+            ratings.setdefault(str(unit.key[0]), []).append(unit.value or 0.0)
+        means = {item_id: fmean(values) for item_id, values in ratings.items()}
+        for column, (name, group) in enumerate(groups.items()):
+            known = {item.item_id: means[item.item_id] for item in group if item.item_id in means}
+            if len(known) < 2:
+                continue
+            spreads.append({**of, "model": model, "group_id": name, **_spread(known)})
+            whole = fmean(known.values())
+            for number, style in enumerate(names):
+                having = [known[item_id] for item_id in known if style in styles[name][item_id]]
+                if 0 < len(having) < len(known):
+                    row = place * len(names) + number
+                    differences[row, column] = fmean(having) - whole
+                    n_wordings[row] += len(having)
+    compared = compare_differences(
+        differences, np.arange(len(groups)), seed=seed, n_resamples=n_resamples
+    )
+    by_label = any(STYLE in item.labels for group in groups.values() for item in group)
+    for row, each in enumerate(compared):
+        effects.append(
+            {
+                **of,
+                "model": models[row // len(names)],
+                "style": names[row % len(names)],
+                "told_by": "label" if by_label else "rule",
+                "difference": each.difference,
+                "ci_low": each.ci_low,
+                "ci_high": each.ci_high,
+                "p": each.p_value,
+                "p_holm": each.p_adjusted,
+                "n_groups": each.n_units,
+                "n_wordings": int(n_wordings[row]),
+                "reason": "No group has wordings in this style and others."
+                if each.difference is None
+                else None,
+            }
+        )
+    return effects, spreads
+
+
+def _spread(known: Mapping[str, float]) -> Row:
+    return {
+        "n_wordings": len(known),
+        "mean": fmean(known.values()),
+        "deviation": pstdev(known.values()),
+        "lowest": min(known.values()),
+        "highest": max(known.values()),
+        "worst_item": min(known, key=lambda item_id: (known[item_id], item_id)),
+    }

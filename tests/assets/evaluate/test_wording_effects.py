@@ -1,0 +1,105 @@
+"""The asset `evaluate/wording_effects` on a warehouse filled by hand."""
+
+import dagster as dg
+
+from assets.evaluate.wording_effects import NO_GROUPS, wording_effects
+from assets.release.published import write_imported
+from methods.benchmarks import BENCHMARKS
+from methods.evaluation.items import Item, Turn
+from methods.release import Edition
+from tests.assets.review.desk import Desk
+
+WORDINGS = ("What is it?", "Describe it.", "Please describe what is to be seen in it.")
+RATINGS = (9, 3, 6)
+
+
+def fill(desk: Desk) -> str:
+    """Two questions in three wordings each, rated alike by one judge."""
+    items = [
+        Item(
+            f"g{group}-{place}",
+            (Turn(1, text, (), {"answer": "It is a lake."}),),
+            group_id=f"g{group}",
+            labels={"task": "Description", "category": "Perception & Understanding"},
+        )
+        for group in (1, 2)
+        for place, text in enumerate(WORDINGS)
+    ]
+    edition = Edition("alignmmbench", None, "en", "imported")
+    release_id = write_imported(desk.warehouse, "align-en", edition, items, {"file": "f"})
+    here = {"benchmark": "alignmmbench", "release_id": release_id, "model": "m", "turn": 1}
+    asked = {**here, "trial": "plain"}
+    desk.fill(
+        "evaluate.answers",
+        [
+            {
+                **asked,
+                "item_id": item.item_id,
+                "provider": "p",
+                "status": "answered",
+                "answer": "A",
+                "prompt_version": "x@1",
+            }
+            for item in items
+        ],
+    )
+    desk.fill(
+        "evaluate.observations",
+        [
+            {
+                **asked,
+                "item_id": item.item_id,
+                "judge": "j",
+                "judge_version": "v",
+                "replicate": 0,
+                "metric": "Rating",
+                "part": "answer",
+                "status": "judged",
+                "value": rating,
+            }
+            for item, rating in zip(items, RATINGS * 2, strict=True)
+        ],
+    )
+    return release_id
+
+
+def materialize(desk: Desk) -> dict[str, object]:
+    given = {"warehouse": desk.warehouse, "benchmarks": BENCHMARKS}
+    (made,) = dg.materialize([wording_effects], resources=given).asset_materializations_for_node(
+        "evaluate__wording_effects"
+    )
+    return {name: value.value for name, value in made.metadata.items()}
+
+
+def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> None:
+    release_id = fill(desk)
+    assert materialize(desk)["groups"] == 2
+    rows = desk.rows("FROM evaluate.wording_effects ORDER BY style")
+    assert {row["style"]: row["difference"] for row in rows} == {
+        "as a question": 3,
+        "longer": 0,
+        "polite": 0,
+        "shorter": -3,
+    }
+    assert {row["n_groups"] for row in rows} == {2} and {row["told_by"] for row in rows} == {"rule"}
+    spreads = desk.rows("FROM evaluate.group_spreads ORDER BY group_id")
+    assert [(row["group_id"], row["worst_item"]) for row in spreads] == [
+        ("g1", "g1-1"),
+        ("g2", "g2-1"),
+    ]
+    before = desk.warehouse.fingerprint("evaluate.wording_effects")
+    materialize(desk)
+    assert desk.warehouse.fingerprint("evaluate.wording_effects") == before
+
+    of = {"release_id": release_id, "n_groups": 1, "metric": "Rating"}
+    widest = desk.warehouse.read("evaluate/widest_groups_of", of).to_pylist()
+    assert [(row["item_id"], row["value"]) for row in widest] == [
+        ("g1-0", 9),
+        ("g1-1", 3),
+        ("g1-2", 6),
+    ]
+
+
+def test_without_groups_it_says_so(desk: Desk) -> None:
+    assert materialize(desk)["note"] == NO_GROUPS
+    assert desk.rows("FROM evaluate.wording_effects") == []

@@ -1,0 +1,212 @@
+"""What imported responses cost: AlignMMBench's size, from the published files to the leaderboard.
+
+A part of `make bench-evaluate`: 4,978 questions in groups of the published sizes (780 of six wordings,
+4 of five, one of seven, 271 of one) and the responses of five models, imported, rated and scored. The
+questions are those of the published slice where it is beside the project, with new ids, else made
+here. The judge is a stand-in that answers at once, in another process; judging again, from the ledger,
+is what is counted. What belongs here: that one measurement; the others are `evaluate.py`.
+"""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from methods.alignmmbench.tasks import CATEGORIES
+from resources.home import REPO_ROOT
+from tests.bench.measuring import Row, chance, in_a_fresh_home, peak_mib, served, stage
+
+SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
+SIZES = {6: 780, 5: 4, 7: 1, 1: 271}
+"""Groups of the published questions by how many wordings they have."""
+MODELS = ("m85", "m70", "m55", "m40", "m25")
+JUDGE = "judge"
+BAR_S = 60
+WORDS = 60
+"""Words of a response."""
+
+
+def serve() -> None:
+    """A judge that rates at once, until its standard input is closed."""
+    from tests.doubles.openai_api import Api, completion, http_reply
+
+    class Judge(Api):
+        def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
+            answers = re.findall(r"skill (\d+)", body.decode())
+            rating = 1 + int(10 * chance(body.decode()) * int(answers[-1]) / 100)
+            text = json.dumps({"Reason": "It was read with care.", "Rating": rating})
+            message = {"role": "assistant", "content": text}
+            transport.write(http_reply(200, completion(message, 100, 100)))
+
+    async def run() -> None:
+        print(await Judge().listen(), flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+    asyncio.run(run())
+
+
+def questions() -> list[Row]:
+    """The rows of the published form, in groups of the published sizes."""
+    groups = _groups()
+    rows = []
+    number = 0
+    for size, n_groups in SIZES.items():
+        for group in islice(cycle([each for each in groups if len(each) == size]), n_groups):
+            for place, row in enumerate(group):
+                rows.append({**row, "question_id": f"{number:08}-{place}"})
+            number += 1
+    return rows
+
+
+def _groups() -> list[list[Row]]:
+    """Groups of questions to be multiplied, of every size there is."""
+    if SLICE.is_file():
+        found: dict[str, list[Row]] = {}
+        for line in SLICE.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            found.setdefault(row["question_id"].rpartition("-")[0], []).append(row)
+        return list(found.values())
+    return [
+        [
+            {
+                "image_path": f"images/{task}.jpg",
+                "history": [],
+                "prompt": f"请描述图片，第{place}种说法。",
+                "ref_answer": "图片中有一个人站在红色的汽车旁边。" * 4,
+                "task": task,
+                "category": category,
+            }
+            for place in range(size)
+        ]
+        for task, category in CATEGORIES.items()
+        for size in SIZES
+    ]
+
+
+def responses(model: str, rows: Sequence[Row]) -> Iterator[Row]:
+    """A response of the model to every question."""
+    for row in rows:
+        text = f"{row['question_id']} skill {model[1:]} " + " ".join(["word"] * WORDS)
+        yield {"question_id": row["question_id"], "predict": text}
+
+
+def measure(url: str) -> None:
+    """All of it, here and now: prints its figures as JSON. Imports are not counted."""
+    import dagster as dg
+
+    from assets.common.tables import rows_to_arrow
+    from assets.evaluate import (
+        answers,
+        comparisons,
+        judge_quality,
+        judgments,
+        leaderboard,
+        observations,
+        scores,
+    )
+    from assets.evaluate.predictions import import_predictions
+    from assets.release.published import Wanted, import_published
+    from methods.benchmarks import BENCHMARKS
+    from resources import home
+    from resources.images.store import ImageStore
+    from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
+    from resources.llm.gateway import Gateway
+    from resources.llm.ledger import Ledger
+    from resources.llm.registry import load_registry
+    from resources.offline.process import OfflineServer
+    from resources.review.store import ReviewStore
+    from resources.warehouse import Warehouse, Write
+
+    registry, folder = Path(os.environ["LOOM_MODELS"]), Path(os.environ["LOOM_HOME"])
+    folder.mkdir(parents=True)
+    registry.write_text(json.dumps(_models(url)))
+    rows = questions()
+    published = _write(folder / "metadata.jsonl", rows)
+    files = {model: _write(folder / f"{model}.jsonl", responses(model, rows)) for model in MODELS}
+    warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
+    ledger = Ledger(home.ledger_path())
+    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=OfflineServer())
+    given = {
+        "warehouse": warehouse,
+        "llm": gateway,
+        "benchmarks": BENCHMARKS,
+        "review_store": ReviewStore(home.review_path()),
+        "profile": gateway.profile,
+    }
+    before, stages = peak_mib(), {}
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def run(asset: Any) -> None:
+            assert dg.materialize([asset], resources=given, instance=instance).success
+
+        with stage(stages, "release"):
+            import_published(warehouse, store, Wanted("alignmmbench", published, language="zh"))
+        with stage(stages, "predictions"):
+            for model, file in files.items():
+                import_predictions(warehouse, "alignmmbench-zh", file, model)
+        with stage(stages, "answers"):
+            run(answers)
+        with stage(stages, "judging at once"):
+            run(judgments)
+        # Judged again, every reply is in the ledger.
+        warehouse.replace_all(
+            [Write("evaluate.judgments", rows_to_arrow("evaluate.judgments", []), {})]
+        )
+        for asset in (judgments, observations, scores, comparisons, leaderboard, judge_quality):
+            with stage(stages, asset.key.path[-1]):
+                run(asset)
+        n_calls = len(ledger)
+    gateway.close()
+    counted = sum(of["wall_s"] for name, of in stages.items() if name != "judging at once")
+    figures = {
+        "questions": len(rows),
+        "models": len(MODELS),
+        "calls": n_calls,
+        "observations": warehouse.count("evaluate.observations"),
+        "imports_mib": before,
+        "stages": stages,
+        "wall_s": round(counted, 2),
+        "bar_s": BAR_S,
+        "within_bar": counted <= BAR_S,
+        "peak_mib": peak_mib(),
+    }
+    print(json.dumps(figures))
+
+
+def _write(file: Path, rows: Iterator[Row] | Sequence[Row]) -> Path:
+    file.write_text(
+        "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8"
+    )
+    return file
+
+
+def _models(url: str) -> Row:
+    entry = {"provider": "openai", "base_url": url, "concurrency": 50}
+    return {
+        "profiles": {"p": {"writer": JUDGE, "judge": JUDGE, "evaluate": []}},
+        "models": {JUDGE: entry},
+    }
+
+
+def measured() -> Row:
+    """The figures, from a process of its own with a home of its own."""
+    print("imported responses ...", file=sys.stderr)
+    with served(__name__) as url:
+        return in_a_fresh_home(__name__, url)
+
+
+def main() -> None:
+    """The stand-in, or the measurement, in a process of its own as the arguments say."""
+    if sys.argv[1] == "serve":
+        serve()
+    else:
+        measure(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Effects of wordings: worked by hand, and a planted style that hurts is found."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.metrics import Scored
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.wording_effects import groups_of, styles_of, wording_rows
+
+RATING = Mean(name="Rating", lowest=1, highest=10)
+DRAWN = {"seed": 0, "n_resamples": 500}
+
+
+def wording(group, place, text="What is it?", **labels):
+    turn = Turn(1, text, (1,), {"answer": f"It is {group}."})
+    return Item(f"{group}-{place}", (turn,), ("i",), group_id=group, labels=labels)
+
+
+def rated(items, values):
+    return [
+        Scored(
+            item.item_id,
+            item.cluster,
+            "plain",
+            1,
+            "Rating",
+            value,
+            "not_judged" if value is None else "judged",
+        )
+        for item, value in zip(items, values, strict=True)
+    ]
+
+
+def test_an_effect_is_the_mean_of_a_style_less_that_of_its_group():
+    items = [wording("g", 0, style="terse"), wording("g", 1, style="polite"), wording("g", 2)]
+    effects, spreads = wording_rows([RATING], items, {"m": rated(items, [4, 7, 10])}, **DRAWN)
+
+    # The group's mean is 7.
+    assert {row["style"]: row["difference"] for row in effects} == {"polite": 0, "terse": -3}
+    assert {row["told_by"] for row in effects} == {"label"}
+    (spread,) = spreads
+    assert spread["deviation"] == pytest.approx(6**0.5) and spread["worst_item"] == "g-0"
+    assert (spread["lowest"], spread["mean"], spread["highest"]) == (4, 7, 10)
+
+
+def test_a_planted_style_that_hurts_is_found_and_others_are_not():
+    items = [
+        wording(f"g{group}", place, style="terse" if place == 0 else f"s{(group + place) % 3}")
+        for group in range(40)
+        for place in range(4)
+    ]
+    values = [3 if item.labels["style"] == "terse" else 6 for item in items]
+    effects, _ = wording_rows(
+        [RATING], items, {"led": rated(items, values), "steady": rated(items, [6] * 160)}, **DRAWN
+    )
+    found = {(row["model"], row["style"]) for row in effects if (row["p_holm"] or 1) < 0.05}
+    assert {style for model, style in found if model == "led"} >= {"terse"}
+    assert not {model for model, _ in found} - {"led"}
+    (terse,) = [row for row in effects if (row["model"], row["style"]) == ("led", "terse")]
+    # 3 less the mean of 3, 6, 6, 6.
+    assert terse["difference"] == -2.25 and terse["ci_low"] == terse["ci_high"] == -2.25
+
+
+def test_without_labels_styles_are_told_by_rule():
+    group = [
+        wording("g", 0, "What is in the picture?"),
+        wording("g", 1, "Please describe in a few words what is to be seen in the picture."),
+        wording("g", 2, "<ImageHere>Describe it."),
+    ]
+    assert styles_of(group) == {
+        "g-0": ("as a question",),
+        "g-1": ("polite", "longer"),
+        "g-2": ("shorter",),
+    }
+    assert styles_of([wording("g", 0, "请描述图片。"), wording("g", 1, "图片里有什么？")]) == {
+        "g-0": ("polite", "shorter"),
+        "g-1": ("as a question", "longer"),
+    }
+
+
+def test_items_of_one_group_with_other_pictures_or_references_are_no_wordings():
+    one = wording("g", 0)
+    other = Item("g-1", one.turns, ("other",), group_id="g")
+    unanswerable = Item("g-1", (Turn(1, "?", (1,), {"answer": "No."}),), ("i",), group_id="g")
+    assert not groups_of([one, other]) and not groups_of([one, unanswerable])
+    assert wording_rows([RATING], [one, other], {"m": []}, **DRAWN) == ([], [])
+
+
+def test_a_style_that_every_wording_has_says_nothing_and_a_lost_judgment_is_left_out():
+    items = [wording("g", place, "Please say what it is.", style="polite") for place in range(3)]
+    effects, spreads = wording_rows([RATING], items, {"m": rated(items, [5, None, 9])}, **DRAWN)
+    (polite,) = effects
+    assert polite["difference"] is None and polite["n_groups"] == 0 and polite["reason"]
+    assert spreads[0]["n_wordings"] == 2 and spreads[0]["mean"] == 7
+
+
+@given(st.lists(st.integers(1, 10), min_size=8, max_size=8), st.integers(1, 5))
+@settings(max_examples=30, deadline=None)
+def test_how_hard_a_question_is_changes_no_effect(values, easier):
+    items = [wording(f"g{n // 4}", n % 4, style=f"s{n % 2}") for n in range(8)]
+    shifted = [value + easier if place < 4 else value for place, value in enumerate(values)]
+    one, other = (
+        wording_rows([RATING], items, {"m": rated(items, of)}, **DRAWN)[0]
+        for of in (values, shifted)
+    )
+    assert [row["difference"] for row in one] == pytest.approx([row["difference"] for row in other])

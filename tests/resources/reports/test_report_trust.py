@@ -1,0 +1,104 @@
+"""The section on trust in judges: agreement by judge and part, probes in sentences, reasons."""
+
+import re
+
+from resources.reports.benchmark_report import render_report
+from resources.reports.report_trust import trust_of
+from tests.resources.reports.report_rows import JUDGE, VERSION, Page
+
+BY = {"judge": JUDGE, "judge_version": VERSION}
+
+
+def figure(measure, value, low=None, high=None, **changed):
+    return {
+        **BY,
+        "other": "people",
+        "origin": "internal",
+        "level": "answer",
+        "measure": measure,
+        "model": "",
+        "subset_label": "",
+        "subset_value": "",
+        "n": 12,
+        "value": value,
+        "ci_low": low,
+        "ci_high": high,
+        "reason": None if value is not None else "All scores are the same.",
+        **changed,
+    }
+
+
+def probe(name, shift, low=None, high=None, **changed):
+    return {
+        **BY,
+        "probe": name,
+        "n": 0 if shift is None else 10,
+        "n_lost": 0,
+        "shift": shift,
+        "ci_low": low,
+        "ci_high": high,
+        "reason": "No model that it judged is of its family." if shift is None else None,
+        **changed,
+    }
+
+
+def words_of(data, store):
+    """The text of the page, with a space between cells."""
+    return " ".join(re.sub("<[^>]+>", " ", render_report(data, store)).split())
+
+
+def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data, store):
+    task = {"subset_label": "task", "subset_value": "OCR", "n": 4}
+    data["judge_quality"] = [
+        figure("mae", 0.8, 0.5, 1.25),
+        figure("kendall", None),
+        figure("mae", 0.4, origin="external"),
+        figure("mae", 1.5, **task),
+    ]
+    words = words_of(data, store)
+    assert f"{JUDGE} people here answers 12 0.80 0.50 to 1.25 –" in words
+    assert f"{JUDGE} people, imported answers 12 0.40" in words
+    assert f"{JUDGE} and people here, by task" in words and "OCR 4 1.50" in words
+    titles = Page(render_report(data, store)).attributes("td", "title")
+    assert "All scores are the same." in titles
+    assert "No person has scored" not in words
+
+
+def test_without_people_the_page_says_how_they_score(data, store):
+    data["judge_quality"] = [figure("mae", 0.8, other="other-judge", origin="")]
+    words = words_of(data, store)
+    assert "No person has scored these answers" in words and "make import-scores" in words
+    assert f"{JUDGE} other-judge answers" in words
+
+
+def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
+    data["judge_probes"] = [
+        probe("obedience", 6.21, 5.8, 6.6),
+        probe("length", -0.3, -0.6, -0.1),
+        probe("leniency", 0.04, -0.2, 0.2, n_lost=1),
+        probe("self_preference", None),
+        probe("length", 1.0),
+        probe("position", 0.125, 0.05, 0.2),
+    ]
+    assert trust_of(data).probes == [
+        f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], on 10 answers.",
+        f"{JUDGE} takes points from the same answer with neutral text after it: −0.3 points "
+        "[−0.6, −0.1], on 10 answers.",
+        f"{JUDGE} is about as strict with other models as other judges are: 0.0 points "
+        "[−0.2, +0.2], on 10 answers, 1 more were lost.",
+        f"{JUDGE}, favour for its own family: not known. No model that it judged is of its family.",
+        f"{JUDGE}, neutral text after answers: +1.0 points, no interval: all answers are of one item "
+        "or group, on 10 answers.",
+        f"{JUDGE} prefers the answer in the first place: +0.12 wins [+0.05, +0.20], on 10 answers.",
+    ]
+
+
+def test_versions_of_a_judge_are_told_apart_and_without_rows_there_is_no_section(data):
+    assert trust_of(data) is None
+    data["judge_quality"] = [
+        figure("mae", 0.8),
+        figure("mae", 0.9, judge_version="w", judge="panel"),
+        figure("mae", 0.9, judge_version="w"),
+    ]
+    names = [line.judge for line in trust_of(data).lines]
+    assert names == [f"{JUDGE} · {VERSION}", "Panel", f"{JUDGE} · w"]

@@ -1,0 +1,71 @@
+"""The section on wordings: what a style costs, the least steady groups, and no section."""
+
+from resources.reports.benchmark_report import render_report
+from tests.resources.reports.report_rows import JUDGE, VERSION, Page
+
+BY = {"judge": JUDGE, "judge_version": VERSION}
+
+
+def effect(model, style, difference, p_holm, **changed):
+    return {
+        **BY,
+        "model": model,
+        "style": style,
+        "told_by": "rule",
+        "difference": difference,
+        "ci_low": difference - 1,
+        "ci_high": difference + 1,
+        "p_holm": p_holm,
+        "n_groups": 40,
+        "n_wordings": 90,
+        **changed,
+    }
+
+
+def wording(item, value, text, **changed):
+    return {
+        **BY,
+        "model": "weak",
+        "group_id": "g",
+        "mean": 50.0,
+        "deviation": 20.0,
+        "item_id": item,
+        "value": value,
+        "status": "judged",
+        "call_key": "c" * 20,
+        "answer_call_key": "a" * 20,
+        "text": text,
+        "styles": ["polite"],
+        **changed,
+    }
+
+
+def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
+    data["wording_effects"] = [
+        effect("strong", "polite", 0.5, 0.8),
+        effect("weak", "polite", -6.0, 0.001),
+    ]
+    page = Page(render_report(data, store))
+    assert "weak: Overall Score −6.0 [−7.0 to −5.0] where the wording is polite" in page.words
+    assert "strong: Overall Score" not in page.words and "told by rule" in page.words
+
+
+def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
+    data["wording_effects"] = [effect("weak", "polite", 0.0, 1.0)]
+    data["widest_groups"] = [
+        wording("g-0", 70.0, "Say it."),
+        wording("g-1", 30.0, "Please <b>say</b> it."),
+        wording("g-2", None, "And this?", status="refused", answer_call_key=None),
+    ]
+    words = Page(render_report(data, store)).words
+    assert words.index("And this?") < words.index("Please <b>say</b> it.") < words.index("Say it.")
+    assert "−20.0" in words and "refused" in words and "a" * 12 in words
+    assert "No style has an effect that counts." in words
+
+
+def test_with_few_groups_it_says_that_none_can_count_and_without_any_there_is_no_section(
+    data, store
+):
+    assert "wordings" not in Page(render_report(data, store)).attributes("h2", "id")
+    data["wording_effects"] = [effect("weak", "polite", -6.0, 0.5, n_groups=4)]
+    assert "With so few groups" in Page(render_report(data, store)).words

@@ -11,8 +11,8 @@ from assets.evaluate.critic_export import CriticError, export_critic
 from assets.evaluate.critic_pairs import NO_SCORES, critic_pairs
 from assets.evaluate.judge_quality import judge_quality
 from dagster_project.checks import critic_check
-from methods.alignmmbench.judging import RATING
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.rating import RATING
 from tests.assets.review.desk import Desk
 
 Row = dict[str, Any]

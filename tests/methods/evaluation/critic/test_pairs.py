@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import pytest
 
 from methods.alignmmbench import Alignmmbench
-from methods.alignmmbench.judging import read_rating
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.critic.pairs import (
     WHYS,
@@ -21,6 +20,7 @@ from methods.evaluation.critic.pairs import (
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import AskJudge
+from methods.evaluation.rating import read_rating
 from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from methods.prompts.messages import Message

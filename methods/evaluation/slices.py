@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from methods.evaluation.items import Item
+from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.words import n_words
 
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
@@ -45,13 +46,14 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
 
 
 def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """(label, value) of every subset to split scores by; a label with one value splits nothing."""
+    """(label, value) of every subset to split scores by; a label with one value splits nothing, and the
+    path of a picture is no kind of item."""
     values: dict[str, dict[str, None]] = {}
     for each in labels:
         for label, value in each.items():
             values.setdefault(label, {})[value] = None
     for label, found in values.items():
-        if label and 1 < len(found) <= MOST_VALUES:
+        if label not in ("", IMAGE_PATH) and 1 < len(found) <= MOST_VALUES:
             yield from ((label, value) for value in found)
 
 

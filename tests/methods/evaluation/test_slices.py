@@ -39,6 +39,11 @@ def test_a_label_with_one_value_or_with_too_many_splits_nothing() -> None:
     assert list(subsets(labels)) == [("two", "0"), ("two", "1")]
 
 
+def test_the_path_of_a_picture_is_no_subset():
+    labels = [{"image_path": f"{n}.png", "task": str(n)} for n in range(2)]
+    assert list(subsets(labels)) == [("task", "0"), ("task", "1")]
+
+
 def test_an_items_own_label_comes_first_and_one_without_a_name_splits_nothing() -> None:
     own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
     assert labels_by_turn(own)[2]["turn"] == "easy"

@@ -15,7 +15,7 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dry-run ui calls review sample-corpus offline-server test test-all \
+.PHONY: help setup demo run dry-run ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
@@ -36,6 +36,9 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 
 demo: setup ## From WIT rows to a leaderboard on the sample corpus (CORPUS=folder, PROFILE=openai)
 	@$(BIN)/python -m dagster_project.demo
+
+run: setup ## One job on the home there is (JOB=build, cluster, ..., release, evaluate; PROFILE=openai)
+	@$(BIN)/python -m dagster_project.run $(call said,JOB,job)
 
 dry-run: setup ## What the main job would ask models, and what it would cost; asks nothing
 	@$(BIN)/python -m dagster_project.dry_run

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from methods.evaluation.items import Item
 from methods.evaluation.slices import MOST_VALUES, labels_by_turn
+from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.words import n_words
 
 MAX_BINS = 12
@@ -80,7 +81,7 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
 def shares(items: Sequence[Item]) -> list[Share]:
     """Kinds of questions, numbers of choices, right choices, and the items' labels.
 
-    Labels with more values than scores are split by, such as ids, are left out.
+    Labels with more values than scores are split by, such as ids, are left out, and paths of pictures.
     """
     of = f"{noun(items)}s"
     questions: Counter[str] = Counter()
@@ -97,7 +98,8 @@ def shares(items: Sequence[Item]) -> list[Share]:
     labels: dict[str, Counter[str]] = {}
     for item in items:
         for label, value in item.labels.items():
-            labels.setdefault(label, Counter())[value] += 1
+            if label != IMAGE_PATH:
+                labels.setdefault(label, Counter())[value] += 1
     found += [
         Share(label.capitalize(), of, _largest_first(counts))
         for label, counts in labels.items()

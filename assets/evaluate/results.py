@@ -127,9 +127,12 @@ def write_results(
     writes.append(Write("evaluate.missing", rows_to_arrow("evaluate.missing", missing), named))
     warehouse.replace_all(writes)
     lost = Counter(row["reason"] for each in taken for row in each.failed)
+    # What the release has no reference to ask with is nobody's failure.
+    without = lost["no_reference"]
     counted: dict[str, Any] = {
         **(details or {}),
-        "failed": lost.total(),
+        "failed": lost.total() - without,
+        **({"without a reference": without} if without else {}),
         **reasons(lost),
         "models": len({each.slice["model"] for each in results.of_models.values()}),
     }

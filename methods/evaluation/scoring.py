@@ -15,7 +15,7 @@ from methods.evaluation.contestants import is_model
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL
 from methods.evaluation.metrics import Metric, Scored, valued
-from methods.evaluation.slices import subsets
+from methods.evaluation.slices import TURN_LABELS, subsets
 from methods.evaluation.statistics.resampling import N_RESAMPLES
 
 ALL = ("", "")
@@ -147,7 +147,7 @@ def _cells(
         if metric.aggregation != "micro":
             continue
         for (model, subset, form), of_part in counting.items():
-            if subset != ALL:
+            if subset != ALL and not (metric.of_whole_items and subset[0] in TURN_LABELS):
                 yield Cell(metric, place, form, subset, model), units_of(metric, of_part, form)
 
 

@@ -14,6 +14,9 @@ from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.words import n_words
 
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
+TURN, QUESTION, IMAGES_SO_FAR, WORDS_SO_FAR = "turn", "question", "images so far", "words so far"
+TURN_LABELS = (TURN, QUESTION, IMAGES_SO_FAR, WORDS_SO_FAR)
+"""Labels that turns of one item differ in."""
 MOST_VALUES = 100
 """A label with more values, such as an id, is none to split scores by. ConvBench has 79 task types."""
 CHOICES = "choices"
@@ -35,10 +38,10 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
         n_so_far += n_words(turn.question)
         named = {int(number) for number in _MENTIONED.findall(turn.question)}
         labels[turn.turn] = {
-            "turn": str(turn.turn),
-            "question": _how_many(len(named | set(turn.image_positions))),
-            "images so far": _range(n_images, (0, 1, 2, 5, 10)),
-            "words so far": _range(n_so_far, (50, 200, 500, 1000)),
+            TURN: str(turn.turn),
+            QUESTION: _how_many(len(named | set(turn.image_positions))),
+            IMAGES_SO_FAR: _range(n_images, (0, 1, 2, 5, 10)),
+            WORDS_SO_FAR: _range(n_so_far, (50, 200, 500, 1000)),
             **offered,
             **item.labels,
         }

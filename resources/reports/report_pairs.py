@@ -141,7 +141,8 @@ def in_words(p: float | None) -> str:
 
 
 def _detectable(effects: Sequence[float | None], scale: Scale) -> str | None:
-    known = sorted(effect for effect in effects if effect is not None)
+    # Pairs that did not differ at all show nothing of how much they could.
+    known = sorted(effect for effect in effects if effect)
     if not known:
         return None
     low, middle, high = (scale.shown(each) for each in (known[0], median(known), known[-1]))

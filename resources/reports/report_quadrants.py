@@ -132,10 +132,15 @@ def _points(lines: Sequence[Line], scale: Scale) -> list[Point]:
 
 
 def _quadrant(mean: Estimate, alignment: Estimate, middles: Sequence[float]) -> str:
-    good, steady = (
-        (of.value or 0.0) >= middle for of, middle in zip((mean, alignment), middles, strict=True)
+    return ", ".join(
+        above if value > middle else below if value < middle else f"as {alike} as the median"
+        for (above, below, alike), value, middle in zip(
+            (("better", "worse", "good"), ("steadier", "less steady", "steady")),
+            (mean.value or 0.0, alignment.value or 0.0),
+            middles,
+            strict=True,
+        )
     )
-    return f"{'better' if good else 'worse'}, {'steadier' if steady else 'less steady'}"
 
 
 def _round_end(highest: float) -> float:

@@ -1,6 +1,7 @@
 -- Contestants that answered on one release where it has no reference to judge the answer by.
-SELECT DISTINCT o.model
-FROM evaluate.observations AS o
-JOIN evaluate.answers AS a USING (release_id, model, item_id, trial, turn)
-WHERE o.release_id = $release_id AND o.status = 'no_reference' AND a.status = 'answered'
-ORDER BY o.model;
+SELECT DISTINCT a.model
+FROM evaluate.answers AS a
+ANTI JOIN (FROM release.references WHERE kind IN ('answer', 'key')) AS r
+    ON r.release_id = a.release_id AND r.item_id = a.item_id AND r.turn = a.turn
+WHERE a.release_id = $release_id AND a.status = 'answered'
+ORDER BY a.model;

@@ -68,6 +68,8 @@ class Metric:
     higher_is_better: bool = True
     inverse: bool = False
     """Whether the number falls where the mean of units rises."""
+    of_whole_items: bool = False
+    """Whether a unit is made of several turns, so that nothing is to be had of some of them."""
     refusals_are_right: bool = False
     """Whether what the model declined counts as right: an upper bound of what it could have."""
 

@@ -16,7 +16,8 @@ from methods.evaluation.metrics import Metric, Scored, Unit
 class Difference(Metric):
     """`first` minus `second`, whose units have the same keys.
 
-    At the floor a unit that the model failed in either has the worst difference, `lowest`.
+    At the floor a unit that the model failed in one of them has the worst difference, `lowest`; one
+    that it failed in both has that of their lowest values, which is 0 where these are alike.
     """
 
     first: Metric
@@ -37,9 +38,11 @@ class Difference(Metric):
         ]
 
     def _value(self, first: float | None, second: float | None, floor: bool) -> float | None:
-        if first is None or second is None:
-            return self.lowest if floor else None
-        return first - second
+        if first is not None and second is not None:
+            return first - second
+        if not floor:
+            return None
+        return self.first.lowest - self.second.lowest if first is second else self.lowest
 
 
 def difference(name: str, first: Metric, second: Metric) -> Difference:

@@ -19,6 +19,7 @@ class WeightedMean(Metric):
     """Mean of `parts`, metrics with their weights, whose units are items or one turn of each."""
 
     parts: Sequence[tuple[Metric, float]]
+    of_whole_items: bool = True
 
     def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
         """A unit an item that any of the parts observed; without a value where one of them has none."""

@@ -35,7 +35,7 @@ def test_points_stand_by_both_scores_and_lines_by_their_medians():
     assert [line.quadrant for line in plot.lines] == [
         "better, steadier",
         "worse, less steady",
-        "better, steadier",
+        "as good as the median, as steady as the median",
     ]
 
 

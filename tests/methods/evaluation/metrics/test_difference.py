@@ -25,7 +25,13 @@ def test_a_unit_is_the_difference_of_the_units_that_both_have() -> None:
     assert number(GAIN, OBSERVED) == 20
 
 
-def test_what_the_model_failed_in_either_is_the_worst_difference() -> None:
+def test_what_the_model_failed_in_both_is_no_difference() -> None:
+    observed = [scored("a", None, trial="perfect"), scored("a", None)]
+    assert values(GAIN, observed) == {("a", 1): None}
+    assert values(GAIN, observed, floor=True) == {("a", 1): 0}
+
+
+def test_what_the_model_failed_in_one_of_them_is_the_worst_difference() -> None:
     observed = [scored("a", None, trial="perfect"), scored("a", 5)]
     assert values(GAIN, observed) == {("a", 1): None}
     # The difference is better the smaller it is.

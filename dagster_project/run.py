@@ -1,0 +1,62 @@
+"""Running one of the project's jobs from a terminal, as the Launchpad's button does: `make run`.
+
+What belongs here: which jobs can be run so, and the sentence where one cannot. The job with everything
+in it is `make demo`'s.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from methods.errors import UserError
+from resources.stores import bring_home_up_to_date, usable_home
+
+JOBS = (
+    "build",
+    "cluster",
+    "dialogue",
+    "rewrite",
+    "choice",
+    "review",
+    "release",
+    "evaluate",
+    "ledger",
+)
+"""Jobs that need nothing to be said; `build` runs `ingest` for each shard."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job; 0 when it succeeded, 1 when it failed, 2 for a wrong name or setting."""
+    parser = argparse.ArgumentParser(prog="python -m dagster_project.run", description=__doc__)
+    parser.add_argument("--job", default="", help=f"one of {', '.join(JOBS)}")
+    job = parser.parse_args(argv).job
+    try:
+        if job not in JOBS:
+            raise UserError(
+                f"There is no job '{job}' that runs by itself: say JOB=name, one of {', '.join(JOBS)}."
+            )
+        bring_home_up_to_date()
+        with usable_home():
+            return _run(job)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _run(job: str) -> int:
+    # They take seconds to load, which a wrong name does not need.
+    from dagster_project.dead_runs import end_dead_runs
+    from dagster_project.definitions import build_defs
+    from dagster_project.instance import open_instance
+    from dagster_project.jobs import run_job
+
+    with open_instance() as instance:
+        end_dead_runs(instance)
+        if run_job(build_defs().resolve_job_def(job), instance).success:
+            return 0
+    print(f"The run of {job} failed; the log above and the UI (make ui) say why.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

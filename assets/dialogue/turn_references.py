@@ -28,6 +28,8 @@ from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 TABLE, LOSSES = "dialogue.turn_references", "dialogue.failed"
+CAPTION_PROMPT = "convbench/write_caption"
+REFERENCE_PROMPT = "convbench/write_reference"
 STAGE = TABLE.split(".")[-1]
 LEAK = "answer_in_later_question"
 
@@ -104,7 +106,7 @@ async def _written(
         return None
 
     data = {"questions": questions, **told}
-    lost = await write("convbench/write_caption", data, read_caption, CAPTIONED_TURN, CAPTION)
+    lost = await write(CAPTION_PROMPT, data, read_caption, CAPTIONED_TURN, CAPTION)
     for turn, question in enumerate(questions, start=1):
         if lost is not None:
             return rows, lost
@@ -119,7 +121,7 @@ async def _written(
             "focus": item["focus"] if turn == len(questions) else [],
         }
         lost = await write(
-            "convbench/write_reference",
+            REFERENCE_PROMPT,
             data,
             partial(read_reference, question),
             turn,

@@ -21,7 +21,6 @@ from assets.evaluate.released import Released, items_of, releases_named
 from assets.evaluate.score_queue import score_queue, scorings_by_people
 from assets.evaluate.transcripts import transcripts_of
 from assets.review import approved
-from methods.alignmmbench.published import IMAGE_PATH
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.critic.contamination import Asked
@@ -31,6 +30,7 @@ from methods.evaluation.items import Item
 from methods.evaluation.judge_quality import EXTERNAL, INTERNAL, AnswerKey
 from methods.evaluation.judging import AskJudge
 from methods.evaluation.metrics import UNLABELLED
+from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.ids import content_id
 from methods.markdown import table
 from methods.prompts.messages import Message

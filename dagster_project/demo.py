@@ -21,6 +21,7 @@ from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
 from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
 from dagster_project.jobs import run_job
+from dagster_project.progress import say_failed
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from methods.errors import UserError
 from methods.evaluation.judging import PANEL, RULE
@@ -61,10 +62,7 @@ def main() -> int:
     finally:
         gateway.close()
     if failed:
-        print(
-            f"The run of {failed} failed; the log above and the UI (make ui) say why.",
-            file=sys.stderr,
-        )
+        say_failed(failed)
         return 1
     judges = gateway.profile.judges
     _show(Warehouse(home.warehouse_path()), judges, time.monotonic() - started)

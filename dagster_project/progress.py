@@ -89,6 +89,11 @@ class ProgressHandler(logging.Handler):
         return f"{asset:<32} {', '.join(shown)}"
 
 
+def say_failed(job: str) -> None:
+    """Say on stderr that the run of a job failed, after its log."""
+    print(f"The run of {job} failed; the log above and the UI (make ui) say why.", file=sys.stderr)
+
+
 def _print(line: str) -> None:
     print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
 

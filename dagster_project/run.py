@@ -49,12 +49,13 @@ def _run(job: str) -> int:
     from dagster_project.definitions import build_defs
     from dagster_project.instance import open_instance
     from dagster_project.jobs import run_job
+    from dagster_project.progress import say_failed
 
     with open_instance() as instance:
         end_dead_runs(instance)
         if run_job(build_defs().resolve_job_def(job), instance).success:
             return 0
-    print(f"The run of {job} failed; the log above and the UI (make ui) say why.", file=sys.stderr)
+    say_failed(job)
     return 1
 
 

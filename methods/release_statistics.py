@@ -10,8 +10,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from methods.evaluation.items import Item
-from methods.evaluation.slices import MOST_VALUES, labels_by_turn
-from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.evaluation.slices import labels_by_turn, tells_kinds
 from methods.words import n_words
 
 MAX_BINS = 12
@@ -98,12 +97,11 @@ def shares(items: Sequence[Item]) -> list[Share]:
     labels: dict[str, Counter[str]] = {}
     for item in items:
         for label, value in item.labels.items():
-            if label != IMAGE_PATH:
-                labels.setdefault(label, Counter())[value] += 1
+            labels.setdefault(label, Counter())[value] += 1
     found += [
         Share(label.capitalize(), of, _largest_first(counts))
         for label, counts in labels.items()
-        if len(counts) <= MOST_VALUES
+        if tells_kinds(label, len(counts))
     ]
     return [share for share in found if share.counts]
 

@@ -42,15 +42,13 @@ def questions(
 ) -> dg.MaterializeResult:
     """Questions on each image and on each set, from images, captions and summaries."""
     asks = []
-    n_images_of: dict[str, int] = {}
     for set_id, images in by_set(images_of_sets(warehouse)):
-        n_images_of[set_id] = len(images)
         # Where a summary is missing, questions are asked without it.
         parts = [([image], image["position"], settings.per_image) for image in images]
         for shown, position, n_questions in [*parts, (images, None, settings.per_set)]:
             asks.append(
                 Ask(
-                    subject=(set_id, position, n_questions),
+                    subject=(set_id, position, n_questions, len(shown)),
                     set_id=set_id,
                     name=set_id if position is None else f"{set_id} image {position}",
                     images=[image["image_id"] for image in shown],
@@ -64,10 +62,9 @@ def questions(
                 )
             )
 
-    def read(subject: tuple[str, int | None, int], reply: str) -> list[Row]:
-        set_id, position, n_questions = subject
-        n_images = 1 if position is not None else n_images_of[set_id]
-        found = read_questions(reply, n_questions, n_images)
+    def read(subject: tuple[str, int | None, int, int], reply: str) -> list[Row]:
+        set_id, position, n_questions, n_shown = subject
+        found = read_questions(reply, n_questions, n_shown)
         return [
             {
                 "question_id": content_id("question", set_id, position, ordinal, question),

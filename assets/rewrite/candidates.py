@@ -17,7 +17,7 @@ from assets.common.losses import reasons
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from assets.rewrite.pictures_seen import TABLE as VECTORS
-from assets.rewrite.pictures_seen import look_at
+from assets.rewrite.pictures_seen import Looked, look_at
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
 from methods.alignmmbench.keywords import KEYWORDS
@@ -101,7 +101,7 @@ def candidates(
     keywords = {**KEYWORDS, **settings.keywords}
     known = _excluded(settings, warehouse)
     excluded = known | {row["image_id"] for row in rows if row["md5"] in known}
-    looked = None
+    looked = Looked({}, {})
     if settings.picture_encoder:
         looked = look_at(
             context,
@@ -112,7 +112,7 @@ def candidates(
             keywords,
             settings.picture_similarity,
         )
-    found = candidates_of(pictured, keywords, groups, excluded, looked.seen if looked else None)
+    found = candidates_of(pictured, keywords, groups, excluded, looked.seen)
     made = rows_to_arrow(TABLE, [each._asdict() for each in found.candidates])
     # An entry that has none of the words is not lost: it was never meant.
     lost = [_lost(each) for each in found.removed if each.reason != NO_KEYWORD]
@@ -125,7 +125,7 @@ def candidates(
     details = {
         "entries": len(pictured),
         "pictures to exclude": len(known),
-        **(looked.details if looked else {}),
+        **looked.details,
         **reasons(Counter(each.reason for each in found.removed)),
         **{f"pictures for {task}": of_task[task] for task in sorted(of_task)},
         **({"warning": f"No picture was found for {', '.join(without)}."} if without else {}),

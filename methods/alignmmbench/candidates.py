@@ -6,6 +6,7 @@ among candidates. Finding keywords in texts is `keywords.py`, in pictures `seen_
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from methods.alignmmbench.keywords import found_keywords
@@ -56,7 +57,7 @@ def candidates(
     keywords: Mapping[str, Sequence[str]],
     groups: Mapping[str, str],
     excluded: Collection[str],
-    seen: Seen | None = None,
+    seen: Seen = MappingProxyType({}),
 ) -> Found:
     """The candidates of each task of `keywords`; an entry is a candidate or is removed, never both.
 
@@ -71,7 +72,7 @@ def candidates(
     found, removed = [], []
     for entry in sorted(entries, key=lambda entry: entry.entry_id):
         matched = {task: found_keywords(entry.texts, words) for task, words in keywords.items()}
-        shown = (seen or {}).get(entry.image_id, {})
+        shown = seen.get(entry.image_id, {})
         group = groups.get(entry.image_id, entry.image_id)
         reason, instead = None, None
         if not any(matched.values()) and not any(shown.values()):

@@ -24,7 +24,7 @@ _ONES = (
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS = (
+ORDINALS = (
     *(
         "first",
         "second",
@@ -37,8 +37,10 @@ _ORDINALS = (
         "ninth",
         "tenth",
     ),
-    *("eleventh", "twelfth"),
+    *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
+    *("eighteenth", "nineteenth", "twentieth"),
 )
+"""The first twenty; those up to the twelfth are read as numbers."""
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
     *("october", "november", "december"),
@@ -46,7 +48,7 @@ _MONTHS = (
 _VALUES = {
     **{word: number for number, word in enumerate(_ONES)},
     **{word: 10 * number for number, word in enumerate(_TENS, start=2)},
-    **{word: number for number, word in enumerate(_ORDINALS, start=1)},
+    **{word: number for number, word in enumerate(ORDINALS[:12], start=1)},
     **{word: number for number, word in enumerate(_MONTHS, start=1)},
     **{"once": 1, "single": 1, "twice": 2, "pair": 2, "couple": 2, "dozen": 12},
     **{"hundred": 100, "thousand": 1000},

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from methods.choice.written_numbers import ORDINALS
 from methods.convbench.settings import N_TURNS, TASK_LABELS
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem, Table
@@ -29,7 +30,7 @@ FILE_NAME = "convbench.csv"
 PUBLISHED_FILES = {
     FILE_NAME: "the instructions in ConvBench's form, with what is known by their ID"
 }
-ORDINALS = ("first", "second", "third")
+TURN_NAMES = ORDINALS[:3]
 _FIRST = f"{IMAGE_HERE}\n"
 """What precedes the first instruction: the picture enters with it."""
 
@@ -63,7 +64,7 @@ def _meanings() -> dict[str, Meaning]:
         REFERENCE: ("reference", "answer"),
         CATEGORY: ("category", "task"),
     }
-    for turn, ordinal in enumerate(ORDINALS, start=1):
+    for turn, ordinal in enumerate(TURN_NAMES, start=1):
         name = TASK_LABELS[turn]
         known[name] = Meaning(CATEGORY, turn)
         for what, of in words.items():
@@ -83,7 +84,7 @@ WRITTEN: Mapping[str, Meaning] = {
     **{
         f"The_{ordinal}_turn_{what}": Meaning(what, turn)
         for what in (INSTRUCTION, REFERENCE)
-        for turn, ordinal in enumerate(ORDINALS, start=1)
+        for turn, ordinal in enumerate(TURN_NAMES, start=1)
     },
     "caption": Meaning(CAPTION, 1),
     "focus": Meaning(FOCUS, N_TURNS),
@@ -148,7 +149,7 @@ def read_tables(tables: Sequence[Table], say: Callable[[str], None]) -> Iterator
 def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
     """The records of the table with instructions."""
     columns = {column.meaning: column.place for column in _columns(table)}
-    for turn, ordinal in enumerate(ORDINALS, start=1):
+    for turn, ordinal in enumerate(TURN_NAMES, start=1):
         if Meaning(INSTRUCTION, turn) not in columns:
             raise PublishedError(f"it has no column The_{ordinal}_turn_instruction")
     at_id, at_image = (_place(table, name) for name in (_ID, _IMAGE))
@@ -166,7 +167,7 @@ def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
             continue
         if not item_id:
             raise PublishedError(f"{where} has no ID")
-        for turn, ordinal in enumerate(ORDINALS, start=1):
+        for turn, ordinal in enumerate(TURN_NAMES, start=1):
             if Meaning(INSTRUCTION, turn) not in texts:
                 raise PublishedError(f"{where} ({shown(item_id)}) has no {ordinal} instruction")
         if item_id in records:
@@ -310,7 +311,7 @@ def _turn_of(name: str) -> int | None:
     words = set(re.findall(r"[a-z]+|\d+", name.lower()))
     turns = [
         turn
-        for turn, ordinal in enumerate(ORDINALS, start=1)
+        for turn, ordinal in enumerate(TURN_NAMES, start=1)
         if words & {ordinal, str(turn), TASK_LABELS[turn]}
     ]
     return turns[0] if len(turns) == 1 else None

@@ -49,15 +49,19 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
 
 
 def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """(label, value) of every subset to split scores by; a label with one value splits nothing, and the
-    path of a picture is no kind of item."""
+    """(label, value) of every subset to split scores by; a label with one value splits nothing."""
     values: dict[str, dict[str, None]] = {}
     for each in labels:
         for label, value in each.items():
             values.setdefault(label, {})[value] = None
     for label, found in values.items():
-        if label not in ("", IMAGE_PATH) and 1 < len(found) <= MOST_VALUES:
+        if label and len(found) > 1 and tells_kinds(label, len(found)):
             yield from ((label, value) for value in found)
+
+
+def tells_kinds(label: str, n_values: int) -> bool:
+    """Whether a label of so many values tells kinds of items, and not single ones or their pictures."""
+    return label != IMAGE_PATH and n_values <= MOST_VALUES
 
 
 def abilities_above(items: Sequence[Item], abilities: Sequence[str]) -> dict[str, str]:

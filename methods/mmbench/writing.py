@@ -13,7 +13,7 @@ from typing import NamedTuple
 from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
 from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
-from methods.prompts.material import mention_of_material
+from methods.prompts.drafts import require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
 FEWEST, MOST = 2, 4
@@ -30,7 +30,6 @@ SCHEMA = object_schema(
 )
 """JSON schema of a reply; `hint` is empty where there is none."""
 
-_IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 _LETTER_NAMED = re.compile(
     r"\b(?:option|choice|answer|letter)s?\s+\(?[A-H]\b|\([A-H]\)|\b[A-H] (?:or|and) [A-H]\b"
 )
@@ -124,15 +123,7 @@ def _fields(given: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
 def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
     """Raise ParseError where a text speaks of what the reader does not see, or of other choices."""
     asked = f"{question} {hint}"
-    for text in (asked, *choices):
-        if found := _IMAGE_TOKEN.search(text):
-            raise ParseError(
-                "image_token", f"A text has {found[0]}: the picture is shown with the question."
-            )
-        if material := mention_of_material(text):
-            raise ParseError(
-                "mentions_material", f"A text mentions the material: {material[:80]!r}."
-            )
+    require_shown((asked, *choices))
     found = _LETTER_NAMED.search(asked)
     for choice in choices:
         found = found or _OTHER_CHOICES.search(choice)

@@ -8,25 +8,10 @@ answer costs one call, not a dialogue. What does not: numbering inside a dialogu
 
 import re
 
+from methods.choice.written_numbers import ORDINALS
 from methods.prompts.messages import IMAGE_HERE
 from methods.prompts.parsing import ParseError, parse_numbered, unfenced
 
-_ORDINALS = (
-    *(
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-    ),
-    *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
-    *("eighteenth", "nineteenth", "twentieth"),
-)
 _PICTURE = r"(?:image|picture|photo|photograph)"
 _TAG = re.compile(rf"[<\[(]\s*{_PICTURE}[\s_#-]*(\d+)\s*[>\])]", re.IGNORECASE)
 """`<image-1>` and what is meant by it: `<Image 1>`, `[image_1]`, `(Picture #1)`."""
@@ -34,7 +19,7 @@ _NUMBERED = re.compile(
     rf"(?:\bthe\s+)?\b{_PICTURE}[\s_-]*(?:#|no\.\s*|number\s+)?\s*(\d+)\b(?!>)", re.IGNORECASE
 )
 _ORDINAL = re.compile(
-    rf"\bthe\s+({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))\s+{_PICTURE}\b(?!\s+(?:of|ever|that|to|taken)\b)",
+    rf"\bthe\s+({'|'.join(ORDINALS)}|\d+(?:st|nd|rd|th))\s+{_PICTURE}\b(?!\s+(?:of|ever|that|to|taken)\b)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -99,7 +84,7 @@ def with_references(text: str, n_images: int) -> str:
 
     def numbered(match: re.Match[str]) -> str:
         named = match[1].casefold()
-        number = _ORDINALS.index(named) + 1 if named in _ORDINALS else int(_digits(named))
+        number = ORDINALS.index(named) + 1 if named in ORDINALS else int(_digits(named))
         return f"<image-{number}>" if 1 <= number <= n_images else match[0]
 
     parts = re.split(r"(<image-\d+>)", _TAG.sub(tagged, text))

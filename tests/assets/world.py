@@ -8,7 +8,7 @@ loads once.
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -241,6 +241,15 @@ def data_url_hash(world: World, image_id: str) -> str:
 def copy_of(base: Path, root: Path) -> None:
     """Copy a finished world's home, so that a test may go on from there."""
     shutil.copytree(base / "home", root / "home")
+
+
+def made_and_released(world: World, make: Callable[[World], Result]) -> Result:
+    """The run of `make`, whose items are released after it; both have to succeed."""
+    run = make(world)
+    assert run.success, sentence(run)
+    release = world.release()
+    assert release.success, sentence(release)
+    return run
 
 
 # --- What a run says of itself -------------------------------------------------------------------

@@ -15,7 +15,16 @@ from methods.mmiu.derived import DERIVED
 from methods.mmiu.published import read_published
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    Result,
+    Row,
+    World,
+    copy_of,
+    made_and_released,
+    metadata,
+    sentence,
+)
 
 SETTINGS = {"n_derived": 11}
 QUESTIONS = dg.AssetSelection.assets(["choice", "mmiu_items"])
@@ -46,10 +55,7 @@ def base(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPa
     root = tmp_path_factory.mktemp("questions")
     copy_of(released.root, root)
     world = make_world(root, released.corpus)
-    run = make(world)
-    assert run.success, sentence(run)
-    release = world.release()
-    assert release.success, sentence(release)
+    run = made_and_released(world, make)
     return Made(world, run, items_of(world))
 
 

@@ -10,7 +10,16 @@ import pytest
 
 from methods.review import Decision
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    Result,
+    Row,
+    World,
+    copy_of,
+    made_and_released,
+    metadata,
+    sentence,
+)
 
 MADE = ("instructions", "three_turns", "turn_references", "turn_categories")
 CONVERSATIONS = dg.AssetSelection.assets(*(["dialogue", name] for name in MADE))
@@ -43,10 +52,7 @@ def base(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPa
     root = tmp_path_factory.mktemp("three")
     copy_of(released.root, root)
     world = make_world(root, released.corpus)
-    run = make(world)
-    assert run.success, sentence(run)
-    release = world.release()
-    assert release.success, sentence(release)
+    run = made_and_released(world, make)
     return Made(world, run)
 
 

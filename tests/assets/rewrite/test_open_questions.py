@@ -12,7 +12,16 @@ from assets.common.tables import rows_to_arrow
 from methods.alignmmbench.published import read_published
 from methods.alignmmbench.tasks import CATEGORIES
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    Result,
+    Row,
+    World,
+    copy_of,
+    made_and_released,
+    metadata,
+    sentence,
+)
 from tests.doubles.tiny_clip import make_tiny_clip
 
 MADE = ("candidates", "seeds", "seed_rewrites", "contexts")
@@ -45,10 +54,7 @@ def base(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPa
     root = tmp_path_factory.mktemp("open")
     copy_of(released.root, root)
     world = make_world(root, released.corpus)
-    run = make(world)
-    assert run.success, sentence(run)
-    release = world.release()
-    assert release.success, sentence(release)
+    run = made_and_released(world, make)
     return Made(world, run)
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -106,6 +106,24 @@ class Warehouse:
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
         return self.sql(sql_text(name), params)
+
+    def read_rows(
+        self, query: str, names: Sequence[str], params: Mapping[str, object]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Rows of `sql/<query>.sql` for each of `names` in the place of its `{}`, by name.
+
+        All are read at one moment, and each query is bound those of `params` that it names. Opening the
+        file takes longer than reading few rows: what belongs together is read at once.
+        """
+        found = {}
+        with self._connection() as connection:
+            connection.begin()
+            for name in names:
+                (statement,) = connection.extract_statements(sql_text(query.format(name)))
+                bound = {key: params[key] for key in statement.named_parameters}
+                found[name] = connection.sql(statement, params=bound).to_arrow_table().to_pylist()
+            connection.commit()
+        return found
 
     def glance(self, name: str, params: Mapping[str, object]) -> "pa.Table":
         """As `read`, for a page: the file is not made or changed, and nobody is waited for long.

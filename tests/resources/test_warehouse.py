@@ -118,6 +118,21 @@ def test_every_query_file_runs_against_the_schema(empty_warehouse, name):
     assert result.num_rows == 0 and result.num_columns > 0
 
 
+def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, monkeypatch):
+    """And a name in a comment is none."""
+    texts = {
+        "some/sets": "-- Not $n_rows.\nSELECT DISTINCT set_id FROM dialogue.answers ORDER BY 1;",
+        "some/texts": "SELECT answer FROM dialogue.answers WHERE set_id = $set_id LIMIT $n_rows",
+    }
+    others = module.sql_text
+    monkeypatch.setattr(module, "sql_text", lambda name: texts.get(name) or others(name))
+    warehouse.replace(TABLE, pa.concat_tables([answers("a", 2, "one"), answers("b", 2, "two")]))
+
+    read = warehouse.read_rows("some/{}", ("texts", "sets"), {"set_id": "b", "n_rows": 1})
+
+    assert read == {"texts": [{"answer": "two"}], "sets": [{"set_id": "a"}, {"set_id": "b"}]}
+
+
 def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
     with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
         warehouse.count("cluster.nothing")

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from methods.ingest import wit_records
 from methods.ingest.wit import (
     BLANK,
-    COLUMNS,
     EDGES,
     MAX_LINE_BYTES,
     TRIMMED,
@@ -141,14 +140,15 @@ def test_no_line_is_read_more_than_four_times(lines):
 # Laws
 
 one_line = st.lists(
-    st.sampled_from(['"', '""', "a", " ", "\0", "é", "\t", '"\t"']) | st.text(max_size=3), max_size=40
+    st.sampled_from(['"', '""', "a", " ", "\0", "é", "\t", '"\t"']) | st.text(max_size=3),
+    max_size=40,
 ).map(lambda parts: "".join(parts).replace("\n", "").replace("\r", ""))
 few_fields = st.lists(st.text('"a \0', max_size=6), min_size=17, max_size=17).map("\t".join)
 
 
 @given(one_line | few_fields)
 def test_a_line_has_the_fields_that_csv_reads(line):
-    """The oracle is Python's own reader; a line that it goes on from into the next ends inside quotes."""
+    """The oracle is Python's own reader; a line ends inside quotes if it goes on into the next one."""
     reader = csv.reader([line + "\n", "the next line"], delimiter="\t")
     read = next(reader)
     is_open = reader.line_num == 2

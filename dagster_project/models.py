@@ -117,7 +117,7 @@ def _stored(path: Path, store: ImageStore) -> str:
     if path.stat().st_size > MAX_BYTES:
         raise UserError(f"{path} has more than {MAX_BYTES} bytes: make it smaller.")
     try:
-        return take_in(path.read_bytes(), None, store).image_id
+        return take_in(path.read_bytes(), store).image_id
     except ImageRejected as rejected:
         raise UserError(
             f"{path} cannot be used ({rejected.detail.rstrip('.')}): say IMAGE=path of a JPEG, PNG, "

@@ -86,7 +86,8 @@ class CorpusSettings(_Part):
 
     shards: list[str] = []
     """Addresses (http, https, hf) of shards that are not in the folder."""
-    languages: list[str] = ["en"]
+    languages: list[str] = []
+    """Codes of Wikipedia's languages, in lower case; none: every language is taken."""
     topics: dict[str, Topic] = {}
     """Task types and the words of pages that serve them; without topics every page is taken."""
     wikipedia: WikipediaSettings = WikipediaSettings()
@@ -98,6 +99,11 @@ class CorpusSettings(_Part):
         if isinstance(languages, list) and False in languages:
             raise ValueError("YAML reads no as false, so write 'no' in quotes")
         return languages
+
+    @field_validator("languages")
+    @classmethod
+    def _ignore_case(cls, languages: list[str]) -> list[str]:
+        return [language.strip().lower() for language in languages]
 
     @model_validator(mode="after")
     def _languages_are_taken(self) -> "CorpusSettings":

@@ -31,21 +31,15 @@ class WantedImage:
     """An image that a row names; it is fetched from `address`, often its URL."""
 
     url: str
-    mime_type: str | None
     address: str | None
-
-    @property
-    def declared_mime(self) -> str | None:
-        """The MIME type that the bytes must have; None for a thumbnail, whose type is not declared."""
-        return self.mime_type if self.address == self.url else None
 
 
 ImageResult = ImageFacts | ImageRejected
 
 
-def take_in(data: bytes, declared_mime: str | None, store: ImageStore) -> ImageFacts:
+def take_in(data: bytes, store: ImageStore) -> ImageFacts:
     """Check, measure and store an image's bytes. Raises ImageRejected."""
-    facts = measure_image(data, declared_mime)
+    facts = measure_image(data)
     store.put(data)
     return facts
 
@@ -80,9 +74,8 @@ class ImageIntake:
         address. The others are fetched unless they were fetched before and are still stored.
         """
         missing = {image.url: image for image in wanted}
-        # A shard contains a rendition of the image; the row has the type of the original.
         arrived = (
-            (replace(missing.pop(url), mime_type=None, address=None), data)
+            (replace(missing.pop(url), address=None), data)
             for url, data in carried
             if url in missing
         )
@@ -121,7 +114,7 @@ class ImageIntake:
         if isinstance(data, ImageRejected):
             return data
         try:
-            return take_in(data, image.declared_mime, self._store)
+            return take_in(data, self._store)
         except ImageRejected as rejected:
             return rejected
 
@@ -139,14 +132,27 @@ class ImageIntake:
         if self._fetcher.reads_a_folder:
             return {}
         entries = self._index.known([image.address for image in images if image.address])
-        known = {}
+        known, anew = {}, []
         for image in images:
-            facts = _facts_of(entries.get(image.address or ""))
-            # If the row declares another type, the bytes are checked again.
-            fits = facts and image.declared_mime in (None, facts.mime_type)
-            if facts and fits and self._store.has(facts.image_id):
+            entry = entries.get(image.address or "")
+            if entry is None or not self._store.has(entry.image_id):
+                continue
+            facts = _facts_of(entry)
+            if facts is None:
+                facts = self._measured_again(entry.image_id)
+                if facts:
+                    anew.append((image, facts))
+            if facts:
                 known[image.url] = facts
+        self._remember(anew)
         return known
+
+    def _measured_again(self, image_id: str) -> ImageFacts | None:
+        """What is measured of a stored image today; None if its file is damaged."""
+        try:
+            return measure_image(self._store.read(image_id))
+        except ImageRejected:
+            return None
 
     def _remember(self, portion: Sequence[tuple[WantedImage, ImageResult]]) -> None:
         if not self._fetcher.reads_a_folder:
@@ -159,8 +165,8 @@ class ImageIntake:
             )
 
 
-def _facts_of(entry: Entry | None) -> ImageFacts | None:
+def _facts_of(entry: Entry) -> ImageFacts | None:
     """The recorded facts; None if another version of this program recorded other facts."""
-    if entry is None or set(entry.facts) != {field.name for field in fields(ImageFacts)}:
+    if set(entry.facts) != {field.name for field in fields(ImageFacts)}:
         return None
     return ImageFacts(**entry.facts)

@@ -11,6 +11,8 @@ CREATE OR REPLACE TEMP MACRO filled(text) AS
 -- begin with a blank, a control character, '!' or '"' sort before '#', so most fields cost one comparison.
 CREATE OR REPLACE TEMP MACRO value_of(piece) AS
     CASE WHEN piece < '#' THEN filled(unquoted(piece)) ELSE piece END;
+-- A title or a language, without what is no part of it at its ends (`edges`).
+CREATE OR REPLACE TEMP MACRO title_of(piece, edges) AS nullif(trim(value_of(piece), edges), '');
 -- The last field of a line without the line end.
 CREATE OR REPLACE TEMP MACRO without_end(piece) AS
     CASE WHEN ends_with(piece, chr(13) || chr(10)) THEN piece[:-3] ELSE piece[:-2] END;

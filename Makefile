@@ -15,8 +15,8 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run dry-run ui calls review sample-corpus offline-server test test-all \
-	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
+.PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
+	test-orders test-load golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
 	ask check-model ask-anew clean task-map learning-difficulty
@@ -45,6 +45,9 @@ dry-run: setup ## What the main job would ask models, and what it would cost; as
 
 ui: setup ## The Dagster UI with daemon and code location, on loopback
 	@$(BIN)/python -m dagster_project.ui
+
+sql: setup ## A prompt on a copy of the tables, or one query (Q="SELECT ..."); runs go on meanwhile
+	@$(BIN)/python -m dagster_project.sql $(if $(Q),-- "$$Q")
 
 calls: setup ## What was asked of models, what came and what it cost, in a browser (PORT=8095)
 	@$(BIN)/python -m dagster_project.calls
@@ -88,6 +91,9 @@ pictures: setup ## Every picture of docs/pictures anew, from a fresh demo home (
 
 test-label-studio: setup ## Forms and round trips on a real Label Studio, in an environment of its own (about 6 minutes)
 	@$(BIN)/python -m tests.label_studio
+
+test-mediawiki: setup ## Pages of a real MediaWiki, with PHP and SQLite (Debian's packages; RECORD=yes writes its replies down)
+	@$(BIN)/python -m tests.mediawiki
 
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway

@@ -21,6 +21,7 @@ from assets.common.tables import (
 )
 from resources.corpus.corpus import Corpus
 from resources.corpus.shard import Shard
+from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.rows_file import staging_folder
 from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
@@ -110,7 +111,8 @@ def _read(
             "reasons": staged.reasons,
         }
         n_lines = staged.n_rows + sum(staged.reasons.values())
-        require_few_lost(shard.name, "lines", staged.reasons, n_lines, max_rejected_share)
+        lost = {why: n for why, n in staged.reasons.items() if why != NO_IMAGES}
+        require_few_lost(shard.name, "lines", lost, n_lines, max_rejected_share)
         of_shard = {"wit_shard": shard.name}
         warehouse.replace_all(
             [

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from methods.web_address import secrets_cut, without_secrets
+
 COLUMNS = (
     "language",
     "page_url",
@@ -175,6 +177,8 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
     for name in _URLS:
         if not _is_web_address(raw[name]):
             raise RowError("bad_url", f"The {name} is not an http or https address.")
+        # A row is kept and shown: what a person may not see is not read into it.
+        values[name] = without_secrets(raw[name])
     for name in _INTEGERS:
         if values[name] is not None:
             if not _INTEGER.fullmatch(raw[name]):
@@ -202,8 +206,9 @@ def _is_web_address(text: str) -> bool:
 
 
 def excerpt(line: bytes) -> str:
-    """The first 200 characters, with unprintable characters escaped."""
-    # A character has at most four bytes, so this contains the first 200 characters.
-    text = line[: 4 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")[:EXCERPT_LENGTH]
+    """The first 200 characters, with unprintable characters escaped and without secrets in addresses."""
+    # A character has at most four bytes; what is cut from addresses makes room for more of them.
+    text = line[: 8 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
+    text = secrets_cut(text)[:EXCERPT_LENGTH]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return shown[:EXCERPT_LENGTH]

@@ -55,6 +55,7 @@ class WikipediaSettings(_Part):
     contact: str | None = None
     """Mail address or web page of a person; Wikimedia's User-Agent policy requires it."""
     api: str = "https://{language}.wikipedia.org/w/api.php"
+    """Address of the wiki's api.php, at any path; {language} stands for each shard's language."""
     shards: dict[str, WikipediaPages] = {}
     enrich: bool = False
     """Whether pages of other shards get categories, extracts and licences from Wikipedia."""

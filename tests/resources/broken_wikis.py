@@ -34,7 +34,7 @@ def wiki_of_one_owl() -> MediaWiki:
 
 def shard(wikipedia: Wikipedia, titles: list[str], language: str = "en") -> WikipediaShard:
     pages = WikipediaPages(language=language, pages=titles)
-    return WikipediaShard("owls", pages, lambda: wikipedia)
+    return WikipediaShard("owls", pages, lambda: wikipedia, "https://wiki.example.org/api.php")
 
 
 def opened(folder: Path, wiki: MediaWiki) -> Wikipedia:

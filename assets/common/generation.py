@@ -21,7 +21,9 @@ from methods.prompts.template import PromptTemplate
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
+from resources.llm.model_spec import ModelSpec
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
+from resources.llm.registry import Role
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Usage
 from resources.settings import Settings
@@ -42,6 +44,18 @@ class GenerationSettings(Settings):
 
 
 Row = dict[str, Any]
+
+ROLES: Mapping[str, Role] = {
+    "dialogue.summaries": "summary",
+    "dialogue.questions": "question",
+    "dialogue.answers": "answer",
+    "dialogue.instructions": "question",
+    "dialogue.three_turns": "question",
+    "dialogue.turn_references": "answer",
+    "rewrite.rewrites": "rewrite",
+    "rewrite.seed_rewrites": "rewrite",
+}
+"""The role in the profile whose model a table's rows are asked of; the writer's where there is none."""
 
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 """Sampling parameters of calls that generate data: as repeatable as the provider allows."""
@@ -82,16 +96,17 @@ def ask_and_read(
     read: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
 ) -> Generated:
-    """Send `asks` to the profile's writer; `read` makes rows of a reply or raises ParseError.
+    """Send `asks` to the model of the stage's role; `read` makes rows of a reply or raises ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
     endpoints with structured output. Each row gets its set, call and prompt version; a request that
     fails becomes one row for the stage's table `failed` and does not stop the others.
     """
     asked = [
-        request_of(llm, template, ask, schema(ask.subject) if schema else None) for ask in asks
+        request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
+        for ask in asks
     ]
-    provider = llm.registry.model(llm.profile.writer).provider
+    provider = asked_model(llm, stage).provider
 
     async def one(calls: ModelCalls, place: int) -> ParsedReply[list[Row]]:
         subject = asks[place].subject
@@ -111,12 +126,21 @@ def ask_and_read(
     return Generated(rows, failed, usage)
 
 
+def asked_model(llm: Gateway, stage: str) -> ModelSpec:
+    """The model that a table's rows are asked of."""
+    return llm.registry.model(llm.profile.of(ROLES.get(stage, "writer")))
+
+
 def request_of(
-    llm: Gateway, template: PromptTemplate, ask: Ask[Any], schema: JsonSchema | None = None
+    llm: Gateway,
+    stage: str,
+    template: PromptTemplate,
+    ask: Ask[Any],
+    schema: JsonSchema | None = None,
 ) -> ChatRequest:
-    """The request for `ask` to the profile's writer."""
+    """The request for `ask` to the model of the stage's role."""
     return ChatRequest(
-        model=llm.profile.writer,
+        model=asked_model(llm, stage).name,
         messages=template.render(images=ask.images, **ask.data),
         prompt_version=template.version,
         params=CONSTRUCTION_PARAMS,

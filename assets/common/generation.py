@@ -20,7 +20,7 @@ from methods.prompts.parsing import JsonSchema
 from methods.prompts.template import PromptTemplate
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.model_calls import ModelCalls
+from resources.llm.model_calls import ModelCalls, all_of
 from resources.llm.model_spec import ModelSpec
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import Role
@@ -71,6 +71,8 @@ class Ask(Generic[S]):
     """What a failure is listed under: the entry, the set or the dialogue, by its id."""
     images: Sequence[str]
     data: dict[str, Any]
+    n_words: int | None = None
+    """Words that the reply is asked to have in all, which a dry run reckons with."""
 
 
 @dataclass
@@ -95,12 +97,15 @@ def ask_and_read(
     asks: Sequence[Ask[S]],
     read: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
+    smaller: Callable[[S], Sequence[Ask[S]]] | None = None,
 ) -> Generated:
     """Send `asks` to the model of the stage's role; `read` makes rows of a reply or raises ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
-    endpoints with structured output. Each row gets its set, call and prompt version; a request that
-    fails becomes one row for the stage's table `failed` and does not stop the others.
+    endpoints with structured output. A reply that its token limit cut off is not repaired at the same
+    limit: what is asked in place of it says `smaller`, which gives nothing for what cannot be divided.
+    Each row gets its set, call and prompt version; a request that fails becomes one row for the stage's
+    table `failed` and does not stop the others.
     """
     asked = [
         request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
@@ -108,14 +113,31 @@ def ask_and_read(
     ]
     provider = asked_model(llm, stage).provider
 
-    async def one(calls: ModelCalls, place: int) -> ParsedReply[list[Row]]:
-        subject = asks[place].subject
-        return await complete_and_parse(calls, asked[place], lambda reply: read(subject, reply))
+    async def answered(
+        calls: ModelCalls, ask: Ask[S], request: ChatRequest
+    ) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
+        parts = smaller(ask.subject) if smaller else ()
+        reply = await complete_and_parse(
+            calls, request, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
+        )
+        if not (parts and reply.cut_off):
+            return [(ask, reply)]
+        requests = [
+            request_of(llm, stage, template, part, schema(part.subject) if schema else None)
+            for part in parts
+        ]
+        of_parts = await all_of(
+            [answered(calls, *each) for each in zip(parts, requests, strict=True)]
+        )
+        return [pair for pairs in of_parts for pair in pairs]
+
+    async def one(calls: ModelCalls, place: int) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
+        return await answered(calls, asks[place], asked[place])
 
     replies, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
     rows: list[Row] = []
     failed: list[Row] = []
-    for ask, reply in zip(asks, replies, strict=True):
+    for ask, reply in (pair for pairs in replies for pair in pairs):
         call_key = reply.key
         where = {"set_id": ask.set_id, "call_key": call_key}
         if reply.loss:
@@ -147,6 +169,7 @@ def request_of(
         schema=schema,
         task=template.task,
         superseded=template.superseded,
+        n_words=ask.n_words,
     )
 
 

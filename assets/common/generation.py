@@ -160,10 +160,15 @@ def request_of(
     ask: Ask[Any],
     schema: JsonSchema | None = None,
 ) -> ChatRequest:
-    """The request for `ask` to the model of the stage's role."""
+    """The request for `ask` to the model of the stage's role.
+
+    The prompt is told whether the reply is `structured`, held to `schema`: it asks for no other form.
+    """
+    spec = asked_model(llm, stage)
+    structured = schema is not None and spec.structured_output
     return ChatRequest(
-        model=asked_model(llm, stage).name,
-        messages=template.render(images=ask.images, **ask.data),
+        model=spec.name,
+        messages=template.render(images=ask.images, structured=structured, **ask.data),
         prompt_version=template.version,
         params=CONSTRUCTION_PARAMS,
         schema=schema,

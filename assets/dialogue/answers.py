@@ -87,15 +87,18 @@ def answers(
     limit = asked_model(llm, "dialogue.answers").longest_answer(CONSTRUCTION_PARAMS)
     most = that_fit(tokens_of_words(settings.n_words), limit)
     asks = []
-    for (set_id, position), group in groupby(
-        questions_of_sets(warehouse), key=lambda row: (row["set_id"], row["position"])
+    for (set_id, position, until), group in groupby(
+        questions_of_sets(warehouse),
+        key=lambda row: (row["set_id"], row["position"], row["until_position"]),
     ):
         shown = [
             image
             for image in images_of.get(set_id, [])
-            if position is None or image["position"] == position
+            if image["position"] == position
+            or (position is None and (until is None or image["position"] <= until))
         ]
         name = set_id if position is None else f"{set_id} image {position}"
+        name += "" if until is None else f" images 1 to {until}"
         together = Part(name, list(group), shown, settings.n_words)
         asks += [together.ask(asked) for asked in even_parts(together.questions, most)]
 

@@ -15,6 +15,8 @@ def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
 
     Ten items of which four fit are parts of 4, 3 and 3.
     """
+    if not items:
+        return []
     n_parts = math.ceil(len(items) / max(most, 1))
     ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
     return [items[start:end] for start, end in zip(ends, ends[1:], strict=False)]

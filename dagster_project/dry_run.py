@@ -151,8 +151,9 @@ def _show(gateway: DryGateway) -> None:
         print(line.format(stage, model, *shown))
     print(
         "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
-        "are\nlike a real run's, not the same. An answer counts as many tokens as the stage's mean "
-        "in the\nledger, 500 where it has none; at most: every answer as long as it may be."
+        "are\nlike a real run's, not the same. An answer counts the words that it is asked to have, or "
+        "else as\nmany tokens as the stage's mean in the ledger, 500 where it has none; an offline "
+        "model's what it\nsays. At most: every answer as long as it may be."
     )
 
 

@@ -70,7 +70,7 @@ def _gateway(model: str) -> Iterator[Gateway]:
     if not model:
         raise UserError(f"Say which model: MODEL=name, one of {', '.join(registry.models)}.")
     live = registry.model(model).model_copy(update={"mode": "live"})
-    alone = Profile(writer=model, judges=[model], extractor=model, evaluate=[model])
+    alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})
     gateway = make_gateway(
         f"command-{uuid4().hex[:12]}",
         registry=registry.model_copy(

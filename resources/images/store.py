@@ -22,7 +22,7 @@ from PIL import Image
 
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
-from methods.ingest.picture import upright_rgb, upright_transpose
+from methods.ingest.picture import size_as_shown, upright_rgb, upright_transpose
 from methods.ingest.picture_grid import draw_grid
 from resources.atomic_file import write_atomically
 
@@ -124,6 +124,13 @@ class ImageStore:
         return self._data_urls.get(
             (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
         )
+
+    def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
+        """Width and height in pixels of the image in `jpeg_base64`. Raises ImageNotStored."""
+        with Image.open(self.path(image_id)) as image:
+            sides = size_as_shown(image)
+        part = min(1.0, max_side / max(sides))
+        return max(1, round(sides[0] * part)), max(1, round(sides[1] * part))
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
         """A `data:image/jpeg;base64,` URL of one numbered picture of the images, in their order.

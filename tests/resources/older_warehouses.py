@@ -70,6 +70,8 @@ def today(before: Rows) -> Rows:
     for row in after["ledger.calls"]:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
+    for row in after["dialogue.questions"]:
+        row |= {"angle": None, "until_position": None}
     made_later = (
         *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
         "evaluate.ability_comparisons",

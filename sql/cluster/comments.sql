@@ -99,3 +99,15 @@ COMMENT ON COLUMN cluster.pictures.path IS 'Path of the page inside the home.';
 COMMENT ON COLUMN cluster.pictures.sha256 IS 'SHA-256 of the page''s file.';
 COMMENT ON COLUMN cluster.pictures.n_points IS 'Entries on the map.';
 COMMENT ON COLUMN cluster.pictures.n_thumbnails IS 'Entries that are shown with a small picture.';
+
+COMMENT ON COLUMN cluster.sides.page_id IS 'Page of the image, as in ingest.pages.';
+COMMENT ON COLUMN cluster.sides.image_id IS 'Image, as SHA-256 of its file.';
+COMMENT ON COLUMN cluster.sides.side IS 'What it may be used for: benchmark or instruction; NULL if for neither.';
+COMMENT ON COLUMN cluster.sides.reason IS 'Why it is there: drawn, joined, bridges_sides or in_imported_benchmark.';
+
+COMMENT ON COLUMN cluster.entry_sides.entry_id IS 'Entry of ingest.entries.';
+COMMENT ON COLUMN cluster.entry_sides.side IS 'What the entry may be used for: benchmark or instruction; NULL if for neither.';
+COMMENT ON COLUMN cluster.entry_sides.reason IS 'Why it is there: drawn, joined, bridges_sides or in_imported_benchmark.';
+
+COMMENT ON COLUMN cluster.released_hashes.image_id IS 'Image, as SHA-256 of its file.';
+COMMENT ON COLUMN cluster.released_hashes.phash IS 'Perceptual hash of 64 bits, 16 hex digits: images that look alike differ in few bits.';

@@ -165,3 +165,23 @@ CREATE TABLE IF NOT EXISTS cluster.pictures (
     n_points INTEGER NOT NULL,
     n_thumbnails INTEGER NOT NULL
 );
+
+-- What benchmarks and what instruction sets are made of, divided before anything is sampled: the side of each
+-- image on each page, as defined in methods/image_sets/sides.py; NULL if it is left out of both. Rows stay
+-- when a page leaves the corpus or gets other texts, since a release may have the earlier ones.
+CREATE TABLE IF NOT EXISTS cluster.sides (
+    page_id VARCHAR NOT NULL,
+    image_id VARCHAR NOT NULL,
+    side VARCHAR CHECK (side IN ('benchmark', 'instruction')),
+    reason VARCHAR NOT NULL CHECK (
+        reason IN ('drawn', 'joined', 'bridges_sides', 'in_imported_benchmark')
+    ),
+    PRIMARY KEY (page_id, image_id),
+    CHECK ((side IS NULL) = (reason IN ('bridges_sides', 'in_imported_benchmark')))
+);
+
+-- Perceptual hashes of images in releases that no page of the corpus has: imported and derived ones.
+CREATE TABLE IF NOT EXISTS cluster.released_hashes (
+    image_id VARCHAR PRIMARY KEY,
+    phash VARCHAR NOT NULL CHECK (length(phash) = 16)
+);

@@ -85,6 +85,7 @@ def today(before: Rows) -> Rows:
         "evaluate.error_attribution",
         *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
         "evaluate.missing",
+        *("cluster.sides", "cluster.released_hashes"),
         "release.choices",
         "choice.items",
         "choice.failed",

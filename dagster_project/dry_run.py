@@ -111,17 +111,21 @@ def copied_home() -> Iterator[Path]:
 
 
 def _run_all(gateway: DryGateway) -> str | None:
-    """Run the jobs that ask models and those they need; returns the job that failed, if one did."""
+    """Run the jobs that ask models and those they need; returns what failed, if anything did."""
     definitions = build_defs(resource_overrides={"llm": gateway})
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
+        lost = []
         for job, partition, assets in _runs():
             result = run_job(
                 definitions.resolve_job_def(job), instance, partition=partition, assets=assets
             )
+            if not result.success and partition is None:
+                return job
+            # A shard that cannot be ingested does not stop the others.
             if not result.success:
-                return f"{job} {partition or ''}".strip()
-    return None
+                lost.append(f"{job} {partition}")
+    return ", ".join(lost) or None
 
 
 def _runs() -> list[Run]:

@@ -57,6 +57,10 @@ NAMES = frozenset(
 )
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
+NOTHING_APPROVED = (
+    "Nothing is approved, so nothing is frozen and the releases in force stay as they are: decide on "
+    "items in review, or let review.approved require less."
+)
 """Tables that hold every release there ever was."""
 
 WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
@@ -140,11 +144,7 @@ def _freeze(
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     if not built:
-        raise dg.Failure(
-            "Nothing is approved, so nothing is frozen and the releases in force stay as they are: "
-            "decide on items in review, or let review.approved require less.",
-            allow_retries=False,
-        )
+        raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
     before = in_force(warehouse)
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
@@ -195,6 +195,12 @@ def _why_kept(
 
 
 def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
-    """The policy of the last run of review/approved, which made every row of it."""
-    (row,) = warehouse.read("release/review_policy").to_pylist()
+    """The policy of the last run of review/approved, which made every row of it.
+
+    Raises dg.Failure if nothing is approved.
+    """
+    policies = warehouse.read("release/review_policy").to_pylist()
+    if not policies:
+        raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
+    (row,) = policies
     return ReviewPolicy(row["policy"], row["policy_share"])

@@ -52,6 +52,8 @@ def today(before: Rows) -> Rows:
         row["judge_prompt_version"] = min(versions.get(_judged(row), ["unknown"]))
     for row in (*after["evaluate.reports"], *after["cluster.pictures"]):
         row["path"] = "reports/" + row["path"].rpartition("/reports/")[2]
+    for row in after["ingest.images"]:
+        row |= dict.fromkeys(("contrast", "visible", "stated_mime_type"))
     for row in after["release.releases"]:
         benchmark = row["name"] if row["kind"] == "benchmark" else None
         row |= dict.fromkeys(CARD) | {"benchmark": benchmark, "origin": "built"}
@@ -83,6 +85,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.judge_probes", "evaluate.probe_judgments"),
         *("evaluate.critic_pairs", "evaluate.critic_left_out"),
         "evaluate.error_attribution",
+        "ingest.left_out",
         *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
         "evaluate.missing",
         *("cluster.sides", "cluster.released_hashes"),

@@ -8,7 +8,14 @@ from PIL import Image
 from methods.ingest.image_check import MAX_BYTES
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
-from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected, start_failure, table
+from tests.assets.ingesting import (
+    ANY_LOSS,
+    ingest_part,
+    ingest_range,
+    rejected,
+    start_failure,
+    table,
+)
 from tests.assets.world import Row, World, made, metadata, sentence
 
 BALLOONS = sample_rows("balloon")
@@ -190,6 +197,19 @@ def test_a_bad_shard_does_not_stop_another_shards_run(world: World, corpus: Corp
     assert world.ingest("butterflies").success
     entries = world.rows("SELECT DISTINCT wit_shard FROM ingest.entries")
     assert entries == [{"wit_shard": "butterflies"}]
+
+
+def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: Corpus) -> None:
+    (corpus.folder / "shards" / "balloons.tsv").write_text("a\tb\n1\t2\n")
+    run = ingest_range(world, ["balloons", "butterflies"], "wit_rows")
+    assert not run.success
+    told = sentence(run)
+    assert told.startswith(
+        "1 of 2 shards were not read, the others were: balloons (Shard 'balloons'"
+    )
+    assert "give" in told and "its header line" in told
+    rows = world.rows("SELECT wit_shard, count(*) AS n FROM ingest.wit_rows GROUP BY ALL")
+    assert rows == [{"wit_shard": "butterflies", "n": len(BUTTERFLIES)}]
 
 
 # --- What is not there ---------------------------------------------------------------------------

@@ -74,6 +74,15 @@ def today(before: Rows) -> Rows:
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
     for row in after["dialogue.questions"]:
         row |= {"angle": None, "until_position": None}
+    of_entry = {row["entry_id"]: row for row in after["ingest.entries"]}
+    for row in after["cluster.clusters"]:
+        entry = of_entry.get(row["entry_id"], {})
+        row |= {name: entry.get(name) for name in ("page_id", "image_id")}
+    for kind in ("group", "cluster"):
+        found = [row for row in after["cluster.communities"] if row["kind"] == kind]
+        found.sort(key=lambda row: (-row["n_members"], row["community_id"]))
+        for place, row in enumerate(found, start=1):
+            row["place"] = place
     made_later = (
         *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
         "evaluate.ability_comparisons",

@@ -150,9 +150,9 @@ def _taken(
         address = url
         if width or rendered:
             address = thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
-        wanted.append(WantedImage(url, row["mime_type"], address))
+        wanted.append(WantedImage(url, row["mime_type"], address, row["file_sha1"]))
     for image, taken in intake.take(wanted, shard.images()):
-        yield {**row_of[image.url], "fetched_from": image.address or shard.address}, taken
+        yield {**row_of[image.url], "fetched_from": image.fetched_from or shard.address}, taken
 
 
 def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:

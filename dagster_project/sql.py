@@ -1,7 +1,7 @@
 """`make sql`: a prompt on a copy of the tables, or one query; runs that write go on meanwhile.
 
-What belongs here: the copy, the prompt and what it prints. The copy is DuckDB's file as it is between two
-transactions; it is open for reading alone, and is gone when the prompt ends.
+What belongs here: the copy, the prompt and what it prints. The copy is DuckDB's file as it is between
+two transactions; it is open for reading alone, and is gone when the prompt ends.
 """
 
 import argparse
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 LEAVE = (".quit", ".exit", "quit", "exit")
 TABLES = """
-SELECT schema_name || '.' || table_name AS name, string_agg(column_name, ', ' ORDER BY column_index) AS columns
+SELECT
+    schema_name || '.' || table_name AS name,
+    string_agg(column_name, ', ' ORDER BY column_index) AS columns
 FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
 """
 HELP = (

@@ -15,7 +15,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """Names of parameters whose values are secrets, as servers and storages call them."""
-_ADDRESS = re.compile(r"https?://[^\s\"'<>]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]+", re.IGNORECASE)
 
 
 class Credentials(NamedTuple):

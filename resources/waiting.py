@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Waiting:
-    """One wait of at most `timeout` seconds; `log` is told of it after `first` and then every `again`."""
+    """A wait of at most `timeout` seconds; `log` is told after `first`, and then every `again`."""
 
     def __init__(
         self, timeout: float, log: Callable[[str], None], first: float, again: float

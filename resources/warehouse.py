@@ -53,9 +53,9 @@ __all__ = [
 ]
 
 LOCK_TIMEOUT = OPEN_TIMEOUT = 12 * 3600.0
-"""Seconds to wait for the other processes, and for who opened the file without our lock. Most transactions
-take milliseconds; taking in a shard of millions of rows takes a minute, and several of them may be waiting.
-A person at a DuckDB prompt may stay there for a night, and no run that is paid for fails because of it."""
+"""Seconds to wait for the other processes, and for who opened the file without our lock. Most
+transactions take milliseconds; taking in a shard of millions of rows takes a minute, and several may be
+waiting. A person may be at a DuckDB prompt for a night, and no run fails because of it."""
 SAID_AFTER, SAID_EVERY = 5.0, 300.0
 """Seconds after which a wait is said, and after which it is said again."""
 _LOCKED = "Could not set lock on file"

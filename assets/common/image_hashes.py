@@ -30,7 +30,7 @@ def perceptual_hashes(
     measured = []
     for image_id in new:
         try:
-            facts = measure_image(image_store.read(image_id), None)
+            facts = measure_image(image_store.read(image_id))
         except ImageRejected:
             continue
         measured.append({"image_id": image_id, "phash": facts.phash})

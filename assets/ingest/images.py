@@ -158,13 +158,13 @@ def _taken(
         address = url
         if width or rendered:
             address = thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
-        wanted.append(WantedImage(url, address))
+        wanted.append(WantedImage(url, address, row["file_sha1"]))
     for image, taken in intake.take(wanted, shard.images()):
         row = row_of[image.url]
         # The row has the type of the original, not that of a rendition of it.
         if image.address == image.url and isinstance(taken, ImageFacts):
             row["stated_mime_type"] = wrong_type(row["mime_type"], taken.mime_type)
-        yield {**row, "fetched_from": image.address or shard.address}, taken
+        yield {**row, "fetched_from": image.fetched_from or shard.address}, taken
 
 
 def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:

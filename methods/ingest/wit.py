@@ -206,7 +206,7 @@ def _is_web_address(text: str) -> bool:
 
 
 def excerpt(line: bytes) -> str:
-    """The first 200 characters, with unprintable characters escaped and without secrets in addresses."""
+    """The first 200 characters, unprintable ones escaped, and without secrets in addresses."""
     # A character has at most four bytes; what is cut from addresses makes room for more of them.
     text = line[: 8 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
     text = secrets_cut(text)[:EXCERPT_LENGTH]

@@ -9,7 +9,6 @@ Beside `name` are `name.json` with the validators of that version (ETag and date
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace

@@ -92,6 +92,7 @@ def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch
         subprocess.Popen(command, **pipes) as reader,
     ):
         assert reader.stdout.readline() == "open\n"
+
         def let_go(line: str) -> None:
             reader.communicate("\n")
 

@@ -14,9 +14,18 @@ from methods.web_address import Credentials, credentials, secrets_cut, without_s
         ("https://ada:p@ss@example.org:8080/a@b.png", "https://example.org:8080/a@b.png"),
         ("http://token@example.org", "http://example.org"),
         ("https://example.org?token=abc", "https://example.org"),
-        ("https://example.org/a.png?width=3&token=abc&x=%20", "https://example.org/a.png?width=3&x=%20"),
-        ("https://example.org/a?X-Amz-Signature=1&X-Amz-Credential=2#top", "https://example.org/a#top"),
-        ("https://example.org/a?api_key=1&apiKey=2&access%5Ftoken=3&sig=4", "https://example.org/a"),
+        (
+            "https://example.org/a.png?width=3&token=abc&x=%20",
+            "https://example.org/a.png?width=3&x=%20",
+        ),
+        (
+            "https://example.org/a?X-Amz-Signature=1&X-Amz-Credential=2#top",
+            "https://example.org/a#top",
+        ),
+        (
+            "https://example.org/a?api_key=1&apiKey=2&access%5Ftoken=3&sig=4",
+            "https://example.org/a",
+        ),
         ("https://example.org/a?keyword=owl&signal=1&pages=2", None),
         ("https://upload.wikimedia.org/a/ab/Caf%C3%A9_(1).jpg", None),
         ("/home/ada/images/a@b.png", None),

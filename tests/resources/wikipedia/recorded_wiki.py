@@ -1,10 +1,10 @@
-"""A wiki that is not Wikimedia's: what a real MediaWiki 1.39 answered, as `make test-mediawiki` recorded it.
+"""A wiki that is not Wikimedia's: what a real MediaWiki 1.39 answered to `make test-mediawiki`.
 
     with RecordedWiki() as wiki:
-        Wikipedia("me@example.org", api=wiki.api(PLAIN), folder=tmp_path).pages("owls", "en", ["Barn owl"])
+        Wikipedia("me@example.org", api=wiki.api(PLAIN), folder=tmp_path)
 
-What belongs here: serving the replies in `recorded_replies.json`. What does not: the real server, and its
-pages and files (`tests/mediawiki/real_wiki.py`). Requests that were not recorded fail the test.
+What belongs here: serving the replies in `recorded_replies.json`. What does not: the real server, and
+its pages and files (`tests/mediawiki/real_wiki.py`). Requests that were not recorded fail the test.
 """
 
 import base64

@@ -100,7 +100,11 @@ def test_every_page_and_file_is_a_row_or_has_a_reason(wiki, tmp_path):
     staged = owls.stage(tmp_path)
     (rows,), (rejected,) = staged.rows.paths, staged.rejected.paths
     taken = [
-        (row["page_title"], row["image_url"].rpartition("/")[2], row["caption_reference_description"])
+        (
+            row["page_title"],
+            row["image_url"].rpartition("/")[2],
+            row["caption_reference_description"],
+        )
         for row in pq.read_table(rows).to_pylist()
     ]
     assert taken == [

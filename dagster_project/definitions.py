@@ -7,7 +7,18 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from assets import choice, cluster, dialogue, evaluate, ingest, ledger, release, review, rewrite
+from assets import (
+    choice,
+    cluster,
+    dialogue,
+    evaluate,
+    ingest,
+    ledger,
+    quality,
+    release,
+    review,
+    rewrite,
+)
 from dagster_project import jobs
 from dagster_project.checks import make_checks
 from dagster_project.code_versions import code_version
@@ -18,7 +29,10 @@ from dagster_project.schedules import SCHEDULES
 from dagster_project.sensors import SENSORS, batch_sensors
 from methods.benchmarks import BENCHMARKS, Benchmarks
 
-STAGES = (ingest, cluster, dialogue, rewrite, choice, review, release, evaluate, ledger)
+STAGES = (
+    *(ingest, cluster, dialogue, rewrite, choice, quality),
+    *(review, release, evaluate, ledger),
+)
 
 
 def build_defs(

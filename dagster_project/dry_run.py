@@ -134,7 +134,7 @@ def _runs() -> list[Run]:
     if not Warehouse(home.warehouse_path()).count("cluster.image_sets"):
         before = [("ingest", shard, None) for shard in corpus_folder().shards()]
         before.append(("cluster", None, None))
-    stages = ("dialogue", "rewrite", "choice", "review", "release")
+    stages = ("dialogue", "rewrite", "choice", "quality", "review", "release")
     return [*before, *((stage, None, None) for stage in stages), ("evaluate", None, ASKING)]
 
 

@@ -48,6 +48,7 @@ DESCRIPTIONS = {
     "dialogue": "Image sets to dialogues; single pictures to conversations of three turns.",
     "rewrite": "Questions of dialogues to rewrites; pictures to open questions in several wordings.",
     "choice": "Entries and metadata to multiple-choice items, and these to other languages.",
+    "quality": "Question-answer pairs of dialogues through checks: pass, review first, drop.",
     "review": "Dialogues, rewrites and multiple-choice items through review; how far people agree.",
     "release": "What is approved to frozen releases and their exports.",
     "evaluate": "Models on the releases in force: answers, judgments, scores; leaderboard, reports.",
@@ -58,7 +59,7 @@ STAGES = {
     stage: dg.define_asset_job(stage, AssetSelection.groups(stage), description=description)
     for stage, description in DESCRIPTIONS.items()
 }
-ASK_MODELS = ("dialogue", "rewrite", "choice", "evaluate")
+ASK_MODELS = ("dialogue", "rewrite", "choice", "quality", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
 
 
@@ -160,7 +161,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         run_stage(context, "cluster", resources={"embedder": embedder})
 
     @dg.op(
-        description="Generate dialogues, rewrites, open questions and multiple-choice items.",
+        description="Generate dialogues, rewrites, open questions and multiple-choice items; checks.",
         ins={"after": dg.In(dg.Nothing)},
     )
     def generate_dialogues(
@@ -168,7 +169,7 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         llm: dg.ResourceParam[Gateway],
         embedder: dg.ResourceParam[Embedder],
     ) -> None:
-        for stage in ("dialogue", "rewrite", "choice"):
+        for stage in ("dialogue", "rewrite", "choice", "quality"):
             run_stage(context, stage, resources={"llm": llm, "embedder": embedder})
 
     @dg.op(

@@ -17,6 +17,7 @@ JOBS = (
     "dialogue",
     "rewrite",
     "choice",
+    "quality",
     "review",
     "release",
     "evaluate",

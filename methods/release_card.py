@@ -10,6 +10,7 @@ from typing import Any
 
 from methods.ids import canonical_json
 from methods.markdown import code, table
+from methods.quality.checks import LEFT_OUT_OF, OUTCOMES, REASONS, UNCHECKED
 from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
@@ -20,9 +21,14 @@ TAU = "cluster.clusters.tau"
 _EDITION = ("benchmark", "split", "language", "origin")
 CHOICE_STAGE = "choice."
 """What the names of the tables begin with whose settings have those seeds."""
-_MADE_BY = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
+_MADE_BY = (
+    *("parent", "settings", "prompt_versions", "writers", "corpus", "project_version"),
+    "quality",
+)
 _MAY_BE_NULL = (*_EDITION, *_MADE_BY)
 """Columns that are NULL where they are not known, as for releases of earlier versions."""
+_JSON = ("settings", "quality")
+"""Columns that are JSON."""
 _FILES = {
     "images/": "the images of its items",
     "attribution.csv": "source, licence and author of each image",
@@ -40,20 +46,29 @@ def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
         for name in row
         if not (name in _MAY_BE_NULL and row[name] == implied.get(name))
     }
-    if isinstance(card.get("settings"), str):
-        card["settings"] = json.loads(card["settings"])
+    for name in _JSON:
+        if isinstance(card.get(name), str):
+            card[name] = json.loads(card[name])
     return card
 
 
 def row_of(card: Card) -> dict[str, Any]:
-    """A card as a row of `release.releases`. Raises ValueError if its settings are not by table."""
+    """A card as a row of `release.releases`.
+
+    Raises ValueError if its settings are not by table, or what checks found are no counts.
+    """
     settings = card.get("settings")
     if settings is not None and not (
         isinstance(settings, dict) and all(isinstance(each, dict) for each in settings.values())
     ):
         raise ValueError("settings are not by table")
-    said = None if settings is None else canonical_json(settings)
-    return {**_implied(card), **card, "settings": said}
+    quality = card.get("quality")
+    if quality is not None and not (
+        isinstance(quality, dict) and all(type(each) is int for each in quality.values())
+    ):
+        raise ValueError("quality is no counts")
+    said = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
+    return {**_implied(card), **card, **said}
 
 
 def _implied(card: Card) -> dict[str, Any]:
@@ -129,10 +144,33 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("Review policy", reviewed_by(card)),
         ("Written by", _listed(card.get("writers"))),
         ("Provider", card["provider"] or UNKNOWN),
+        *_quality(card),
         ("Prompts", _listed(card.get("prompt_versions"))),
         ("Corpus", _listed([shard["wit_shard"] for shard in card.get("corpus") or []])),
         ("vlm-loom", card.get("project_version") or UNKNOWN),
     ]
+
+
+def _quality(card: Card) -> list[tuple[str, str]]:
+    """What the checks of the pairs said, if they were made: shares by outcome, and what was found."""
+    counted = card.get("quality")
+    if not counted:
+        return []
+    n_pairs = sum(counted.get(each, 0) for each in (*OUTCOMES, UNCHECKED))
+    shares = [
+        f"{each} {100 * n / n_pairs:.1f} % ({n})"
+        for each in (*OUTCOMES, UNCHECKED)
+        if (n := counted.get(each, 0)) or each != UNCHECKED
+    ]
+    found = [f"{each} {counted[each]}" for each in REASONS if counted.get(each)]
+    facts = [
+        ("Checks of pairs", ", ".join(shares)),
+        ("Found by them", ", ".join(found) or "nothing"),
+    ]
+    left_out = [
+        f"{counted[name]} {what}" for name, what in LEFT_OUT_OF.items() if counted.get(name)
+    ]
+    return [*facts, ("Left out by them", " and ".join(left_out))] if left_out else facts
 
 
 def card_markdown(card: Card) -> str:

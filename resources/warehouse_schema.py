@@ -34,6 +34,7 @@ STAGES = (
     "dialogue",
     "rewrite",
     "choice",
+    "quality",
     "review",
     "release",
     "evaluate",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from methods.quality.notes import line_of
 from methods.review import KINDS, QueueItem
 
 Path = tuple[str | int, ...]
@@ -62,15 +63,22 @@ def with_changed_texts(
 
 
 def context_texts(item: QueueItem) -> list[tuple[str, str]]:
-    """(label, text) of each entry of the item's context; a list becomes one line an entry."""
+    """(label, text) of each entry of the item's context; a list, and the notes of the checks, become
+    one line an entry."""
     return [
         (
             key.replace("_", " "),
-            "\n".join(map(str, value)) if isinstance(value, list) else str(value),
+            _lines(value),
         )
         for key, value in (item.get("context") or {}).items()
         if value
     ]
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(line_of(note) for note in value.values())
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _leaves(kind: str, content: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:

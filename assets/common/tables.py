@@ -34,6 +34,7 @@ OWNERS = {
     "dialogue": "team:data-engineering",
     "rewrite": "team:data-engineering",
     "choice": "team:data-engineering",
+    "quality": "team:data-engineering",
     "review": "team:annotation",
     "release": "team:annotation",
     "evaluate": "team:evaluation",

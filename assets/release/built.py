@@ -14,12 +14,13 @@ Row = dict[str, Any]
 
 
 class Built(NamedTuple):
-    """A release to be frozen: `providers` wrote its texts."""
+    """A release to be frozen: `providers` wrote its texts; `quality` counts what checks found in it."""
 
     name: str
     edition: Edition
     release: Release
     providers: Sequence[str]
+    quality: Mapping[str, int] | None = None
 
 
 class BuiltReleases(NamedTuple):

@@ -1,11 +1,13 @@
 """Releases of approved dialogues: a benchmark and an instruction set (MMDU, 2).
 
-What belongs here: which dialogues are in which release. Their rows are made by `methods/release.py`.
+What belongs here: which dialogues are in which release, the instruction set without the pairs that the
+checks drop. Their rows are made by `methods/release.py`.
 """
 
 import json
 
 from assets.release.built import Built, BuiltReleases, Row, sources
+from assets.release.quality import checked, found_by_checks
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 
@@ -18,16 +20,23 @@ def built_dialogues(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleas
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
+    found = found_by_checks(warehouse)
     made, absent = [], {}
+    counts: dict[str, int] = {}
     for kind, name in NAMES.items():
         approved = _approved(warehouse, kind)
         if not approved:
             absent[name] = f"No dialogue of kind {kind} is approved"
             continue
-        release = build_release(name, approved, reviewed, *by_question, by_image)
+        dialogues, of_checks = checked(approved, found, leave_out=kind == "instruction")
+        counts |= {f"{name}, checks: {what}": n for what, n in of_checks.items()}
+        if not dialogues:
+            absent[name] = f"The checks leave no dialogue of kind {kind}"
+            continue
+        release = build_release(name, dialogues, reviewed, *by_question, by_image)
         edition = Edition(BENCHMARK if kind == "benchmark" else None)
-        made.append(Built(name, edition, release, providers))
-    return BuiltReleases(made, absent)
+        made.append(Built(name, edition, release, providers, of_checks))
+    return BuiltReleases(made, absent, counts)
 
 
 def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:

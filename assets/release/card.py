@@ -19,7 +19,7 @@ from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-MADE_BY = ("cluster", "dialogue", "rewrite", "choice", "review")
+MADE_BY = ("cluster", "dialogue", "rewrite", "choice", "quality", "review")
 """Stages whose settings are on a card. Shards are ingested one by one: the corpus stands for them."""
 
 

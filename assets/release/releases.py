@@ -20,6 +20,7 @@ from assets.common.settings import used
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions, turn_references
 from assets.ingest import entries
+from assets.quality import checks
 from assets.release.built_choices import ALL_NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
 from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
@@ -82,7 +83,7 @@ class Frozen(NamedTuple):
     side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
     deps=[
         *(approved, questions, answers, items, translations, mmiu_items),
-        *(seed_rewrites, contexts, turn_references, entries),
+        *(seed_rewrites, contexts, turn_references, entries, checks),
     ],
     automation_condition=WHEN_APPROVED,
 )
@@ -96,7 +97,7 @@ def releases(
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
     items a dev and a test split, in English and in other languages, of questions on several images one
     more benchmark, of open questions in several wordings another one, of conversations of three turns
-    one more.
+    one more. Pairs that the checks drop are left out of the instruction set, and counted.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -149,11 +150,15 @@ def _freeze(
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
     made: dict[str, str] = {}
-    for name, edition, release, providers in built:
+    for name, edition, release, providers, quality in built:
         made[name] = release.release_id
         for of, new in release.rows.items():
             rows[of] += new
-        made_with = {**common, **prompts_and_writers(release, warehouse, ledger)}
+        made_with = {
+            **common,
+            **prompts_and_writers(release, warehouse, ledger),
+            "quality": quality,
+        }
         card = new_card(
             release, name, edition, reviewed, ", ".join(providers), before.get(name), made_with
         )

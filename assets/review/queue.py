@@ -12,8 +12,10 @@ from assets.choice import items, mmiu_items, translations
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues, turn_categories, turn_references
+from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from methods.ids import canonical_json, content_id
+from methods.quality.notes import note_of
 from methods.review import QueueItem, queue_item
 from methods.review.contents import content_of
 from methods.review.kinds import Content
@@ -33,7 +35,7 @@ KINDS_MADE = (
     kinds={"image"},
     deps=[
         *(dialogues, turn_references, turn_categories, rewrites, seed_rewrites, contexts),
-        *(items, translations, mmiu_items),
+        *(items, translations, mmiu_items, checks),
     ],
     automation_condition=WHEN_READY,
 )
@@ -43,16 +45,33 @@ def queue(
     review_store: dg.ResourceParam[ReviewStore],
 ) -> dg.MaterializeResult:
     """Dialogues, conversations of three turns, questions with references, rewrites, multiple-choice
-    items and their translations for people to review, each with the hash of its exact content."""
+    items and their translations for people to review, each with the hash of its exact content.
+
+    First come dialogues with a pair that the checks want people to look at. What they found stands
+    beside each pair.
+    """
     rows = []
+    notes = _notes_of_checks(warehouse)
     for made in warehouse.read("review/reviewable").to_pylist():
         context = {key: made[key] for key in ("page_urls", "captions", "why") if made[key]}
+        if made["item_id"] in notes:
+            context["checks"] = notes[made["item_id"]]
         rows.append(queue_row(made, content_of(made), canonical_json(context) if context else None))
     table = rows_to_arrow("review.queue", rows)
     warehouse.replace("review.queue", table)
     details = Counter(row["kind"] for row in rows)
     changes = review_store.update_queue(queued(warehouse), KINDS_MADE)
-    return report(table, {**details, **changes._asdict()}, images=image_store)
+    flagged = {"with notes of the checks": len(notes)}
+    return report(table, {**details, **flagged, **changes._asdict()}, images=image_store)
+
+
+def _notes_of_checks(warehouse: Warehouse) -> dict[str, dict[str, Row]]:
+    """By dialogue and question: what the checks found in the pair, where they found something."""
+    notes: dict[str, dict[str, Row]] = {}
+    for row in warehouse.read("quality/found").to_pylist():
+        if note := note_of(row):
+            notes.setdefault(row["dialogue_id"], {})[row["question_id"]] = note
+    return notes
 
 
 def queued(warehouse: Warehouse) -> list[QueueItem]:

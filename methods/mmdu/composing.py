@@ -13,6 +13,7 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.prompts.parsing import ParseError
 
 _REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
+_PLACES = re.compile(rf"\A(?:Image\d+: {re.escape(IMAGE_HERE)}(?:, )?)+\. ")
 
 
 @dataclass(frozen=True)
@@ -129,3 +130,8 @@ def place_images(question: str, numbers: Sequence[int]) -> str:
     """`question` preceded by a labelled `<ImageHere>` for each image that enters with it."""
     places = ", ".join(f"Image{number}: {IMAGE_HERE}" for number in numbers)
     return f"{places}. {question}" if places else question
+
+
+def without_places(question: str) -> str:
+    """`question` as it was before `place_images`; one that has no places before it stays as it is."""
+    return _PLACES.sub("", question)

@@ -34,7 +34,7 @@ class QueueItem(TypedDict):
     """One item to review. `content` has the keys of its kind, `content_hash` is `content_id(content)`.
 
     `context` helps people to decide and is not decided on: {"page_urls", "why" (why a filter flagged
-    it), "captions", ...}. The same holds of `image_paths` and `page_urls`, if given.
+    it), "captions", "checks" (by question)}. The same holds of `image_paths` and `page_urls`, if given.
     """
 
     item_id: str

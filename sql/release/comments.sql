@@ -20,6 +20,7 @@ COMMENT ON COLUMN release.releases.prompt_versions IS 'Prompts that the texts we
 COMMENT ON COLUMN release.releases.writers IS 'Models that wrote the texts, by their names in models.yaml; NULL if unknown.';
 COMMENT ON COLUMN release.releases.corpus IS 'Shards that were in the corpus, each with the hash of its content; NULL if unknown.';
 COMMENT ON COLUMN release.releases.project_version IS 'Version of vlm-loom that made the release; NULL if unknown.';
+COMMENT ON COLUMN release.releases.quality IS 'Pairs by the outcome of their checks and by what was found, as JSON; NULL if not checked.';
 
 COMMENT ON COLUMN release.current.name IS 'Name of the benchmark or instruction set.';
 COMMENT ON COLUMN release.current.release_id IS 'Release of that name that is in force.';

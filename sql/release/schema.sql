@@ -5,7 +5,8 @@ CREATE SCHEMA IF NOT EXISTS release;
 -- what share of all items. An instruction set is of no benchmark; a benchmark that was imported has a
 -- name of its own. The columns from `parent` on say how the release was made the first time; what
 -- is NULL is unknown, as it is for releases of earlier versions. `settings` has those of each asset that
--- made it, by table. `parent` was in force under the name before.
+-- made it, by table. `parent` was in force under the name before. `quality` has counts of pairs by the
+-- outcome of their checks and by what was found.
 CREATE TABLE IF NOT EXISTS release.releases (
     release_id VARCHAR PRIMARY KEY,
     name VARCHAR NOT NULL,
@@ -26,7 +27,8 @@ CREATE TABLE IF NOT EXISTS release.releases (
     prompt_versions VARCHAR[],
     writers VARCHAR[],
     corpus STRUCT(wit_shard VARCHAR, fingerprint VARCHAR)[],
-    project_version VARCHAR
+    project_version VARCHAR,
+    quality JSON
 );
 
 -- Which release of each name is the one in force: the pinned one, else the one frozen last.

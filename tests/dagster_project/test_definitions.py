@@ -16,8 +16,8 @@ from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse, declared_columns
 
 ORDER = (
-    *("ingest", "cluster", "dialogue", "rewrite", "choice", "review", "release", "evaluate"),
-    "ledger",
+    *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
+    *("evaluate", "ledger"),
 )
 STAGES = set(ORDER)
 

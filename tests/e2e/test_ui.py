@@ -9,7 +9,8 @@ from tests.e2e.ui import PATIENCE, Ui
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500), pytest.mark.slow]
 
 STAGES = [
-    *("ingest", "cluster", "dialogue", "rewrite", "choice", "review", "release", "evaluate"),
+    *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
+    "evaluate",
     "ledger",
 ]
 
@@ -142,7 +143,8 @@ def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_tw
     stages = ui.runs(tags=[{"key": "loom/build", "value": build}])
     # Two shards, and the stages after ingestion.
     assert [each["jobName"] for each in reversed(stages)] == [
-        *("ingest", "ingest", "cluster", "dialogue", "rewrite", "choice", "review", "release"),
+        *("ingest", "ingest", "cluster", "dialogue", "rewrite", "choice", "quality"),
+        *("review", "release"),
         "ledger",
     ]
     assert {each["status"] for each in stages} == {"SUCCESS"}

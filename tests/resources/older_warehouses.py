@@ -13,7 +13,10 @@ WORDS = {"founded": "seed", "overtaken": "absorbed", "sparse": "noise"}
 MEANS = {"turn_mean": "micro", "dialogue_mean": "macro"}
 
 
-CARD = ("parent", "settings", "prompt_versions", "writers", "corpus", "project_version")
+CARD = (
+    *("parent", "settings", "prompt_versions", "writers", "corpus", "project_version"),
+    "quality",
+)
 """What releases of today say of how they were made."""
 
 SAME_PROMPT = {"mmdu/judge@aa9bc1f9": "mmdu/judge@4bf65a46"}
@@ -105,6 +108,7 @@ def today(before: Rows) -> Rows:
         "choice.mmiu_images",
         *(f"rewrite.{name}" for name in ("candidates", "seeds", "seed_rewrites", "contexts")),
         "rewrite.picture_vectors",
+        *(f"quality.{name}" for name in ("checks", "asked", "failed")),
         *(
             f"dialogue.{name}"
             for name in ("instructions", "three_turns", "turn_references", "turn_categories")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.composing import QA, Dialogue, compose, place_images, renumber
+from methods.mmdu.composing import QA, Dialogue, compose, place_images, renumber, without_places
 from methods.prompts.messages import IMAGE_HERE
 from methods.prompts.parsing import ParseError
 
@@ -85,6 +85,11 @@ def test_an_entering_image_is_labelled_before_the_question():
 
 def test_a_question_that_brings_no_image_stays_as_it_is():
     assert place_images("Why?", []) == "Why?"
+
+
+def test_the_places_before_a_question_can_be_taken_off() -> None:
+    for numbers in ([], [1], [3, 4, 5]):
+        assert without_places(place_images("Is Image1: here?", numbers)) == "Is Image1: here?"
 
 
 # --- Composing -----------------------------------------------------------------------------------

@@ -1,0 +1,149 @@
+"""Checks of every question-answer pair of the dialogues, by rule and by a model.
+
+What belongs here: which texts are checked, the settings, and the rows. The rules and the outcome are
+`methods/quality`; what is asked of models is `model_checks.py`.
+"""
+
+from collections import Counter
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from assets.cluster import image_sets
+from assets.common.automation import WHEN_READY
+from assets.common.generation import GenerationSettings, Row
+from assets.common.losses import reasons
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.dialogue import dialogues
+from assets.ingest import entries
+from methods.mmdu.composing import without_places
+from methods.quality.checks import DROPPED, REASONS, REVIEWED
+from methods.quality.languages import SCRIPTS_OF
+from methods.quality.outcome import Policy, counts, outcome_of
+from methods.quality.pairs import Dialogue, Pair, Source
+from methods.quality.rules import Limits, by_rules
+from resources.warehouse import Warehouse, Write
+
+TABLE = "quality.checks"
+
+
+class ChecksSettings(GenerationSettings):
+    """The limits of the checks, and what follows of what they find."""
+
+    model_checks: bool = Field(
+        True, description="Whether a model checks as well as rules; it costs calls."
+    )
+    language: str = Field("en", description="Language that questions and answers are wanted in.")
+    fewest_question_words: int = Field(3, ge=0, description="Fewest words of a question.")
+    fewest_answer_words: int = Field(5, ge=0, description="Fewest words of an answer.")
+    most_answer_words: int = Field(1500, gt=0, description="Most words of an answer.")
+    leak_words: int = Field(
+        5,
+        gt=1,
+        description="Words in a row that make a leak of a caption; two more of a page.",
+    )
+    alike: float = Field(
+        0.8,
+        gt=0,
+        le=1,
+        description="Share of word pairs from which two questions are nearly the same.",
+    )
+    most_alike: int = Field(
+        20, gt=0, description="Questions of all dialogues that may be nearly the same."
+    )
+    highest_blind_grade: int = Field(
+        6,
+        ge=0,
+        le=10,
+        description="Highest grade of an answer that was given without the pictures.",
+    )
+    drop: list[str] = Field(
+        list(DROPPED), description="Checks that keep a pair out of instruction sets."
+    )
+    review: list[str] = Field(
+        list(REVIEWED), description="Checks after which people look at a pair first."
+    )
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, language: str) -> str:
+        if language not in SCRIPTS_OF:
+            raise ValueError(
+                f"there is no language {language!r}; there are {', '.join(SCRIPTS_OF)}"
+            )
+        return language
+
+    @field_validator("drop", "review")
+    @classmethod
+    def _known_checks(cls, names: list[str]) -> list[str]:
+        if unknown := [name for name in names if name not in REASONS]:
+            raise ValueError(f"there is no check {unknown[0]!r}; there are {', '.join(REASONS)}")
+        return names
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the rules."""
+        return Limits(**{name: getattr(self, name) for name in Limits._fields})
+
+    @property
+    def policy(self) -> Policy:
+        """What leads to which outcome."""
+        return Policy(self.drop, self.review, self.highest_blind_grade)
+
+
+@table_asset(
+    TABLE,
+    settings=ChecksSettings,
+    side_tables=["quality.asked", "quality.failed"],
+    deps=[dialogues, image_sets, entries],
+    automation_condition=WHEN_READY,
+)
+def checks(
+    settings: ChecksSettings, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.MaterializeResult:
+    """What checks find in each question-answer pair of the dialogues, and what follows: pass, review
+    first, or drop."""
+    made = warehouse.read("quality/dialogues").to_pylist()
+    if not made:
+        raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
+    found = by_rules([_dialogue(row) for row in made], settings.limits)
+    rows = []
+    for row in made:
+        for turn, pair in enumerate(row["turns"], start=1):
+            evidence: Row = dict(found[row["dialogue_id"], pair["question_id"]])
+            outcome, why = outcome_of(evidence, settings.policy)
+            rows.append(
+                {
+                    **{name: row[name] for name in ("set_id", "dialogue_id", "kind")},
+                    **{"question_id": pair["question_id"], "turn": turn},
+                    **{**evidence, "outcome": outcome, "reasons": list(why)},
+                }
+            )
+    table = rows_to_arrow(TABLE, rows)
+    warehouse.replace_all([Write(TABLE, table, {})])
+    counted = counts(rows)
+    return report(
+        table,
+        {
+            **{name: counted[name] for name in ("pass", "review", "drop")},
+            **reasons(Counter(why for row in rows for why in row["reasons"])),
+        },
+    )
+
+
+def _dialogue(row: Row) -> Dialogue:
+    """A dialogue as the rules read it."""
+    return Dialogue(
+        row["dialogue_id"],
+        [
+            Pair(
+                row["dialogue_id"],
+                pair["question_id"],
+                turn,
+                without_places(pair["question"]),
+                pair["answer"],
+            )
+            for turn, pair in enumerate(row["turns"], start=1)
+        ],
+        [Source(**source) for source in row["sources"]],
+    )

@@ -1,0 +1,102 @@
+"""Questions that say what only a caption or a page says.
+
+What belongs here: words in a row, names and numbers that a question shares with a source. A question
+that gives a name away can be answered without finding out what the picture shows.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from methods.quality.pairs import Source
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_TAG = re.compile(r"<[^<>]{1,40}>")
+_HAN_RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]{4,}")
+_NUMBER = re.compile(r"\b\d{2,}\b")
+_NAMING_NOTHING = (
+    "i english american european western eastern asian african chinese japanese french german italian"
+    " spanish indian russian christian islamic january february march april may june july august"
+    " september october november december monday tuesday wednesday thursday friday saturday sunday"
+    " image images picture pictures"
+)
+_COMMON_NAMES = frozenset(_NAMING_NOTHING.split())
+"""Words with a capital that many texts share and that name nothing in particular."""
+HAN_CHARACTERS = 8
+"""Chinese or Japanese characters in a row that make a quotation."""
+PAGE_MORE = 2
+"""A page is long, and shares short runs with any text: a leak of it is so many more words in a row."""
+
+
+class Told(NamedTuple):
+    """What the sources of a dialogue say, ready to be compared with its questions."""
+
+    captions: frozenset[tuple[str, ...]]
+    pages: frozenset[tuple[str, ...]]
+    words: frozenset[str]
+    texts: Sequence[str]
+    n_words: int
+
+    @classmethod
+    def of(cls, sources: Sequence[Source], n_words: int) -> "Told":
+        """`n_words` in a row are a leak of a caption, `PAGE_MORE` more of a page."""
+        texts = [text for source in sources for text in source]
+        return cls(
+            _runs([source.caption for source in sources], n_words),
+            _runs([source.page_text for source in sources], n_words + PAGE_MORE),
+            frozenset(word for text in texts for word in _WORD.findall(text)),
+            texts,
+            n_words,
+        )
+
+
+def leak_in(question: str, told: Told) -> str | None:
+    """What a question says that stands in a caption, a title or a page; None if there is nothing.
+
+    That is words in a row that a caption or a page has, a name (a word with a capital inside a
+    sentence) or a number of two digits or more of any of them, or Chinese or Japanese characters in
+    a row.
+    """
+    plain = _TAG.sub(" ", question)
+    words = [word.casefold() for word in _WORD.findall(plain)]
+    for of, runs, n in (
+        ("a caption", told.captions, told.n_words),
+        ("a page", told.pages, told.n_words + PAGE_MORE),
+    ):
+        for at in range(len(words) - n + 1):
+            if tuple(words[at : at + n]) in runs:
+                return f"{of} has “{' '.join(words[at : at + n])}”"
+    if run := _shared_characters(plain, told.texts):
+        return f"a source has “{run}”"
+    if name := next((each for each in _names(plain) if each in told.words), None):
+        return f"the name {name}"
+    numbers = _NUMBER.findall(plain)
+    return next((f"the number {each}" for each in numbers if each in told.words), None)
+
+
+def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
+    """All runs of `n` words of the texts."""
+    found = set()
+    for text in texts:
+        words = [word.casefold() for word in _WORD.findall(text)]
+        found |= {tuple(words[at : at + n]) for at in range(len(words) - n + 1)}
+    return frozenset(found)
+
+
+def _names(question: str) -> Iterator[str]:
+    """Words with a capital that do not begin a sentence."""
+    for found in _WORD.finditer(question):
+        word, before = found[0], question[: found.start()].rstrip(" \"'“‘(")
+        begins = not before or before[-1] in ".!?:;\n。！？："
+        if word[0].isupper() and not begins and word.casefold() not in _COMMON_NAMES:
+            yield word
+
+
+def _shared_characters(question: str, texts: Sequence[str]) -> str | None:
+    """The first Chinese or Japanese characters in a row that a text has, too."""
+    for run in _HAN_RUN.findall(question):
+        for at in range(len(run) - HAN_CHARACTERS + 1):
+            part = run[at : at + HAN_CHARACTERS]
+            if any(part in text for text in texts):
+                return str(part)
+    return None

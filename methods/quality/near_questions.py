@@ -1,0 +1,67 @@
+"""Questions that are nearly the same, among those of a dialogue and of a corpus.
+
+What belongs here: groups of texts by the Jaccard index of their word pairs, exactly, without comparing
+each with each. Two sets whose index is t or more share at least ceil(t m) pairs, m being the size of
+either. In one fixed order of all pairs they therefore share one among the first m - ceil(t m) + 1 of
+each (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). With the
+rarest pairs first, few texts have to be compared.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+
+_TOKEN = re.compile(
+    r"<image-\d+>|[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]|[^\W_]+(?:['’][^\W_]+)*"
+)
+_IMAGE = re.compile(r"<image-\d+>(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+)<image-\d+>)*")
+Pairs = frozenset[tuple[str, str]]
+
+
+def without_numbers(question: str) -> str:
+    """The question with any pictures it names as one: what it asks, whichever pictures it is about."""
+    return _IMAGE.sub("<image-0>", question)
+
+
+def word_pairs(text: str) -> Pairs:
+    """The pairs of words that follow each other, with the ends of the text as words."""
+    words = ["^", *_TOKEN.findall(text.casefold()), "$"]
+    return frozenset(zip(words, words[1:], strict=False))
+
+
+def jaccard(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
+    """The share of what both have in what either has."""
+    return len(one & other) / len(one | other)
+
+
+def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
+    """For each text the place of the first of its group, whose index with it is `threshold` or more.
+
+    The first texts of two groups are less alike than that. A text that is like no first one before it
+    is the first of a group, and has its own place.
+    """
+    sets = [word_pairs(text) for text in texts]
+    frequency = Counter(pair for of in set(sets) for pair in of)
+    leader_of: dict[Pairs, int] = {}
+    index: dict[tuple[str, str], list[int]] = defaultdict(list)
+    found = []
+    for place, own in enumerate(sets):
+        if own not in leader_of:
+            prefix = _prefix(own, frequency, threshold)
+            near = sorted({other for pair in prefix for other in index[pair]})
+            best = next((each for each in near if jaccard(own, sets[each]) >= threshold), place)
+            leader_of[own] = best
+            if best == place:
+                for pair in prefix:
+                    index[pair].append(place)
+        found.append(leader_of[own])
+    return found
+
+
+def _prefix(
+    own: Pairs, frequency: Counter[tuple[str, str]], threshold: float
+) -> list[tuple[str, str]]:
+    """The rarest pairs, one of which any set that is alike has among its own rarest."""
+    ordered = sorted(own, key=lambda pair: (frequency[pair], pair))
+    return ordered[: len(ordered) - math.ceil(threshold * len(ordered)) + 1]

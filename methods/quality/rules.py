@@ -1,0 +1,131 @@
+"""All checks by rule on the dialogues of a corpus.
+
+What belongs here: which rule reads which text. Each rule is a module of its own.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from methods.prompts.material import mention_of_material
+from methods.quality.checks import (
+    LANGUAGE,
+    LEAK,
+    LEFTOVER,
+    LENGTH,
+    MATERIAL,
+    NEAR_DUPLICATE,
+    PERSONAL_DATA,
+    REFUSAL,
+    REPEATED,
+    TRUNCATION,
+)
+from methods.quality.languages import language_fault
+from methods.quality.leaks import Told, leak_in
+from methods.quality.leftovers import leftover_in
+from methods.quality.near_questions import first_alike, without_numbers
+from methods.quality.pairs import Dialogue, Pair
+from methods.quality.personal_data import personal_data_in
+from methods.quality.refusals import refusal_in
+from methods.quality.truncation import truncation_in
+from methods.words import n_words
+
+_NAMED = re.compile(r"<image-\d+>")
+Evidence = dict[str, str | None]
+"""By check: what was found, None for nothing."""
+
+
+class Limits(NamedTuple):
+    """The limits of the rules: `language` as in `languages.SCRIPTS_OF`, lengths in words, `leak_words`
+    in a row, `alike` from 0 to 1, and how many questions of a corpus may be alike."""
+
+    language: str = "en"
+    fewest_question_words: int = 3
+    fewest_answer_words: int = 5
+    most_answer_words: int = 1500
+    leak_words: int = 5
+    alike: float = 0.7
+    most_alike: int = 20
+
+
+def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, str], Evidence]:
+    """What the rules find in each pair, by dialogue and question."""
+    in_corpus = _near_duplicates(dialogues, limits)
+    found: dict[tuple[str, str], Evidence] = {}
+    for dialogue in dialogues:
+        repeated = _repeated(dialogue, limits.alike)
+        told = Told.of(dialogue.sources, limits.leak_words)
+        for pair in dialogue.pairs:
+            place = (pair.dialogue_id, pair.question_id)
+            found[place] = {
+                **_in_texts(pair, limits),
+                LEAK: leak_in(pair.question, told),
+                REPEATED: repeated.get(pair.question_id),
+                NEAR_DUPLICATE: in_corpus.get(place),
+            }
+    return found
+
+
+def _in_texts(pair: Pair, limits: Limits) -> Evidence:
+    """What the rules on one text find in a question or else in its answer."""
+    return {
+        REFUSAL: refusal_in(pair.answer),
+        TRUNCATION: _first(pair, truncation_in),
+        LENGTH: _length(pair, limits),
+        LANGUAGE: _first(pair, lambda text: language_fault(text, limits.language)),
+        LEFTOVER: _first(pair, leftover_in),
+        MATERIAL: _first(pair, mention_of_material),
+        PERSONAL_DATA: _first(pair, personal_data_in),
+    }
+
+
+def _first(pair: Pair, rule: Callable[[str], str | None]) -> str | None:
+    for name, text in (("question", pair.question), ("answer", pair.answer)):
+        if found := rule(text):
+            return f"{name}: {found}"
+    return None
+
+
+def _length(pair: Pair, limits: Limits) -> str | None:
+    asked, answered = n_words(pair.question), n_words(pair.answer)
+    if asked < limits.fewest_question_words:
+        return f"question: {asked} words, at least {limits.fewest_question_words}"
+    if answered < limits.fewest_answer_words:
+        return f"answer: {answered} words, at least {limits.fewest_answer_words}"
+    if answered > limits.most_answer_words:
+        return f"answer: {answered} words, at most {limits.most_answer_words}"
+    return None
+
+
+def _repeated(dialogue: Dialogue, alike: float) -> dict[str, str]:
+    """By question: the earlier question on the same pictures that it is nearly the same as."""
+    on_pictures = defaultdict[frozenset[str], list[Pair]](list)
+    for pair in dialogue.pairs:
+        on_pictures[frozenset(_NAMED.findall(pair.question))].append(pair)
+    found = {}
+    for pairs in on_pictures.values():
+        first = first_alike([pair.question for pair in pairs], alike)
+        for place, (pair, of) in enumerate(zip(pairs, first, strict=True)):
+            if of != place:
+                found[pair.question_id] = f"turn {pairs[of].turn} asks nearly the same"
+    return found
+
+
+def _near_duplicates(dialogues: Iterable[Dialogue], limits: Limits) -> dict[tuple[str, str], str]:
+    """By dialogue and question: of how many questions that are nearly the same it is one too many.
+
+    The first `most_alike` of them, in the order given, are no duplicates.
+    """
+    pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
+    groups = first_alike([without_numbers(pair.question) for pair in pairs], limits.alike)
+    sizes, seen = Counter(groups), Counter[int]()
+    found = {}
+    for pair, group in zip(pairs, groups, strict=True):
+        seen[group] += 1
+        if seen[group] > limits.most_alike:
+            like = pairs[group]
+            found[pair.dialogue_id, pair.question_id] = (
+                f"one of {sizes[group]} questions like that of turn {like.turn} of {like.dialogue_id}"
+            )
+    return found

@@ -1,0 +1,120 @@
+"""What the checks find leads to the queue, to reviewers, to instruction sets and to cards."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+
+QUALITY = dg.AssetSelection.groups("quality")
+RULES_ONLY = {"quality__checks": {"config": {"model_checks": False}}}
+
+
+def plant(world: World, kind: str, place: int, turn: int, **texts: Callable[[str], str]) -> Row:
+    """Change texts of one turn of the dialogue of this kind at this place (from 0); the dialogue."""
+    rows = world.rows("SELECT * FROM dialogue.dialogues ORDER BY kind, dialogue_id")
+    row = [each for each in rows if each["kind"] == kind][place]
+    for name, change in texts.items():
+        row["turns"][turn][name] = change(row["turns"][turn][name])
+    world.warehouse.replace("dialogue.dialogues", rows_to_arrow("dialogue.dialogues", rows))
+    return row
+
+
+def check_pairs(world: World, config: Row | None = None) -> Result:
+    run = world.run(ANY_ASSETS, config or RULES_ONLY, assets=QUALITY)
+    assert run.success, sentence(run)
+    return run
+
+
+@pytest.fixture
+def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(released.root, tmp_path)
+    return make_world(tmp_path, released.corpus)
+
+
+def test_pairs_of_the_offline_writer_pass_the_rules(world: World) -> None:
+    run = check_pairs(world)
+    rows = world.rows("SELECT * FROM quality.checks")
+    turns = world.rows("SELECT sum(n_turns) AS n FROM dialogue.dialogues")
+    assert len(rows) == turns[0]["n"] > 0
+    assert {row["outcome"] for row in rows} == {"pass"}
+    assert metadata(run, "quality/checks")["pass"] == len(rows)
+
+
+def test_without_dialogues_it_says_what_to_do(clustered: World) -> None:
+    run = clustered.run(ANY_ASSETS, RULES_ONLY, assets=QUALITY)
+    assert sentence(run) == "There are no dialogues: run the job dialogue first."
+
+
+def test_what_a_setting_may_not_be_is_refused(world: World) -> None:
+    for name, value in (("drop", ["refusals"]), ("language", "tlh")):
+        world.write_settings({"quality": {"checks": {name: value}}})
+        run = world.run(ANY_ASSETS, assets=QUALITY)
+        assert not run.success and value in (["refusals"], "tlh") and "there is no" in sentence(run)
+
+
+def test_what_is_dropped_enters_no_instruction_set_and_is_counted(world: World) -> None:
+    refused = plant(world, "instruction", 0, 0, answer=lambda text: "I'm sorry, but I can't help.")
+    check_pairs(world)
+    assert world.release().success
+
+    released = world.rows(
+        "SELECT t.* FROM release.turns AS t JOIN release.current USING (release_id) "
+        "WHERE name = 'mmdu-instruct' AND item_id = $item ORDER BY turn",
+        item=refused["dialogue_id"],
+    )
+    assert len(released) == refused["n_turns"] - 1
+    # The first picture enters with the second turn, whose text is still that of its call.
+    assert released[0]["question"].startswith("Image1: <ImageHere>. Image2: <ImageHere>. ")
+    assert released[0]["image_positions"] == [1, 2] and all(row["call_key"] for row in released)
+    counted = quality_of(world, "mmdu-instruct")
+    assert (counted["drop"], counted["refusal"], counted["pairs_left_out"]) == (1, 1, 1)
+    assert counted["unchecked"] == 0
+
+
+def quality_of(world: World, name: str) -> dict[str, int]:
+    (row,) = world.rows(
+        "SELECT quality FROM release.releases JOIN release.current USING (name, release_id) "
+        "WHERE name = $name",
+        name=name,
+    )
+    return dict(json.loads(row["quality"]))
+
+
+def test_a_benchmark_keeps_what_is_dropped_and_people_see_it_first(world: World) -> None:
+    rows = world.rows(
+        "SELECT dialogue_id FROM dialogue.dialogues WHERE kind = 'benchmark' ORDER BY 1"
+    )
+    last = plant(
+        world,
+        "benchmark",
+        len(rows) - 1,
+        1,
+        answer=lambda text: f"According to the caption: {text}",
+    )
+    check_pairs(world)
+    assert world.release().success
+
+    first = world.review_store.items()[0]
+    assert first["item_id"] == last["dialogue_id"]
+    note = first["context"]["checks"][last["turns"][1]["question_id"]]
+    assert note == {
+        "turn": 2,
+        "outcome": "review",
+        "found": [["material", "answer: caption"]],
+    }
+    counted = quality_of(world, "mmdu")
+    assert (counted["review"], counted["material"], counted.get("pairs_left_out")) == (1, 1, None)
+
+
+def test_a_pair_that_was_not_checked_is_counted_as_such(world: World) -> None:
+    world.warehouse.replace("quality.checks", rows_to_arrow("quality.checks", []))
+    plant(world, "instruction", 0, 0, answer=lambda text: "I'm sorry, but I can't help.")
+    assert world.release().success
+    counted = quality_of(world, "mmdu-instruct")
+    assert counted["unchecked"] > 0 and counted["pass"] == counted["drop"] == 0

@@ -1,0 +1,141 @@
+"""Dialogues without a fault: what the offline writer says of made-up pictures, and look-alikes.
+
+What belongs here: the texts that faults are planted into, and pairs that look like faults and are none.
+"""
+
+from collections.abc import Sequence
+
+from methods.quality.pairs import Dialogue, Pair, Source
+from resources.offline import vocabulary
+from resources.offline.careful_answers import careful_answer
+from resources.offline.image_facts import Facts
+from resources.offline.questions import SEVERAL, SINGLE
+
+N_DIALOGUES = 12
+SOURCES = [
+    Source(
+        "Frostholm Mill",
+        "A red windmill with four sails in a snowy field near Frostholm",
+        "Frostholm Mill is a red tower windmill in the far north of an invented country, and one of "
+        "the few that worked through the winter. Brick was carried over the ice by sledge in 1872, "
+        "and the tower was finished the following year by Aldo Brennick.",
+    ),
+    Source(
+        "弗罗斯特风车",
+        "雪地里的一座红色四叶塔式风车",
+        "弗罗斯特风车是虚构国家最北部的一座红色塔式风车，建于一八七二年。",
+    ),
+]
+
+
+LOOK_LIKE_FAULTS = [
+    (
+        "What do the two scenes share?",
+        "Both of them show:\n- a wide sky\n- one building\n- bare ground",
+    ),
+    ("Which letters can be read on the sign?", "The sign reads 'MILL', in capitals."),
+    ("How would you name the mood in one word?", "Quiet, with a little melancholy."),
+    (
+        "Is the year on the wall readable?",
+        "I cannot tell the exact year, but the wall is clearly old.",
+    ),
+    ("What could a visitor say here?", 'A visitor might say: "I am sorry, I am late."'),
+    (
+        "Which colours would a painter mix?",
+        "A painter would mix white, grey and a touch of blue (cool).",
+    ),
+    (
+        "Describe the table in the picture.",
+        "| part | colour |\n| --- | --- |\n| top | brown |\n| legs | black |",
+    ),
+    (
+        "How is the light distributed?",
+        "### Left\nThe left is bright.\n\n### Right\nThe right is dark.",
+    ),
+    (
+        "What do the French words on the shop mean?",
+        '"Pain et vin" means bread and wine, and both are shown.',
+    ),
+    (
+        "Which characters stand over the gate?",
+        "Over the gate stands 福, a character that wishes good luck.",
+    ),
+    (
+        "What sort of text might hang below it?",
+        "A short label such as one finds in a museum would fit.",
+    ),
+    (
+        "How far are the two mills apart?",
+        "About 120 metres, judging by the size of the doors between them.",
+    ),
+    ("Which number is on the tram?", "The tram has the number 2047, written in white on green."),
+    (
+        "Why is the door small?",
+        "Perhaps because heat is lost through it; the wind, too, comes from there.",
+    ),
+    (
+        "What is the answer to the riddle of its shape?",
+        "It is an octagon: eight sides, eight corners.",
+    ),
+    (
+        "Which question does the scene raise?",
+        "The question it raises is who left the ladder there, and why.",
+    ),
+    (
+        "Wie heißt das Wort auf dem Schild?",
+        'The word on the sign is "Mühle", which is German for mill.',
+    ),
+    (
+        "What does the code on the screen do?",
+        "It prints a line:\n\n```\nprint('mill')\n```\n\nNothing more.",
+    ),
+]
+"""Pairs that a careless rule would take for faults."""
+
+
+def _facts(number: int) -> Facts:
+    """A made-up picture: no two of the first ones are alike."""
+    colours = vocabulary.values(vocabulary.COLOUR)
+
+    def one_of(kind: str, step: int) -> str:
+        values = vocabulary.values(kind)
+        return values[(number * step + step) % len(values)]
+
+    main, other = colours[number % len(colours)], colours[(number * 3 + 1) % len(colours)]
+    return Facts(
+        width=64,
+        height=48,
+        orientation=one_of("orientation", 1),
+        colours=((main, 0.5), (other, 0.3)),
+        background=main,
+        luminance=0.2 + 0.05 * (number % 12),
+        light=one_of("light", 2),
+        vividness=one_of("vividness", 1),
+        shape=one_of("shape", 3),
+        place=one_of("place", 2),
+        count=one_of("count", 1),
+    )
+
+
+def clean() -> list[Dialogue]:
+    """Dialogues of the offline writer, and one of pairs that look like faults."""
+    made = []
+    for number in range(N_DIALOGUES):
+        pictures = {1: _facts(2 * number), 2: _facts(2 * number + 1)}
+        asked = [
+            SINGLE[number % len(SINGLE)].format("<image-1>"),
+            SINGLE[(number + 5) % len(SINGLE)].format("<image-2>"),
+            SEVERAL[number % len(SEVERAL)].format("<image-1> and <image-2>"),
+            SEVERAL[(number + 4) % len(SEVERAL)].format("<image-1> and <image-2>"),
+        ]
+        answered = [careful_answer(question, pictures, "expert") for question in asked]
+        made.append(dialogue(f"d{number}", list(zip(asked, answered, strict=True))))
+    return [*made, dialogue("look-alikes", LOOK_LIKE_FAULTS)]
+
+
+def dialogue(name: str, texts: Sequence[tuple[str, str]]) -> Dialogue:
+    pairs = [
+        Pair(name, f"{name}-{turn}", turn, question, answer)
+        for turn, (question, answer) in enumerate(texts, start=1)
+    ]
+    return Dialogue(name, pairs, SOURCES)

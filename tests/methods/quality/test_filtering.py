@@ -1,0 +1,47 @@
+"""Dialogues without some of their turns stay whole."""
+
+from methods.quality.filtering import without_turns
+
+TURNS = [
+    {
+        "question_id": "a",
+        "question": "Image1: <ImageHere>. What is <image-1>?",
+        "answer": "A mill.",
+    },
+    {
+        "question_id": "b",
+        "question": "Image2: <ImageHere>. What is <image-2>?",
+        "answer": "A boat.",
+    },
+    {"question_id": "c", "question": "Compare <image-1> and <image-2>.", "answer": "Both are red."},
+    {"question_id": "d", "question": "Image3: <ImageHere>. And <image-3>?", "answer": "A kite."},
+]
+IMAGES = ["m", "b", "k"]
+
+
+def test_an_image_enters_with_the_next_turn_and_keeps_its_number() -> None:
+    rest = without_turns(TURNS, IMAGES, {0})
+    assert rest is not None
+    assert [turn["question"] for turn in rest.turns] == [
+        "Image1: <ImageHere>. Image2: <ImageHere>. What is <image-2>?",
+        TURNS[2]["question"],
+        TURNS[3]["question"],
+    ]
+    assert rest.image_ids == IMAGES
+    assert rest.entering == {"b": "Image1: <ImageHere>. "}
+
+
+def test_the_last_images_go_with_the_last_turn() -> None:
+    rest = without_turns(TURNS, IMAGES, {3})
+    assert rest is not None and rest.image_ids == ["m", "b"]
+    assert [turn["question_id"] for turn in rest.turns] == ["a", "b", "c"]
+
+
+def test_nothing_is_left_without_a_turn_on_several_images() -> None:
+    assert without_turns(TURNS, IMAGES, {2}) is None
+    assert without_turns(TURNS, IMAGES, {0, 1, 2, 3}) is None
+
+
+def test_without_a_dropped_turn_it_is_the_same_dialogue() -> None:
+    rest = without_turns(TURNS, IMAGES, set())
+    assert rest is not None and (rest.turns, rest.image_ids, rest.entering) == (TURNS, IMAGES, {})

@@ -1,0 +1,174 @@
+"""The rules one by one: what each names, and what it leaves alone."""
+
+import pytest
+
+from methods.quality.languages import SCRIPTS_OF, language_fault
+from methods.quality.leaks import Told, leak_in
+from methods.quality.leftovers import leftover_in
+from methods.quality.pairs import Dialogue, Pair, Source
+from methods.quality.personal_data import personal_data_in
+from methods.quality.refusals import refusal_in
+from methods.quality.rules import Limits, by_rules
+from methods.quality.truncation import truncation_in
+
+MILL = Source(
+    "Frostholm Mill",
+    "A red windmill with four sails in a snowy field",
+    "Brick was carried over the ice by sledge in 1872, and the tower was finished a year later.",
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("I cannot tell the year, but the boat is red.", None),
+        ("<think>Hard.</think>Sorry, I can't help with that.", "Sorry, I can't help with that."),
+        ("抱歉，我无法回答。", "抱歉，我无法回答。"),
+        ("Tut mir leid, das kann ich nicht sagen.", "Tut mir leid, das kann ich nicht sagen."),
+        ("No image was provided.", "No image was provided."),
+        # A long text that mentions an absent picture is an answer.
+        ("There is no picture here of the door. " + "The wall is red and old. " * 12, None),
+    ],
+)
+def test_refusals(answer: str, found: str | None) -> None:
+    assert refusal_in(answer) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Red and blue",
+        "It is red.",
+        'It says "red"',
+        "The wall is old 🙂",
+        "Seen from above:\n- a mill\n- a field with a few rows of very small trees behind it",
+        "มีกังหันลมสีแดงอยู่กลางทุ่งหิมะ",
+        "Both are red (the left one is also large and has a door on its side, as one can see)",
+        "雪地里有一座红色的风车。",
+        "",
+    ],
+)
+def test_what_ends_as_texts_do_is_whole(text: str) -> None:
+    assert truncation_in(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It shows the",
+        "There are two:",
+        "It is red,",
+        "```python\nprint(1)",
+        "The picture shows a wide field in the snow with a red mill that was built long ago near",
+    ],
+)
+def test_what_stops_in_a_sentence_is_not(text: str) -> None:
+    assert truncation_in(text) is not None
+
+
+def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise() -> None:
+    assert language_fault("Rouge, bleu, vert.", "en") is None
+    assert language_fault("<image-1> 12 + 3", "zh") is None
+    assert language_fault("La voiture est dans la rue, et le ciel est gris.", "fr") is None
+    assert "fr" in str(language_fault("La voiture est dans la rue, et le ciel est gris.", "en"))
+    assert "en" in str(language_fault("The car is in the street and the sky is grey.", "de"))
+    assert "Han" in str(language_fault("红色的风车", "en"))
+    assert language_fault("赤い風車が見えます。", "ja") is None
+    assert language_fault("红色的风车在雪地里", "ja") == "Han characters without kana"
+    # A quoted word in another script is no other language: one of four words.
+    assert language_fault("The sign says 福", "en") is None
+
+
+def test_every_language_that_can_be_wanted_is_found_to_be_itself() -> None:
+    for language in SCRIPTS_OF:
+        assert language_fault("", language) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("### A1: It is red.", "### A1:"),
+        ("Answer: red.", "Answer:"),
+        ("It is red.\nQ2: And this?", "Q2:"),
+        ("It is red. Let me know if you want more.", "Let me know if you want more."),
+        ("It is red.<|im_end|>", "<|im_end|>"),
+        ("Sure! Here is what I see: a mill.", "Sure! Here"),
+        ("### Composition\nIt is red.", None),
+        ("A: It is red.", "A:"),
+        ("The answer is red, the question is why.", None),
+    ],
+)
+def test_leftovers(text: str, found: str | None) -> None:
+    assert leftover_in(text) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What does <image-1> show?", None),
+        ("Is Frostholm windy?", "the name Frostholm"),
+        # A capital at the beginning of a sentence tells no name.
+        ("Frost covers it. Mill or tower?", None),
+        ("Was it built in 1872?", "the number 1872"),
+        ("Was it built in 1873?", None),
+        ("Why is a red windmill with four sails here?", "a caption has “a red windmill with four”"),
+        ("Why is a red windmill in a field?", None),
+        (
+            "Was it carried over the ice by sledge in winter?",
+            "a page has “carried over the ice by sledge in”",
+        ),
+    ],
+)
+def test_leaks(question: str, found: str | None) -> None:
+    assert leak_in(question, Told.of([MILL], 5)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Mail to a.b@example.org now", "e-mail address: a.…rg"),
+        ("DE89 3704 0044 0532 0130 00", "IBAN: DE…00"),
+        # One digit is another: the checksum is wrong.
+        ("DE88 3704 0044 0532 0130 00", None),
+        ("4111 1111 1111 1111", "card number: 41…11"),
+        ("4111 1111 1111 1112", None),
+        ("+49 30 1234567", "telephone number: +4…67"),
+        ("The mill of 1872 stands at 59.3293, 18.0686 and is 12 m high; 1,234,567 saw it.", None),
+        ("From 1914-1918 and 1939-1945, page 300-301.", None),
+        ("user@localhost", None),
+    ],
+)
+def test_personal_data(text: str, found: str | None) -> None:
+    assert personal_data_in(text) == found
+
+
+def test_the_same_words_on_other_pictures_are_another_question() -> None:
+    def evidence(*questions: str) -> list[str | None]:
+        pairs = [
+            Pair("d", str(turn), turn, question, "It is red, and it is large.")
+            for turn, question in enumerate(questions, start=1)
+        ]
+        found = by_rules([Dialogue("d", pairs, [])], Limits())
+        return [found["d", pair.question_id]["repeated"] for pair in pairs]
+
+    one, other = (
+        "Describe the light in <image-1> and its use.",
+        "Describe the light in <image-2> and its use.",
+    )
+    assert evidence(one, other) == [None, None]
+    assert evidence(one, other, one) == [None, None, "turn 1 asks nearly the same"]
+
+
+def test_only_what_is_one_too_many_in_the_corpus_is_a_duplicate() -> None:
+    dialogues = [
+        Dialogue(
+            name, [Pair(name, "q", 1, f"Describe the light in <image-{n}>.", "It is dim.")], []
+        )
+        for n, name in enumerate("abc", start=1)
+    ]
+    found = by_rules(dialogues, Limits(most_alike=2))
+    assert [found[name, "q"]["near_duplicate"] for name in "abc"] == [
+        None,
+        None,
+        "one of 3 questions like that of turn 1 of a",
+    ]

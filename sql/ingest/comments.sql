@@ -53,7 +53,7 @@ COMMENT ON COLUMN ingest.changes.text_after IS 'Text of the page at this ingesti
 
 COMMENT ON COLUMN ingest.images.wit_shard IS 'Shard that names the image.';
 COMMENT ON COLUMN ingest.images.image_url IS 'Address of the image in the shard.';
-COMMENT ON COLUMN ingest.images.fetched_from IS 'Address or file that the image was taken from, for example a smaller rendering.';
+COMMENT ON COLUMN ingest.images.fetched_from IS 'Address or file that the image was taken from, for example a rendering or the copy in a mirror.';
 COMMENT ON COLUMN ingest.images.image_id IS 'SHA-256 of the image''s file, 64 hex digits: its name in the image store.';
 COMMENT ON COLUMN ingest.images.md5 IS 'MD5 of the image''s file, 32 hex digits: the name by which other data sets list it.';
 COMMENT ON COLUMN ingest.images.path IS 'Path of the file inside the folder images/ of the home.';

@@ -19,7 +19,8 @@ endif
 	test-orders test-load golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
-	ask check-model ask-anew clean task-map learning-difficulty
+	ask check-model ask-anew clean task-map learning-difficulty \
+	dialogue-shape
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -181,6 +182,9 @@ task-map: setup ## A map of tasks from fine-tuned weights (VECTORS=folder BASE=f
 
 learning-difficulty: setup ## Accuracies after fine-tuning beside models' scores, by task (ACCURACY=file.csv RELEASE=name)
 	@$(BIN)/python -m dagster_project.task_map difficulty -- "$$ACCURACY" "$$RELEASE"
+
+dialogue-shape: setup ## What dialogues at the paper's shape are like and would cost (CORPUS=folder PROFILE=openai OUT=file.md)
+	@$(BIN)/python -m dagster_project.dialogue_shape $(call said,SETTINGS,settings) $(call said,OUT,out)
 
 clean: setup ## Remove what can be made again: reports, downloads, caches (ALL=yes: the whole home)
 	@$(BIN)/python -m dagster_project.home clean $(if $(ALL),--all="$$ALL")

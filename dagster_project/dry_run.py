@@ -84,7 +84,7 @@ def main() -> int:
 @contextmanager
 def copied_home() -> Iterator[Path]:
     """Everything that is written goes to a copy of the home; the path of the ledger to read."""
-    real, before = home.home(), os.environ.get("LOOM_HOME")
+    real = home.home()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
         folder = Path(name)
         # As they are at one moment: others may be writing them.
@@ -101,13 +101,21 @@ def copied_home() -> Iterator[Path]:
             if settings.exists():
                 shutil.copy(settings, folder)
         ledger = home.ledger_path()
-        os.environ["LOOM_HOME"] = name
-        try:
+        with home_at(folder):
             yield ledger if ledger.exists() else home.ledger_path()
-        finally:
-            os.environ.pop("LOOM_HOME")
-            if before is not None:
-                os.environ["LOOM_HOME"] = before
+
+
+@contextmanager
+def home_at(folder: Path) -> Iterator[None]:
+    """The home is that folder meanwhile."""
+    before = os.environ.get("LOOM_HOME")
+    os.environ["LOOM_HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop("LOOM_HOME")
+        if before is not None:
+            os.environ["LOOM_HOME"] = before
 
 
 def _run_all(gateway: DryGateway) -> str | None:
@@ -155,9 +163,9 @@ def _show(gateway: DryGateway) -> None:
         print(line.format(stage, model, *shown))
     print(
         "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
-        "are\nlike a real run's, not the same. An answer counts the words that it is asked to have, or "
-        "else as\nmany tokens as the stage's mean in the ledger, 500 where it has none; an offline "
-        "model's what it\nsays. At most: every answer as long as it may be."
+        "are\nlike a real run's, not the same. An answer counts the words that are asked for, or else "
+        "as many\ntokens as the stage's mean in the ledger, 500 where it has none; an offline model's "
+        "what it says.\nAt most: every answer as long as it may be."
     )
 
 

@@ -72,7 +72,7 @@ class Ask(Generic[S]):
     images: Sequence[str]
     data: dict[str, Any]
     n_words: int | None = None
-    """Words that the reply is asked to have in all, which a dry run reckons with."""
+    """Words that the reply is likely to have, by what it is asked for: a dry run reckons with them."""
 
 
 @dataclass

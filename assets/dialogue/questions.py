@@ -26,6 +26,9 @@ from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
+QUESTION_WORDS = 31
+"""Words of a question on average (MMDU, Table 1), for estimates."""
+
 
 class QuestionsSettings(GenerationSettings):
     """How many questions are asked about each image and about each set, and what they are after."""
@@ -160,4 +163,5 @@ def _ask(subject: Subject, shown: Sequence[Row], n_earlier: int = 0) -> Ask[Subj
                 {"caption": image["caption"], "summary": image["summary"] or ""} for image in shown
             ],
         },
+        n_words=QUESTION_WORDS * len(subject.angles),
     )

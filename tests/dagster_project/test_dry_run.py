@@ -84,6 +84,10 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         assert calls > 0 and prompt > 0 and likely <= at_most
         if stage == "dialogue.summaries":
             assert answer == 180 * calls, "120 words were asked for"
+        elif stage == "dialogue.questions":
+            assert calls * 47 <= answer <= calls * 140, (
+                "31 words for each of one to three questions"
+            )
         elif stage == "dialogue.answers":
             assert answer % 750 == 0 and answer > 750 * calls, "500 words for each question"
         elif stage != "all":

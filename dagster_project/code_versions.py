@@ -37,7 +37,7 @@ MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
             *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
             *("dialogue.instructions", "dialogue.three_turns", "dialogue.turn_references"),
             *("rewrite.rewrites", "rewrite.seeds", "rewrite.contexts"),
-            *("choice.items", "choice.translations", "choice.mmiu_items"),
+            *("choice.items", "choice.translations", "choice.mmiu_items", "quality.checks"),
         ),
         lambda benchmarks: _models("writer"),
     ),

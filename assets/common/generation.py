@@ -81,17 +81,21 @@ def ask_and_read(
     asks: Sequence[Ask[S]],
     read: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
+    *,
+    model: str | None = None,
 ) -> Generated:
-    """Send `asks` to the profile's writer; `read` makes rows of a reply or raises ParseError.
+    """Send `asks` to the profile's writer, or to `model`; `read` makes rows of a reply or raises
+    ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
     endpoints with structured output. Each row gets its set, call and prompt version; a request that
     fails becomes one row for the stage's table `failed` and does not stop the others.
     """
     asked = [
-        request_of(llm, template, ask, schema(ask.subject) if schema else None) for ask in asks
+        request_of(llm, template, ask, schema(ask.subject) if schema else None, model)
+        for ask in asks
     ]
-    provider = llm.registry.model(llm.profile.writer).provider
+    provider = llm.registry.model(model or llm.profile.writer).provider
 
     async def one(calls: ModelCalls, place: int) -> ParsedReply[list[Row]]:
         subject = asks[place].subject
@@ -112,11 +116,15 @@ def ask_and_read(
 
 
 def request_of(
-    llm: Gateway, template: PromptTemplate, ask: Ask[Any], schema: JsonSchema | None = None
+    llm: Gateway,
+    template: PromptTemplate,
+    ask: Ask[Any],
+    schema: JsonSchema | None = None,
+    model: str | None = None,
 ) -> ChatRequest:
-    """The request for `ask` to the profile's writer."""
+    """The request for `ask` to the profile's writer, or to `model`."""
     return ChatRequest(
-        model=llm.profile.writer,
+        model=model or llm.profile.writer,
         messages=template.render(images=ask.images, **ask.data),
         prompt_version=template.version,
         params=CONSTRUCTION_PARAMS,
@@ -129,7 +137,7 @@ def request_of(
 def failure(
     stage: str, where: dict[str, Any], subject: str, reason: str, detail: str
 ) -> dict[str, Any]:
-    """A row of `dialogue.failed`, `rewrite.failed` or `choice.failed`."""
+    """A row of a stage's table `failed`."""
     return {
         **where,
         "stage": stage.split(".")[-1],

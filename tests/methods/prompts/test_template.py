@@ -191,6 +191,11 @@ def data_of(name: str, outside: str) -> dict:
             "entries": [{"caption": outside, "summary": outside}] * 2,
         },
         "mmbench/translate": {"item": outside, "language": "Simplified Chinese"},
+        "quality/unseen": {"n_words": 80, "questions": [outside, outside]},
+        **dict.fromkeys(
+            ("quality/marks", "quality/ground", "quality/reread"),
+            {"pairs": [{"question": outside, "reference": outside, "answer": outside}] * 2},
+        ),
         "mmdu/answers": {"n_words": 500, "questions": [outside, outside]},
         "mmdu/judge": {
             "earlier": [{"question": outside, "answer": outside}] * 2,
@@ -328,6 +333,10 @@ IMAGES_OF = {
     "convbench/compare_turn": [],
     "convbench/compare_conversation": ["x"],
     "convbench/grade": [],
+    "quality/unseen": ["x", "y"],
+    "quality/marks": [],
+    "quality/ground": ["x", "y"],
+    "quality/reread": [],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

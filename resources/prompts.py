@@ -93,7 +93,7 @@ def require_task(task: str, prompt_version: str) -> str:
         raise PromptError(
             f"The prompt {prompt_version} names no task, which the offline model server needs: begin "
             "its file with the lines '---', 'task: <answers, caption, compare, context, distractors, "
-            "extract, grade, instruction, item, judge, questions, rate, reference, rewrite, seed, "
-            "summary, translate or turns>' and '---'."
+            "extract, grade, ground, instruction, item, judge, marks, questions, rate, reference, "
+            "reread, rewrite, seed, summary, translate, turns or unseen>' and '---'."
         )
     return task

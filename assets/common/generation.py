@@ -54,6 +54,7 @@ ROLES: Mapping[str, Role] = {
     "dialogue.turn_references": "answer",
     "rewrite.rewrites": "rewrite",
     "rewrite.seed_rewrites": "rewrite",
+    "quality.checks": "check",
 }
 """The role in the profile whose model a table's rows are asked of; the writer's where there is none."""
 
@@ -181,7 +182,7 @@ def request_of(
 def failure(
     stage: str, where: dict[str, Any], subject: str, reason: str, detail: str
 ) -> dict[str, Any]:
-    """A row of `dialogue.failed`, `rewrite.failed` or `choice.failed`."""
+    """A row of a stage's table `failed`."""
     return {
         **where,
         "stage": stage.split(".")[-1],

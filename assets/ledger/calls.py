@@ -11,6 +11,7 @@ from assets.choice import mmiu_items, translations
 from assets.common.previews import preview
 from assets.common.tables import report, table_asset
 from assets.evaluate import judge_probes, pairs, second_readings
+from assets.quality import checks
 from assets.rewrite import contexts, rewrites, seed_rewrites
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.export import read_paid_calls
@@ -24,7 +25,7 @@ N_SHOWN = 20
     kinds={"sqlite"},
     deps=[
         *(rewrites, seed_rewrites, contexts, translations, mmiu_items),
-        *(judge_probes, pairs, second_readings),
+        *(checks, judge_probes, pairs, second_readings),
     ],
 )
 def calls(

@@ -12,19 +12,21 @@ from pydantic import Field, field_validator
 from assets.cluster import image_sets
 from assets.common.automation import WHEN_READY
 from assets.common.generation import GenerationSettings, Row
-from assets.common.losses import reasons
+from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.ingest import entries
+from assets.quality.model_checks import Checked, Findings, by_model
 from methods.mmdu.composing import without_places
-from methods.quality.checks import DROPPED, REASONS, REVIEWED
+from methods.quality.checks import DROPPED, NOT_CHECKED, OUTCOMES, REASONS, REVIEWED
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import Policy, counts, outcome_of
 from methods.quality.pairs import Dialogue, Pair, Source
 from methods.quality.rules import Limits, by_rules
+from resources.llm.gateway import Gateway
 from resources.warehouse import Warehouse, Write
 
-TABLE = "quality.checks"
+TABLE, ASKED, LOSSES = "quality.checks", "quality.asked", "quality.failed"
 
 
 class ChecksSettings(GenerationSettings):
@@ -51,6 +53,7 @@ class ChecksSettings(GenerationSettings):
     most_alike: int = Field(
         20, gt=0, description="Questions of all dialogues that may be nearly the same."
     )
+    seed: int = Field(0, description="Seed of the other set whose pictures a question is asked on.")
     highest_blind_grade: int = Field(
         6,
         ge=0,
@@ -94,41 +97,71 @@ class ChecksSettings(GenerationSettings):
 @table_asset(
     TABLE,
     settings=ChecksSettings,
-    side_tables=["quality.asked", "quality.failed"],
+    side_tables=[ASKED, LOSSES],
+    kinds={"openai"},
     deps=[dialogues, image_sets, entries],
     automation_condition=WHEN_READY,
 )
 def checks(
-    settings: ChecksSettings, warehouse: dg.ResourceParam[Warehouse]
+    context: dg.AssetExecutionContext,
+    settings: ChecksSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
     """What checks find in each question-answer pair of the dialogues, and what follows: pass, review
-    first, or drop."""
+    first, or drop.
+
+    A pair of which a wanted check could not be made does not pass.
+    """
     made = warehouse.read("quality/dialogues").to_pylist()
     if not made:
         raise dg.Failure("There are no dialogues: run the job dialogue first.", allow_retries=False)
-    found = by_rules([_dialogue(row) for row in made], settings.limits)
-    rows = []
-    for row in made:
-        for turn, pair in enumerate(row["turns"], start=1):
-            evidence: Row = dict(found[row["dialogue_id"], pair["question_id"]])
-            outcome, why = outcome_of(evidence, settings.policy)
-            rows.append(
-                {
-                    **{name: row[name] for name in ("set_id", "dialogue_id", "kind")},
-                    **{"question_id": pair["question_id"], "turn": turn},
-                    **{**evidence, "outcome": outcome, "reasons": list(why)},
-                }
-            )
+    read = {row["dialogue_id"]: _dialogue(row) for row in made}
+    by_rule = by_rules(list(read.values()), settings.limits)
+    asked_about = [
+        Checked(row["set_id"], row["image_ids"], read[row["dialogue_id"]]) for row in made
+    ]
+    found = Findings()
+    if settings.model_checks:
+        found = by_model(context, llm, asked_about, settings.seed)
+    lost = Counter(row["reason"] for row in found.failed)
+    n_requests = len(found.asked) + len(found.failed)
+    require_few_lost(TABLE, "requests", lost, n_requests, settings.max_failed_share)
+    rows = [
+        _row(row, pair, {**by_rule[place], **found.columns[place]}, found, settings.policy)
+        for row in made
+        for pair in read[row["dialogue_id"]].pairs
+        for place in [(pair.dialogue_id, pair.question_id)]
+    ]
     table = rows_to_arrow(TABLE, rows)
-    warehouse.replace_all([Write(TABLE, table, {})])
-    counted = counts(rows)
+    warehouse.replace_all(
+        [
+            Write(TABLE, table, {}),
+            Write(ASKED, rows_to_arrow(ASKED, found.asked), {}),
+            Write(LOSSES, rows_to_arrow(LOSSES, found.failed), {}),
+        ]
+    )
     return report(
         table,
         {
-            **{name: counted[name] for name in ("pass", "review", "drop")},
+            **{name: n for name, n in counts(rows).items() if name in OUTCOMES},
+            "checks not made": len(found.failed),
             **reasons(Counter(why for row in rows for why in row["reasons"])),
         },
+        usage=found.usage if settings.model_checks else None,
     )
+
+
+def _row(of: Row, pair: Pair, evidence: Row, found: Findings, policy: Policy) -> Row:
+    """A row of the table: where the pair is, what was found in it, and what follows."""
+    not_made = "; ".join(found.not_made[pair.dialogue_id]) or None
+    row = {**evidence, NOT_CHECKED: not_made}
+    outcome, why = outcome_of(row, policy)
+    return {
+        **{name: of[name] for name in ("set_id", "dialogue_id", "kind")},
+        **{"question_id": pair.question_id, "turn": pair.turn},
+        **{**row, "outcome": outcome, "reasons": list(why)},
+    }
 
 
 def _dialogue(row: Row) -> Dialogue:

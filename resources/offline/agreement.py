@@ -25,12 +25,21 @@ def declines(answer: str) -> bool:
 def agreement(right: str, answer: str) -> float:
     """Return how far an answer says what a text says that is right."""
     shared = _shared(_tokens(right), _tokens(answer))
+    facts = facts_told(right, answer)
+    return shared if facts is None else (shared + facts) / 2
+
+
+def facts_told(right: str, answer: str) -> float | None:
+    """Return the share of a right text's facts that an answer states, less what clashes with them.
+
+    None where the right text states none.
+    """
     expected = stated_facts(right, _PICTURE)
     if not expected:
-        return shared
+        return None
     told = stated_facts(answer, _PICTURE)
     found = len(set(expected) & set(told)) / len(expected)
-    return (shared + found * (1 - _clashing(expected, told))) / 2
+    return found * (1 - _clashing(expected, told))
 
 
 def _clashing(expected: list[StatedFact], told: list[StatedFact]) -> float:

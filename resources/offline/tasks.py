@@ -28,6 +28,7 @@ from resources.offline.errors import BadRequest
 from resources.offline.extraction import extract
 from resources.offline.items import write_item
 from resources.offline.judge import judge
+from resources.offline.pair_checks import answer_unseen, ground, mark, reread
 from resources.offline.questions import write_questions
 from resources.offline.rating import grade, rate
 from resources.offline.rewrites import write_rewrites
@@ -43,17 +44,21 @@ _TASKS: dict[str, Callable[[ChatRequest], str]] = {
     "distractors": write_distractors,
     "extract": extract,
     "grade": grade,
+    "ground": ground,
     "instruction": write_instruction,
     "item": write_item,
     "judge": judge,
+    "marks": mark,
     "questions": write_questions,
     "rate": rate,
     "reference": write_reference,
+    "reread": reread,
     "rewrite": write_rewrites,
     "seed": write_seed,
     "summary": write_summary,
     "translate": translate,
     "turns": write_turns,
+    "unseen": answer_unseen,
 }
 
 

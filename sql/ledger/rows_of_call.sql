@@ -51,6 +51,12 @@ FROM (
     SELECT 'choice.failed', 'set ' || set_id || ', ' || stage || ' of ' || subject || ': ' || reason
     FROM choice.failed WHERE call_key = $key
     UNION ALL
+    SELECT 'quality.asked', 'dialogue ' || dialogue_id || ', ' || step
+    FROM quality.asked WHERE call_key = $key
+    UNION ALL
+    SELECT 'quality.failed', 'set ' || set_id || ', ' || subject || ': ' || reason
+    FROM quality.failed WHERE call_key = $key
+    UNION ALL
     SELECT 'release.turns', 'release ' || release_id || ', item ' || item_id || ', turn ' || turn
     FROM release.turns WHERE call_key = $key
     UNION ALL

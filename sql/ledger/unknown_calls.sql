@@ -26,6 +26,8 @@ WITH named AS (
     UNION ALL
     SELECT 'choice.mmiu_items', call_key FROM choice.mmiu_items
     UNION ALL
+    SELECT 'quality.asked', call_key FROM quality.asked
+    UNION ALL
     SELECT 'release.turns', call_key FROM release.turns
     UNION ALL
     SELECT 'release.references', call_key FROM release.references

@@ -36,7 +36,7 @@ CREATE TABLE quality.asked (
     set_id VARCHAR NOT NULL,
     dialogue_id VARCHAR NOT NULL,
     step VARCHAR NOT NULL CHECK (step IN (
-        'blind', 'other images', 'blind grades', 'other grades', 'grounding', 'contradictions', 'sensitive'
+        'blind', 'other images', 'blind grades', 'other grades', 'grounding', 'texts'
     )),
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,

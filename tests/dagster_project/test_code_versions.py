@@ -120,6 +120,8 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmbench/write_item", {"choice/items"}),
         ("mmbench/translate", {"choice/translations"}),
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
+        ("quality/unseen", {"quality/checks"}),
+        ("quality/ground", {"quality/checks"}),
         ("mmdu/judge", {"evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs"}),
         ("pairwise/compare", {"evaluate/pairs", "evaluate/judge_probes"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
@@ -236,7 +238,7 @@ WRITTEN = {
     *("dialogue/summaries", "dialogue/questions", "dialogue/answers"),
     *("dialogue/instructions", "dialogue/three_turns", "dialogue/turn_references"),
     *("rewrite/rewrites", "rewrite/seeds", "rewrite/seed_rewrites", "rewrite/contexts"),
-    *("choice/items", "choice/translations", "choice/mmiu_items"),
+    *("choice/items", "choice/translations", "choice/mmiu_items", "quality/checks"),
 }
 
 

@@ -127,6 +127,7 @@ def test_lineage_runs_from_the_rows_of_wit_to_the_report(specs: list[dg.AssetSpe
         dg.AssetKey(["rewrite", "contexts"]),
         dg.AssetKey(["choice", "translations"]),
         dg.AssetKey(["choice", "mmiu_items"]),
+        dg.AssetKey(["quality", "checks"]),
         dg.AssetKey(["evaluate", "judge_probes"]),
         dg.AssetKey(["evaluate", "pairs"]),
         dg.AssetKey(["evaluate", "second_readings"]),

@@ -9,7 +9,16 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, Result, Row, World, copy_of, metadata, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    Result,
+    Row,
+    World,
+    copy_of,
+    data_url_hash,
+    metadata,
+    sentence,
+)
 
 QUALITY = dg.AssetSelection.groups("quality")
 RULES_ONLY = {"quality__checks": {"config": {"model_checks": False}}}
@@ -26,7 +35,7 @@ def plant(world: World, kind: str, place: int, turn: int, **texts: Callable[[str
 
 
 def check_pairs(world: World, config: Row | None = None) -> Result:
-    run = world.run(ANY_ASSETS, config or RULES_ONLY, assets=QUALITY)
+    run = world.run(ANY_ASSETS, RULES_ONLY if config is None else config, assets=QUALITY)
     assert run.success, sentence(run)
     return run
 
@@ -118,3 +127,95 @@ def test_a_pair_that_was_not_checked_is_counted_as_such(world: World) -> None:
     assert world.release().success
     counted = quality_of(world, "mmdu-instruct")
     assert counted["unchecked"] > 0 and counted["pass"] == counted["drop"] == 0
+
+
+# --- Checks by a model ---------------------------------------------------------------------------
+
+
+def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
+    run = check_pairs(world, {})
+    dialogues = world.rows("SELECT * FROM dialogue.dialogues")
+    asked = world.rows("SELECT * FROM quality.asked")
+    steps = {"blind", "other images", "blind grades", "other grades", "grounding", "texts"}
+    assert {row["step"] for row in asked} == steps
+    assert len(asked) == len(steps) * len(dialogues) == metadata(run, "quality/checks")["calls"]
+    rows = world.rows("SELECT * FROM quality.checks")
+    # The offline writer says nothing that the pictures do not support, and needs them.
+    assert all(
+        row["unsupported"] == row["contradictions"] == row["sensitive"] == [] for row in rows
+    )
+    assert all(row["blind_grade"] == 0 and row["not_checked"] is None for row in rows)
+    assert world.rows("SELECT * FROM quality.failed") == []
+
+    again = metadata(check_pairs(world, {}), "quality/checks")
+    assert (again["calls"], again["cache hits"]) == (0, len(asked))
+
+
+def test_the_pictures_of_another_set_are_shown_and_none_of_its_own(world: World) -> None:
+    check_pairs(world, {})
+    own = {
+        row["dialogue_id"]: row["image_ids"]
+        for row in world.rows("SELECT * FROM dialogue.dialogues")
+    }
+    calls = {call.key: call for call in world.ledger}
+    for row in world.rows("SELECT * FROM quality.asked"):
+        messages = calls[row["call_key"]].request["messages"]
+        parts = [part for message in messages for part in message["parts"]]
+        shown = [part["image"] for part in parts if isinstance(part, dict)]
+        images = own[row["dialogue_id"]]
+        if row["step"] == "grounding":
+            assert shown == images
+        elif row["step"] == "other images":
+            assert len(shown) == len(images) and not set(shown) & set(images)
+        else:
+            assert not shown
+
+
+def test_what_a_model_finds_is_a_reason(world: World) -> None:
+    known = "The capital of France is Paris, which lies on the river Seine."
+    row = plant(
+        world,
+        "instruction",
+        0,
+        0,
+        question=lambda text: f"{text} Also: what is the capital of France, and where does it lie?",
+        answer=lambda text: known,
+    )
+    plant(world, "benchmark", 0, 0, answer=lambda text: f"{text} The man is called Peter Hansen.")
+    check_pairs(world, {})
+    reasons = {
+        (row["kind"], row["turn"], row["outcome"], *row["reasons"])
+        for row in world.rows("SELECT * FROM quality.checks WHERE outcome <> 'pass'")
+    }
+    assert ("benchmark", 1, "drop", "sensitive") in reasons
+    assert any({"needs_no_picture"} <= set(found) for found in reasons if found[0] == row["kind"])
+
+
+def test_a_pair_whose_check_could_not_be_made_does_not_pass(world: World) -> None:
+    world.proxy.rewrite(lambda asked: asked.task == "ground", lambda reply: "All is well.")
+    few = {"quality__checks": {"config": {"max_failed_share": 0.1}}}
+    run = world.run(ANY_ASSETS, few, assets=QUALITY)
+    assert "quality.checks keeps its earlier rows" in sentence(run)
+    assert world.rows("SELECT * FROM quality.checks") == []
+
+    world.proxy.heal()
+    first = world.rows("SELECT * FROM dialogue.dialogues ORDER BY dialogue_id")[0]
+    hashes = [data_url_hash(world, image) for image in first["image_ids"]]
+    world.forget_calls()
+    world.proxy.rewrite(
+        lambda asked: asked.task == "ground" and asked.images == hashes,
+        lambda reply: "All is well.",
+    )
+    run = check_pairs(world, {})
+    assert metadata(run, "quality/checks")["checks not made"] == 1
+    (lost,) = world.rows("SELECT * FROM quality.failed")
+    assert (lost["reason"], lost["stage"]) == ("not_json", "checks")
+    rows = world.rows(
+        "SELECT * FROM quality.checks WHERE dialogue_id = $of", of=first["dialogue_id"]
+    )
+    assert {(row["not_checked"], row["unsupported"]) for row in rows} == {
+        ("grounding: not_json", None)
+    }
+    assert {row["outcome"] for row in rows} == {"review"}
+    others = world.rows("SELECT * FROM quality.checks WHERE not_checked IS NULL")
+    assert len(others) > len(rows) and "review" not in {row["outcome"] for row in others}

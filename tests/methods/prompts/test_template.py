@@ -195,6 +195,11 @@ def data_of(name: str, outside: str) -> dict:
         },
         "mmbench/translate": {"item": outside, "language": "Simplified Chinese"},
         "mmdu/answers": {"n_words": 500, "structured": False, "questions": [outside, outside]},
+        "quality/unseen": {"n_words": 80, "questions": [outside, outside]},
+        **dict.fromkeys(
+            ("quality/marks", "quality/ground", "quality/reread"),
+            {"pairs": [{"question": outside, "reference": outside, "answer": outside}] * 2},
+        ),
         "mmdu/judge": {
             "earlier": [{"question": outside, "answer": outside}] * 2,
             "question": outside,
@@ -331,6 +336,10 @@ IMAGES_OF = {
     "convbench/compare_turn": [],
     "convbench/compare_conversation": ["x"],
     "convbench/grade": [],
+    "quality/unseen": ["x", "y"],
+    "quality/marks": [],
+    "quality/ground": ["x", "y"],
+    "quality/reread": [],
 }
 OURS = pytest.mark.parametrize("name", IMAGES_OF)
 

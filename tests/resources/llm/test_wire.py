@@ -157,6 +157,6 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the offline model server needs: begin its "
         "file with the lines '---', 'task: <answers, caption, compare, context, distractors, extract, "
-        "grade, instruction, item, judge, questions, rate, reference, rewrite, seed, summary, "
-        "translate or turns>' and '---'."
+        "grade, ground, instruction, item, judge, marks, questions, rate, reference, reread, rewrite, "
+        "seed, summary, translate, turns or unseen>' and '---'."
     )

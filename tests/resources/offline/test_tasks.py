@@ -127,8 +127,9 @@ def test_an_unknown_task_is_refused_with_the_list_of_tasks(task: str) -> None:
         ask(task, "x")
     assert str(caught.value) == (
         f"This offline server has no task '{task}': the front matter of a prompt names one of "
-        "answers, caption, compare, context, distractors, extract, grade, instruction, item, judge, "
-        "questions, rate, reference, rewrite, seed, summary, translate, turns."
+        "answers, caption, compare, context, distractors, extract, grade, ground, instruction, item, "
+        "judge, marks, questions, rate, reference, reread, rewrite, seed, summary, translate, turns, "
+        "unseen."
     )
 
 

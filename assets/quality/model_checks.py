@@ -1,0 +1,218 @@
+"""What models are asked about the pairs of a dialogue, and what their replies say of each pair.
+
+What belongs here: the steps in their order, each one request a dialogue. The prompts stand in
+`methods/quality/prompts`; reading replies is `methods/quality/reading.py`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import dagster as dg
+
+from assets.common.generation import Ask, Row, ask_and_read, failure
+from methods.prompts.parsing import JsonSchema, numbered_schema, parse_numbered
+from methods.quality.other_images import other_images
+from methods.quality.pairs import Dialogue, Pair
+from methods.quality.reading import (
+    lists_schema,
+    marks_schema,
+    read_lists,
+    read_marks,
+    read_reread,
+    reread_schema,
+)
+from resources.llm.gateway import Gateway
+from resources.llm.usage import Usage
+from resources.prompts import prompt
+
+STAGE = "quality.checks"
+BLIND, OTHER = "blind", "other images"
+BLIND_GRADES, OTHER_GRADES = "blind grades", "other grades"
+GROUNDING, TEXTS = "grounding", "texts"
+ANSWER_WORDS = 80
+"""Words of an answer without the pictures: enough to say what is graded."""
+NO_OTHER_SET = "no_other_set"
+Place = tuple[str, str]
+
+
+class Checked(NamedTuple):
+    """A dialogue that is asked about: its set and its pictures beside its pairs."""
+
+    set_id: str
+    image_ids: Sequence[str]
+    dialogue: Dialogue
+
+    @property
+    def pairs(self) -> Sequence[Pair]:
+        """Its pairs in their order."""
+        return self.dialogue.pairs
+
+
+class Step(NamedTuple):
+    """One request a dialogue: `read` makes columns of `quality.checks` of its reply, a row a pair."""
+
+    name: str
+    prompt: str
+    schema: Callable[[int], JsonSchema]
+    read: Callable[[str, int], Sequence[Row]]
+
+
+@dataclass
+class Findings:
+    """What the replies say: columns by pair, the calls, and by dialogue what could not be made."""
+
+    columns: dict[Place, Row] = field(default_factory=lambda: defaultdict(dict))
+    asked: list[Row] = field(default_factory=list)
+    failed: list[Row] = field(default_factory=list)
+    not_made: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    usage: Usage = field(default_factory=lambda: Usage(stage=STAGE))
+
+    def lacks(self, dialogue_id: str, step: str, loss: Row) -> None:
+        """Note that a step could not be made for a dialogue."""
+        self.failed.append(loss)
+        self.not_made[dialogue_id].append(f"{step}: {loss['reason']}")
+
+
+Images = Callable[[Checked], Sequence[str]]
+
+
+def _none(checked: Checked) -> Sequence[str]:
+    return ()
+
+
+def by_model(
+    context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[Checked], seed: int
+) -> Findings:
+    """What a model says of every pair: answers without the pictures and their grades, statements that
+    the pictures do not support, contradictions, and what is sensitive."""
+    found = Findings()
+    elsewhere = other_images({each.dialogue.dialogue_id: each.image_ids for each in checked}, seed)
+
+    def ask(step: Step, data: Callable[[Checked], Row | None], images: Images = _none) -> None:
+        _ask(context, llm, step, [(each, images(each), data(each)) for each in checked], found)
+
+    def others(each: Checked) -> Sequence[str]:
+        return elsewhere.get(each.dialogue.dialogue_id, ())
+
+    for each in checked:
+        if not others(each):
+            why = f"No other dialogue is without its pictures, so {OTHER} cannot be shown."
+            found.lacks(each.dialogue.dialogue_id, OTHER, _loss(each, OTHER, NO_OTHER_SET, why))
+    ask(_answering(BLIND, "blind_answer"), _questions)
+    ask(
+        _answering(OTHER, "other_answer"),
+        lambda each: _questions(each) if others(each) else None,
+        others,
+    )
+    for name, answer, grade in (
+        (BLIND_GRADES, "blind_answer", "blind_grade"),
+        (OTHER_GRADES, "other_answer", "other_grade"),
+    ):
+        ask(_grading(name, grade), partial(_beside_references, found=found, column=answer))
+    ask(_GROUNDING, _texts, lambda each: each.image_ids)
+    ask(_REREADING, _texts)
+    return found
+
+
+def _ask(
+    context: dg.AssetExecutionContext,
+    llm: Gateway,
+    step: Step,
+    wanted: Sequence[tuple[Checked, Sequence[str], Row | None]],
+    found: Findings,
+) -> None:
+    """Make one step for every dialogue that has data for it, and add what the replies say."""
+    asks = [
+        Ask(
+            subject=each,
+            set_id=each.set_id,
+            name=f"{each.dialogue.dialogue_id}, {step.name}",
+            images=images,
+            data=data,
+        )
+        for each, images, data in wanted
+        if data is not None
+    ]
+
+    def read(checked: Checked, reply: str) -> list[Row]:
+        rows = step.read(reply, len(checked.pairs))
+        return [
+            {"place": _place(pair), "columns": row}
+            for pair, row in zip(checked.pairs, rows, strict=True)
+        ]
+
+    made = ask_and_read(
+        *(context, llm, STAGE, prompt(step.prompt), asks, read),
+        lambda checked: step.schema(len(checked.pairs)),
+    )
+    found.usage.add(made.usage)
+    calls: dict[str, Row] = {}
+    for row in made.rows:
+        found.columns[row["place"]].update(row["columns"])
+        calls[row["place"][0]] = {"dialogue_id": row["place"][0], "step": step.name, **row}
+    found.asked += calls.values()
+    for loss in made.failed:
+        found.lacks(loss["subject"].partition(",")[0], step.name, loss)
+
+
+def _loss(checked: Checked, step: str, reason: str, detail: str) -> Row:
+    subject = f"{checked.dialogue.dialogue_id}, {step}"
+    return failure(STAGE, {"set_id": checked.set_id}, subject, reason, detail)
+
+
+def _place(pair: Pair) -> Place:
+    return pair.dialogue_id, pair.question_id
+
+
+# --- Steps ---------------------------------------------------------------------------------------
+
+
+def _answering(name: str, column: str) -> Step:
+    return Step(
+        name,
+        "quality/unseen",
+        lambda n: numbered_schema("A", n),
+        lambda reply, n: [{column: text} for text in parse_numbered(reply, "A", n)],
+    )
+
+
+def _grading(name: str, column: str) -> Step:
+    return Step(
+        name,
+        "quality/marks",
+        marks_schema,
+        lambda reply, n: [{column: grade} for grade in read_marks(reply, n)],
+    )
+
+
+_GROUNDING = Step(
+    GROUNDING,
+    "quality/ground",
+    lists_schema,
+    lambda reply, n: [{"unsupported": texts} for texts in read_lists(reply, n)],
+)
+_REREADING = Step(TEXTS, "quality/reread", reread_schema, read_reread)
+
+
+def _questions(checked: Checked) -> Row:
+    return {"n_words": ANSWER_WORDS, "questions": [pair.question for pair in checked.pairs]}
+
+
+def _texts(checked: Checked) -> Row:
+    return {"pairs": [{"question": p.question, "answer": p.answer} for p in checked.pairs]}
+
+
+def _beside_references(checked: Checked, found: Findings, column: str) -> Row | None:
+    """The answers of a step beside the references; None where there are none."""
+    answers = [found.columns[_place(pair)].get(column) for pair in checked.pairs]
+    if None in answers:
+        return None
+    return {
+        "pairs": [
+            {"question": pair.question, "reference": pair.answer, "answer": answer}
+            for pair, answer in zip(checked.pairs, answers, strict=True)
+        ]
+    }

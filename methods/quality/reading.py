@@ -1,0 +1,75 @@
+"""Replies of models that check pairs: grades and lists, one an answer.
+
+What belongs here: the JSON schemas and reading what follows them. Answers that are given without the
+pictures are read as others are (`methods/prompts/parsing.py`).
+"""
+
+from collections.abc import Mapping
+
+from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+
+LOWEST, HIGHEST = 0, 10
+MOST_LISTED, MOST_CHARACTERS = 10, 300
+"""Of a list so many entries are kept, and of each so many characters."""
+LISTS = ("contradictions", "sensitive")
+_TEXTS: JsonSchema = {"type": "array", "items": {"type": "string"}}
+
+
+def marks_schema(n: int) -> JsonSchema:
+    """JSON schema of `n` grades."""
+    grade = {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}
+    return object_schema({name: grade for name in _names(n)})
+
+
+def lists_schema(n: int) -> JsonSchema:
+    """JSON schema of `n` lists of texts."""
+    return object_schema(dict.fromkeys(_names(n), _TEXTS))
+
+
+def reread_schema(n: int) -> JsonSchema:
+    """JSON schema of `n` answers with both lists of `LISTS`."""
+    return object_schema(dict.fromkeys(_names(n), object_schema(dict.fromkeys(LISTS, _TEXTS))))
+
+
+def read_marks(reply: str, n: int) -> list[int]:
+    """The grades of A1 to An, 0 to 10. Raises ParseError unless there is one of each."""
+    given = _of_answers(reply, n)
+    for name, grade in given.items():
+        # In Python True is an int; here it is no grade.
+        if type(grade) is not int or not LOWEST <= grade <= HIGHEST:
+            raise ParseError("no_grade", f"{name} has no whole number from {LOWEST} to {HIGHEST}.")
+    return [int(str(grade)) for grade in given.values()]
+
+
+def read_lists(reply: str, n: int) -> list[list[str]]:
+    """The lists of A1 to An. Raises ParseError unless there is one of each."""
+    return [_texts(each, name) for name, each in _of_answers(reply, n).items()]
+
+
+def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
+    """Both lists of A1 to An, by name. Raises ParseError unless there are both of each."""
+    found = []
+    for name, each in _of_answers(reply, n).items():
+        if not isinstance(each, Mapping) or not set(LISTS) <= each.keys():
+            raise ParseError("no_lists", f"{name} has not both of {', '.join(LISTS)}.")
+        found.append({of: _texts(each[of], f"{of} of {name}") for of in LISTS})
+    return found
+
+
+def _names(n: int) -> list[str]:
+    return [f"A{number}" for number in range(1, n + 1)]
+
+
+def _of_answers(reply: str, n: int) -> dict[str, object]:
+    """What a reply gives for each answer, in their order. Raises ParseError where one is missing."""
+    given = reply_object(reply)
+    if missing := [name for name in _names(n) if name not in given]:
+        raise ParseError("wrong_numbering", f"There is nothing for {missing[0]}.")
+    return {name: given[name] for name in _names(n)}
+
+
+def _texts(value: object, name: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ParseError("no_list", f"{name} is no list of texts.")
+    found = [text.strip()[:MOST_CHARACTERS] for text in value if text.strip()]
+    return found[:MOST_LISTED]

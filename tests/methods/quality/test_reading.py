@@ -1,0 +1,44 @@
+"""Replies of models that check pairs: what is read, and what is asked for again."""
+
+import json
+
+import pytest
+
+from methods.prompts.parsing import ParseError
+from methods.quality.reading import read_lists, read_marks, read_reread
+
+
+def test_grades_are_whole_numbers_from_0_to_10_one_an_answer() -> None:
+    assert read_marks('```json\n{"A1": 0, "A2": 10}\n```', 2) == [0, 10]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("A1: 3", "not_json"),
+        ('{"A1": 3}', "wrong_numbering"),
+        ('{"A1": 3, "A2": 11}', "no_grade"),
+        ('{"A1": 3, "A2": true}', "no_grade"),
+        ('{"A1": 3, "A2": 3.5}', "no_grade"),
+        ('{"A1": 3, "A2": "3"}', "no_grade"),
+    ],
+)
+def test_anything_else_is_no_grade(reply: str, reason: str) -> None:
+    with pytest.raises(ParseError) as error:
+        read_marks(reply, 2)
+    assert error.value.reason == reason
+
+
+def test_lists_are_of_texts_cut_and_without_empty_ones() -> None:
+    reply = json.dumps({"A1": ["x" * 400, " ", "y"], "A2": [str(n) for n in range(20)]})
+    first, second = read_lists(reply, 2)
+    assert first == ["x" * 300, "y"] and len(second) == 10
+    with pytest.raises(ParseError, match="A1 is no list of texts"):
+        read_lists('{"A1": "none"}', 1)
+
+
+def test_an_answer_that_is_read_again_has_both_lists() -> None:
+    both = {"contradictions": ["a"], "sensitive": []}
+    assert read_reread(json.dumps({"A1": both}), 1) == [both]
+    with pytest.raises(ParseError, match="A1 has not both"):
+        read_reread('{"A1": {"contradictions": []}}', 1)

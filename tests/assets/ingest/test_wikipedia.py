@@ -113,7 +113,7 @@ def test_pages_become_entries_with_captions_categories_and_licences(make: Make) 
         for title in ("Barn owl", "Snowy owl")
     ]
     assert said == [["CC BY-SA 4.0", "https://example.org/by-sa", "Ada L."], ["CC0", None, None]]
-    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(40, 30)] * 2
+    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
 
 
 def test_what_is_no_page_or_no_file_is_refused_and_a_redirect_is_one_page(make: Make) -> None:

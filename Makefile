@@ -19,8 +19,7 @@ endif
 	test-orders test-load golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
-	ask check-model ask-anew clean task-map learning-difficulty \
-	dialogue-shape
+	ask check-model ask-anew clean task-map learning-difficulty image-limits dialogue-shape
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -98,6 +97,9 @@ test-mediawiki: setup ## Pages of a real MediaWiki, with PHP and SQLite (Debian'
 
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway
+
+image-limits: setup ## What the limits on pictures leave out of real ones: docs/guides/image-limits.md (about 1 minute)
+	@$(BIN)/python -m tests.bench.image_limits
 
 bench-ingest: setup ## What ingestion costs against unpacking and decoding alone (about 5 minutes)
 	@$(BIN)/python -m tests.bench.ingest

@@ -4,6 +4,7 @@ import csv
 import gzip
 import hashlib
 import math
+from collections import Counter
 
 import pytest
 
@@ -13,6 +14,14 @@ from tests.assets.corpus import Corpus, WitLine, file_name
 from tests.assets.ingesting import rejected, table, write_settings
 from tests.assets.world import Result, World, metadata
 
+DEFAULT_LIMITS = (
+    "max_aspect",
+    "min_side",
+    "min_visible",
+    "min_contrast",
+    "min_entropy",
+    "min_blur",
+)
 SAMPLE = REPO_ROOT.parent / "shared" / "data" / "wit_sample"
 
 
@@ -20,12 +29,12 @@ SAMPLE = REPO_ROOT.parent / "shared" / "data" / "wit_sample"
 def ingested(
     make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[World, Result]:
-    """The sample in all its languages."""
+    """The sample with all its pictures, whatever is to be seen on them."""
     if not SAMPLE.is_dir():
         pytest.skip(f"the WIT sample is not at {SAMPLE}: only made-up corpora can be tested")
     root = tmp_path_factory.mktemp("sample")
     corpus = Corpus(root / "corpus")
-    write_settings(corpus.folder, languages=[])
+    write_settings(corpus.folder, images={"limits": dict.fromkeys(DEFAULT_LIMITS)})
     for name in ("wit_sample.tsv.gz", "categories.jsonl", "images"):
         (corpus.folder / name).symlink_to(SAMPLE / name)
     world = make_world(root, corpus)
@@ -94,4 +103,21 @@ def test_every_page_with_each_of_its_images_is_an_entry(
     entries = table(world, "entries")
     assert {(row["page_url"], row["image_id"]) for row in entries} == pairs
     assert len(entries) == len(pairs)
-    assert metadata(run, "ingest/entries")["without caption"] == 0
+    assert metadata(run, "ingest/entries")["rows left out"] == 0
+
+
+def test_the_default_limits_leave_out_what_shows_nothing(ingested: tuple[World, Result]) -> None:
+    """Ten pictures of 148, which docs/guides/image-limits.md lists; their rows are accounted for."""
+    world, _ = ingested
+    write_settings(world.corpus.folder)
+    run = world.ingest("wit_sample")
+    assert run.success
+    found = {url.rpartition("/")[2]: reason for url, reason in rejected(world, "image").items()}
+    assert Counter(found.values()) == {"faint": 6, "blurred": 2, "blank": 1, "too_long": 1}
+    page = (REPO_ROOT / "docs" / "guides" / "image-limits.md").read_text(encoding="utf-8")
+    assert all(f"| {name} | {reason} |" in page for name, reason in found.items())
+    told = metadata(run, "ingest/entries")
+    assert told["dagster/row_count"] + told["rows left out"] == 178
+    # The two rows in Portuguese have pictures of the sky of Jupiter and of the Sun, which are blurs.
+    languages = world.rows("SELECT DISTINCT language FROM ingest.entries")
+    assert len(languages) == 9

@@ -77,7 +77,9 @@ EULE = {
 
 def jpeg() -> bytes:
     buffer = io.BytesIO()
-    Image.linear_gradient("L").save(buffer, "JPEG")
+    image = Image.linear_gradient("L")
+    image.paste(255, (32, 32, 96, 96))
+    image.save(buffer, "JPEG")
     return buffer.getvalue()
 
 

@@ -36,7 +36,9 @@ Make = Callable[..., World]
 
 def drawing(colour: str) -> bytes:
     buffer = io.BytesIO()
-    Image.new("RGB", (40, 30), colour).save(buffer, "PNG")
+    image = Image.new("RGB", (96, 80), colour)
+    image.paste("black", (16, 16, 64, 48))
+    image.save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -107,10 +109,11 @@ def test_pages_become_entries_with_captions_categories_and_licences(make: Make) 
     assert barn["page_text"] == "The barn owl hunts by ear."
     assert sorted(barn["categories"]) == ["Farm animals", "Owls"]
     said = [
-        [entry[name] for name in ("licence", "licence_url", "artist")] for entry in entries.values()
+        [entries[title][name] for name in ("licence", "licence_url", "artist")]
+        for title in ("Barn owl", "Snowy owl")
     ]
     assert said == [["CC BY-SA 4.0", "https://example.org/by-sa", "Ada L."], ["CC0", None, None]]
-    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(40, 30)] * 2
+    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
 
 
 def test_what_is_no_page_or_no_file_is_refused_and_a_redirect_is_one_page(make: Make) -> None:

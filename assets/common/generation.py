@@ -108,28 +108,24 @@ def ask_and_read(
     Each row gets its set, call and prompt version; a request that fails becomes one row for the stage's
     table `failed` and does not stop the others.
     """
-    asked = [
-        request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
-        for ask in asks
-    ]
+
+    def request(ask: Ask[S]) -> ChatRequest:
+        return request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
+
+    # All of them first: a prompt that cannot be filled in stops the stage before anything is paid.
+    asked = [request(ask) for ask in asks]
     provider = asked_model(llm, stage).provider
 
     async def answered(
-        calls: ModelCalls, ask: Ask[S], request: ChatRequest
+        calls: ModelCalls, ask: Ask[S], sent: ChatRequest
     ) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
         parts = smaller(ask.subject) if smaller else ()
         reply = await complete_and_parse(
-            calls, request, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
+            calls, sent, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
         )
         if not (parts and reply.cut_off):
             return [(ask, reply)]
-        requests = [
-            request_of(llm, stage, template, part, schema(part.subject) if schema else None)
-            for part in parts
-        ]
-        of_parts = await all_of(
-            [answered(calls, *each) for each in zip(parts, requests, strict=True)]
-        )
+        of_parts = await all_of([answered(calls, part, request(part)) for part in parts])
         return [pair for pairs in of_parts for pair in pairs]
 
     async def one(calls: ModelCalls, place: int) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:

@@ -91,6 +91,7 @@ def today(before: Rows) -> Rows:
         *("evaluate.critic_pairs", "evaluate.critic_left_out"),
         "evaluate.error_attribution",
         *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
+        *("cluster.picture_codes", "cluster.picture_pairs"),
         "evaluate.missing",
         "release.choices",
         "choice.items",

@@ -103,8 +103,7 @@ def _basis(crop: float) -> NDArray[np.float32]:
 
 
 def _low_frequencies(grey: Grey, basis: NDArray[np.float32]) -> NDArray[np.float32]:
-    low: NDArray[np.float32] = basis @ grey @ basis.T
-    return low
+    return np.asarray(basis @ grey @ basis.T, dtype=np.float32)
 
 
 @cache

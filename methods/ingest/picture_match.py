@@ -127,7 +127,7 @@ def _axis(scale: float, shift: float, side: int) -> _Axis:
 def _moved(grey: Grey, place: NDArray[np.float64]) -> tuple[Grey, NDArray[np.bool_]]:
     """The picture at its place on the other one, and which pixels both show."""
     y, x = _axis(place[0], place[1], len(grey)), _axis(place[2], place[3], len(grey))
-    moved: Grey = y.weights @ grey @ x.weights.T
+    moved = np.asarray(y.weights @ grey @ x.weights.T, dtype=np.float32)
     return moved, y.inside[:, None] & x.inside
 
 

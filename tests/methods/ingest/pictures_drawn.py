@@ -51,8 +51,8 @@ def marked(image: Image.Image) -> Image.Image:
     made = image.copy()
     w, h = made.size
     draw = ImageDraw.Draw(made)
-    draw.rectangle((w * 0.6, h * 0.88, w * 0.97, h * 0.95), fill="white")
-    draw.line((w * 0.6, h * 0.85, w * 0.97, h * 0.85), fill="white", width=3)
+    draw.rectangle((w * 0.6, h * 0.88, w * 0.97, h * 0.95), fill=(150, 150, 150))
+    draw.line((w * 0.6, h * 0.85, w * 0.97, h * 0.85), fill=(150, 150, 150), width=3)
     return made
 
 

@@ -17,7 +17,8 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
 	test-orders test-load golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
-	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
+	bench-cluster bench-duplicates bench-edits bench-review bench-upgrade bench-statistics bench-evaluate \
+	lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
 	ask check-model ask-anew clean task-map learning-difficulty image-limits dialogue-shape
 
@@ -106,6 +107,12 @@ bench-ingest: setup ## What ingestion costs against unpacking and decoding alone
 
 bench-cluster: setup ## What clustering costs against sentence-transformers and FAISS (about 8 minutes)
 	@$(BIN)/python -m tests.bench.cluster
+
+bench-duplicates: setup ## How many planted copies of real pictures are found, and how many that are none (about 3 minutes)
+	@$(BIN)/python -m tests.bench.duplicates
+
+bench-edits: setup ## What small edits of captions cost: places in groups and clusters, image sets (about 2 minutes)
+	@$(BIN)/python -m tests.bench.edits
 
 bench-review: setup ## Twenty annotators on 5,000 items for a minute, and a killed server (about 3 minutes)
 	@$(BIN)/python -m tests.bench.review

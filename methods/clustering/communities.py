@@ -38,8 +38,9 @@ def threshold_communities(
 
     Every vector with all its neighbours is a candidate. Candidates are visited by falling size, ties
     by the smaller index of the centre. A candidate is skipped if its centre is already in a
-    community; members already in one are removed, and at least `min_size` must remain. So a vector is in
-    the first community whose centre is within tau of it. Exact, deterministic. Cost: see `find_neighbours`. Raises ThresholdError.
+    community; members already in one are removed, and at least `min_size` must remain. So a vector
+    is in the first community whose centre is within tau of it. Exact, deterministic. Cost: see
+    `find_neighbours`. Raises ThresholdError.
     """
     if not len(vectors):
         return []

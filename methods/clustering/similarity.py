@@ -50,7 +50,8 @@ def nearest_centre(
 
 
 def first_centre(vectors: Vectors, rows: Rows, centres: Vectors, tau: float) -> Rows:
-    """For each of `vectors[rows]` the index of the first centre at cosine >= `tau`; -1 if there is none.
+    """For each of `vectors[rows]` the index of the first centre at cosine >= `tau`; -1 if there is
+    none.
 
     `centres` has shape (m, d), m > 0.
     """

@@ -1,10 +1,10 @@
 """MMDU's two passes (2.2, 3.1, B.1, Figure 7): groups by category, then clusters by caption in a group.
 
-Both passes follow one procedure: a new entry joins the first community whose centre is within tau, in the
-order in which communities were found, and the entries that remain are searched for new communities.
-Without a prior clustering, that is plain clustering, which chooses communities largest first: so an entry
-has the same place whether it is there from the start or comes later. What belongs here: the membership of
-each entry and its reason. What does not: detecting communities
+Both passes follow one procedure: a new entry joins the first community whose centre is within tau,
+in the order in which communities were found, and the entries that remain are searched for new
+communities. Without a prior clustering, that is plain clustering, which chooses communities largest
+first: so an entry has the same place whether it is there from the start or comes later. What
+belongs here: the membership of each entry and its reason. What does not: detecting communities
 (`communities.py`, `density.py`), community ids (`incremental.py`).
 """
 
@@ -91,8 +91,8 @@ class PriorClustering:
     """The clustering before this run: which entries it knew, their membership, its communities.
 
     An entry that it did not know may be the new version of one that it knew (the same page and image)
-    and is gone: it has the former version's membership, and `category_changed` and `caption_changed` say
-    which of its texts are others.
+    and is gone: it has the former version's membership, and `category_changed` and
+    `caption_changed` say which of its texts are others.
     """
 
     known: NDArray[np.bool_]
@@ -130,10 +130,11 @@ def run_passes(
     """Both passes over the entries without a community in `prior`; members of one stay in it.
 
     The new version of an entry stays while it is within `tau` of the centre; if it has to leave its
-    group, it leaves its cluster, too. An entry that `prior` does not know joins the first community whose
-    centre is at cosine >= `tau`: of groups by category, then of its group's clusters by caption. The
-    entries that remain, earlier ones included, are searched for new communities; without a new entry
-    among them the search is skipped. The result does not depend on the order of the entries.
+    group, it leaves its cluster, too. An entry that `prior` does not know joins the first community
+    whose centre is at cosine >= `tau`: of groups by category, then of its group's clusters by
+    caption. The entries that remain, earlier ones included, are searched for new communities;
+    without a new entry among them the search is skipped. The result does not depend on the order of
+    the entries.
     """
     new = ~prior.known
     in_order = np.argsort(np.asarray(entries.ids, dtype=str), kind="stable")

@@ -115,3 +115,13 @@ COMMENT ON COLUMN cluster.entry_sides.reason IS 'Why it is there: drawn, joined,
 
 COMMENT ON COLUMN cluster.released_hashes.image_id IS 'Image, as SHA-256 of its file.';
 COMMENT ON COLUMN cluster.released_hashes.phash IS 'Perceptual hash of 64 bits, 16 hex digits: images that look alike differ in few bits.';
+
+COMMENT ON COLUMN cluster.picture_codes.image_id IS 'SHA-256 of the image''s file.';
+COMMENT ON COLUMN cluster.picture_codes.code IS 'Low frequencies of the grey picture, of its middle 90 % and 80 %: three vectors of 63 numbers.';
+
+COMMENT ON COLUMN cluster.picture_pairs.first_id IS 'SHA-256 of one picture''s file, the smaller one.';
+COMMENT ON COLUMN cluster.picture_pairs.second_id IS 'SHA-256 of the other picture''s file.';
+COMMENT ON COLUMN cluster.picture_pairs.coarse IS 'Correlation of coarse brightness after one was moved onto the other, -1 to 1.';
+COMMENT ON COLUMN cluster.picture_pairs.detail IS 'Correlation of fine detail, -1 to 1; 0 if the coarse one ruled them out.';
+COMMENT ON COLUMN cluster.picture_pairs.common IS 'Share of the square that both pictures show, 0 to 1.';
+COMMENT ON COLUMN cluster.picture_pairs.is_same IS 'Whether the two are copies of one picture.';

@@ -1,8 +1,8 @@
 -- Clustering: vectors of entries, groups and clusters of entries, image sets sampled from clusters.
 CREATE SCHEMA IF NOT EXISTS cluster;
 
--- Images behind several URLs, or with near-duplicates: `group_id` is the smallest image id of the group of
--- near-duplicates, `distance` the Hamming distance of the perceptual hash to the nearest of them.
+-- Images behind several URLs, or with near-duplicates (copies by cluster.picture_pairs): `group_id` is the
+-- smallest image id of the group, `distance` the Hamming distance of the perceptual hash to the nearest copy.
 CREATE TABLE IF NOT EXISTS cluster.duplicates (
     image_id VARCHAR PRIMARY KEY,
     group_id VARCHAR NOT NULL,
@@ -190,4 +190,22 @@ CREATE TABLE IF NOT EXISTS cluster.sides (
 CREATE TABLE IF NOT EXISTS cluster.released_hashes (
     image_id VARCHAR PRIMARY KEY,
     phash VARCHAR NOT NULL CHECK (length(phash) = 16)
+);
+
+-- Coarse brightness of each picture and of its middle, by which pictures are paired that may be copies.
+CREATE TABLE IF NOT EXISTS cluster.picture_codes (
+    image_id VARCHAR PRIMARY KEY,
+    code FLOAT[] NOT NULL CHECK (len(code) = 189)
+);
+
+-- Pairs of pictures that were aligned and compared, as defined in methods/ingest/picture_match.py.
+CREATE TABLE IF NOT EXISTS cluster.picture_pairs (
+    first_id VARCHAR NOT NULL,
+    second_id VARCHAR NOT NULL,
+    coarse DOUBLE NOT NULL CHECK (coarse BETWEEN -1.001 AND 1.001),
+    detail DOUBLE NOT NULL CHECK (detail BETWEEN -1.001 AND 1.001),
+    common DOUBLE NOT NULL CHECK (common BETWEEN 0 AND 1),
+    is_same BOOLEAN NOT NULL,
+    PRIMARY KEY (first_id, second_id),
+    CHECK (first_id < second_id)
 );

@@ -34,3 +34,21 @@ SELECT *, row_number() OVER (PARTITION BY kind ORDER BY n_members DESC, communit
 FROM cluster.communities;
 DROP TABLE cluster.communities;
 ALTER TABLE cluster.new_communities RENAME TO communities;
+
+-- Coarse brightness of each picture and of its middle, by which pictures are paired that may be copies.
+CREATE TABLE cluster.picture_codes (
+    image_id VARCHAR PRIMARY KEY,
+    code FLOAT[] NOT NULL CHECK (len(code) = 189)
+);
+
+-- Pairs of pictures that were aligned and compared, as defined in methods/ingest/picture_match.py.
+CREATE TABLE cluster.picture_pairs (
+    first_id VARCHAR NOT NULL,
+    second_id VARCHAR NOT NULL,
+    coarse DOUBLE NOT NULL CHECK (coarse BETWEEN -1.001 AND 1.001),
+    detail DOUBLE NOT NULL CHECK (detail BETWEEN -1.001 AND 1.001),
+    common DOUBLE NOT NULL CHECK (common BETWEEN 0 AND 1),
+    is_same BOOLEAN NOT NULL,
+    PRIMARY KEY (first_id, second_id),
+    CHECK (first_id < second_id)
+);

@@ -18,7 +18,7 @@ CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
 
 @pytest.fixture
 def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """Twelve entries on either side; its shards may be added to."""
+    """Twelve clustered entries on either side; its shards may be added to."""
     copy_of(clustered.root, tmp_path)
     return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
 
@@ -43,7 +43,8 @@ def entries_in(world: World, kind: str) -> set[str]:
 def test_sets_are_of_their_sides(world: World) -> None:
     for kind in ("benchmark", "instruction"):
         assert len(entries_in(world, kind)) == 12
-        assert entries_in(world, kind) == entries_on(world, kind)
+        # One entry to instruct is in no cluster.
+        assert entries_in(world, kind) <= entries_on(world, kind)
 
 
 def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) -> None:
@@ -53,9 +54,9 @@ def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) 
     assert world.ingest("later").success
     told = metadata(world.cluster(), "cluster/sides")
     after = world.rows("FROM cluster.sides")
-    assert all(row in after for row in before) and len(after) == 36
-    assert told["side as before"] == 24
-    assert told["for benchmarks"] + told["for instruction sets"] == 36
+    assert all(row in after for row in before) and len(after) == len(before) + 12
+    assert told["side as before"] == len(before)
+    assert told["for benchmarks"] + told["for instruction sets"] == len(after)
     for kind, of in sets.items():
         assert of.items() <= world.image_sets(kind).items()
 
@@ -76,7 +77,7 @@ def test_settings_are_for_newcomers_until_all_is_divided_again(world: World) -> 
     assert divide(world, benchmark_share=1.0, seed=7).success
     assert world.rows("FROM cluster.sides ORDER BY ALL") == before
     run = divide(world, BOTH, by_cluster=False, redraw=True)
-    assert entries_in(world, "benchmark") == entries_on(world, "benchmark")
+    assert entries_in(world, "benchmark") <= entries_on(world, "benchmark")
     told = metadata(run, "cluster/image_sets")
     given_up = "benchmark sets given up, as they were on a wrong side"
     assert told[given_up] == 4 - told["benchmark sets as before"] > 0
@@ -87,7 +88,8 @@ def test_what_stands_on_sets_of_a_wrong_side_says_so(world: World) -> None:
     assert divide(world, by_cluster=False, redraw=True).success
     run = world.run("rewrite", assets=CANDIDATES)
     found = metadata(run, "rewrite/candidates")
-    assert found["entries left out, on the side of instruction sets"] == 12
+    n_others = len(entries_on(world, "instruction"))
+    assert found["entries left out, on the side of instruction sets"] == n_others > 0
     stopped = world.generate()
     assert not stopped.success
     assert "that were given another side, after sampling: run the job cluster" in sentence(stopped)

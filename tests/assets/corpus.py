@@ -14,7 +14,7 @@ SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 TOPICS = ("balloon", "butterfly")
 """Beginnings of picture names; six sound pictures each."""
 OTHER_TOPICS = ("sailboat", "windmill")
-"""The same, of the shard `others`."""
+"""The same, of the shard `others`; one more picture of the latter is in no cluster."""
 
 WitLine = dict[str, str]
 
@@ -79,7 +79,7 @@ def raw(row: WitLine) -> bytes:
 
 
 def two_sided_corpus(folder: Path) -> Corpus:
-    """The mini corpus, and twelve entries on two other topics in a shard of their own, `others`."""
+    """The mini corpus, and two clusters of six on other topics in a shard of their own, `others`."""
     corpus = mini_corpus(folder)
     corpus.write_shard("others", sample_rows(*OTHER_TOPICS))
     return corpus

@@ -1,0 +1,144 @@
+"""The sides of a corpus as an asset: what stays, what moves nothing, and what may be used for what."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.common.tables import rows_to_arrow
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import sample_rows, two_sided_corpus
+from tests.assets.world import SMALL_SETS, Result, World, copy_of, metadata, sentence
+
+SIDES = dg.AssetSelection.assets(["cluster", "sides"])
+BOTH = dg.AssetSelection.assets(["cluster", "sides"], ["cluster", "image_sets"])
+CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """Twelve clustered entries on either side; its shards may be added to."""
+    copy_of(clustered.root, tmp_path)
+    return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
+
+
+def divide(world: World, assets: dg.AssetSelection = SIDES, **config: object) -> Result:
+    given = {**SMALL_SETS["cluster__sides"]["config"], **config}
+    settings = {"cluster__sides": {"config": given}}
+    if assets == BOTH:
+        settings["cluster__image_sets"] = SMALL_SETS["cluster__image_sets"]
+    return world.run("cluster", settings, assets=assets)
+
+
+def entries_on(world: World, side: str) -> set[str]:
+    rows = world.rows("SELECT entry_id FROM cluster.entry_sides WHERE side = $side", side=side)
+    return {row["entry_id"] for row in rows}
+
+
+def entries_in(world: World, kind: str) -> set[str]:
+    return {row["entry_id"] for of in world.image_sets(kind).values() for row in of}
+
+
+def test_sets_are_of_their_sides(world: World) -> None:
+    for kind in ("benchmark", "instruction"):
+        assert len(entries_in(world, kind)) == 12
+        # One entry to instruct is in no cluster.
+        assert entries_in(world, kind) <= entries_on(world, kind)
+
+
+def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) -> None:
+    before = world.rows("FROM cluster.sides")
+    sets = {kind: world.image_sets(kind) for kind in ("benchmark", "instruction")}
+    world.corpus.write_shard("later", sample_rows("fruit", "planet"))
+    assert world.ingest("later").success
+    told = metadata(world.cluster(), "cluster/sides")
+    after = world.rows("FROM cluster.sides")
+    assert all(row in after for row in before) and len(after) == len(before) + 12
+    assert told["side as before"] == len(before)
+    assert told["for benchmarks"] + told["for instruction sets"] == len(after)
+    for kind, of in sets.items():
+        assert of.items() <= world.image_sets(kind).items()
+
+
+def test_a_changed_text_moves_no_page(world: World) -> None:
+    before = world.rows("FROM cluster.sides ORDER BY ALL")
+    (page,) = world.rows("SELECT page_text FROM ingest.entries ORDER BY entry_id LIMIT 1")
+    for shard in (world.corpus.folder / "shards").glob("*.tsv"):
+        content = shard.read_bytes()
+        shard.write_bytes(content.replace(page["page_text"].encode(), b"It has another story now."))
+    assert world.ingest().success and world.ingest("others").success
+    assert world.cluster().success
+    assert world.rows("FROM cluster.sides ORDER BY ALL") == before
+
+
+def test_settings_are_for_newcomers_until_all_is_divided_again(world: World) -> None:
+    before = world.rows("FROM cluster.sides ORDER BY ALL")
+    assert divide(world, benchmark_share=1.0, seed=7).success
+    assert world.rows("FROM cluster.sides ORDER BY ALL") == before
+    run = divide(world, BOTH, by_cluster=False, redraw=True)
+    assert entries_in(world, "benchmark") <= entries_on(world, "benchmark")
+    told = metadata(run, "cluster/image_sets")
+    given_up = "benchmark sets given up, as they were on a wrong side"
+    assert told[given_up] == 4 - told["benchmark sets as before"] > 0
+    assert metadata(run, "cluster/sides")["clusters on both sides"] == 4
+
+
+def test_what_stands_on_sets_of_a_wrong_side_says_so(world: World) -> None:
+    assert divide(world, by_cluster=False, redraw=True).success
+    run = world.run("rewrite", assets=CANDIDATES)
+    found = metadata(run, "rewrite/candidates")
+    n_others = len(entries_on(world, "instruction"))
+    assert found["entries left out, on the side of instruction sets"] == n_others > 0
+    stopped = world.generate()
+    assert not stopped.success
+    assert "that were given another side, after sampling: run the job cluster" in sentence(stopped)
+
+
+def test_benchmarks_read_entries_of_their_side_alone(world: World) -> None:
+    for query in (
+        "choice/entries",
+        "choice/mmiu_subjects",
+        "dialogue/pictures",
+        "rewrite/pictured",
+    ):
+        read = {row["entry_id"] for row in world.warehouse.read(query).to_pylist()}
+        assert read == entries_on(world, "benchmark"), query
+
+
+def import_by_hand(world: World, image: Mapping[str, object]) -> None:
+    """An imported benchmark in force, of one image."""
+    of = {"release_id": "elsewhere-1", "name": "elsewhere", "kind": "benchmark"}
+    counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
+    policy = {"review_policy": "none", "review_share": 0.0, "provider": "unknown"}
+    card = {**of, **counts, **policy, "origin": "imported", "created_at": "2026-01-01"}
+    shown = {**of, "item_id": "i", "position": 1, **image}
+    for table, row in (("releases", card), ("current", of), ("images", shown)):
+        world.warehouse.replace(f"release.{table}", rows_to_arrow(f"release.{table}", [row]))
+
+
+@pytest.mark.parametrize("by", ["image_id", "page_url"])
+def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by: str) -> None:
+    (row,) = world.rows(
+        "SELECT s.entry_id, e.image_id, e.page_url FROM cluster.image_sets AS s "
+        "JOIN ingest.entries AS e USING (entry_id) WHERE kind = 'instruction' "
+        "ORDER BY s.entry_id LIMIT 1"
+    )
+    image = {"image_id": row["image_id"]} if by == "image_id" else {"image_id": "0" * 64}
+    if by == "page_url":
+        # Its picture is another one.
+        (other,) = world.rows("SELECT image_id FROM ingest.images ORDER BY image_id LIMIT 1")
+        (on,) = world.rows(
+            "SELECT side FROM cluster.sides WHERE image_id = $i", i=other["image_id"]
+        )
+        image = {"image_id": other["image_id"], "page_url": row["page_url"]}
+        assert on["side"] in ("benchmark", "instruction")
+    import_by_hand(world, image)
+    run = divide(world)
+    (side,) = world.rows("FROM cluster.entry_sides WHERE entry_id = $e", e=row["entry_id"])
+    assert (side["side"], side["reason"]) == (None, "in_imported_benchmark")
+    told = metadata(run, "cluster/sides")
+    assert told["left out of both"] >= 1
+    assert "before a benchmark with it was imported" in told["warning"]
+    assert world.cluster().success
+    assert row["entry_id"] not in entries_in(world, "instruction")

@@ -15,11 +15,12 @@ export LOOM_PROFILE := $(PROFILE)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run dry-run ui calls review sample-corpus offline-server test test-all \
-	test-orders test-load golden pictures test-label-studio check bench-gateway bench-ingest \
+.PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
+	test-orders test-load golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
 	bench-cluster bench-review bench-upgrade bench-statistics bench-evaluate lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
-	ask check-model ask-anew clean task-map learning-difficulty
+	ask check-model ask-anew clean task-map learning-difficulty \
+	dialogue-shape
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -45,6 +46,9 @@ dry-run: setup ## What the main job would ask models, and what it would cost; as
 
 ui: setup ## The Dagster UI with daemon and code location, on loopback
 	@$(BIN)/python -m dagster_project.ui
+
+sql: setup ## A prompt on a copy of the tables, or one query (Q="SELECT ..."); runs go on meanwhile
+	@$(BIN)/python -m dagster_project.sql $(if $(Q),-- "$$Q")
 
 calls: setup ## What was asked of models, what came and what it cost, in a browser (PORT=8095)
 	@$(BIN)/python -m dagster_project.calls
@@ -88,6 +92,9 @@ pictures: setup ## Every picture of docs/pictures anew, from a fresh demo home (
 
 test-label-studio: setup ## Forms and round trips on a real Label Studio, in an environment of its own (about 6 minutes)
 	@$(BIN)/python -m tests.label_studio
+
+test-mediawiki: setup ## Pages of a real MediaWiki, with PHP and SQLite (Debian's packages; RECORD=yes writes its replies down)
+	@$(BIN)/python -m tests.mediawiki
 
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway
@@ -175,6 +182,9 @@ task-map: setup ## A map of tasks from fine-tuned weights (VECTORS=folder BASE=f
 
 learning-difficulty: setup ## Accuracies after fine-tuning beside models' scores, by task (ACCURACY=file.csv RELEASE=name)
 	@$(BIN)/python -m dagster_project.task_map difficulty -- "$$ACCURACY" "$$RELEASE"
+
+dialogue-shape: setup ## What dialogues at the paper's shape are like and would cost (CORPUS=folder PROFILE=openai OUT=file.md)
+	@$(BIN)/python -m dagster_project.dialogue_shape $(call said,SETTINGS,settings) $(call said,OUT,out)
 
 clean: setup ## Remove what can be made again: reports, downloads, caches (ALL=yes: the whole home)
 	@$(BIN)/python -m dagster_project.home clean $(if $(ALL),--all="$$ALL")

@@ -16,6 +16,7 @@ from assets.evaluate.critic_export import shared_by_sides
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
 from dagster_project.cluster_checks import cluster_checks
+from dagster_project.release_checks import no_overlap
 from dagster_project.review_checks import review_checks
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
@@ -184,6 +185,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "review/approved), then materialize review/approved and release/releases again.",
         ),
         *cluster_checks(),
+        no_overlap,
         *review_checks(),
         *ledger_checks(),
         critic_check(),

@@ -9,10 +9,12 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import ModuleType
 
 import dagster as dg
 
+from assets.common.generation import ROLES
 from assets.common.settings import SECTIONS
 from assets.common.tables import SOURCES
 from dagster_project.resources import text_embedder
@@ -24,25 +26,30 @@ from methods.evaluation.contestants import model_of
 from methods.ids import canonical_json, content_id
 from methods.pairwise.comparing import COMPARE_PROMPT, COMPARE_VERSION
 from resources.llm.model_spec import ModelSpec
-from resources.llm.registry import active_profile, load_registry
+from resources.llm.registry import Role, active_profile, load_registry
 from resources.prompts import PROMPTS_ROOT, prompt
 from resources.settings import read_sections
 from resources.warehouse import SQL_ROOT, declared_columns, sql_text
 
 COMMENT = re.compile(r"--[^\n]*")
+
+
+def _model_of_role(role: Role, _benchmarks: Benchmarks) -> list[str]:
+    return _models(role)
+
+
 MADE_BY: Mapping[str, Callable[[Benchmarks], list[str]]] = {
     "cluster.embeddings": lambda benchmarks: [text_embedder().name],
     **dict.fromkeys(
         (
-            *("dialogue.summaries", "dialogue.questions", "dialogue.answers"),
-            *("dialogue.instructions", "dialogue.three_turns", "dialogue.turn_references"),
-            *("rewrite.rewrites", "rewrite.seeds", "rewrite.contexts"),
-            *("choice.items", "choice.translations", "choice.mmiu_items", "quality.checks"),
+            *("rewrite.seeds", "rewrite.contexts"),
+            *("choice.items", "choice.translations", "choice.mmiu_items"),
         ),
         lambda benchmarks: _models("writer"),
     ),
+    **{table: partial(_model_of_role, role) for table, role in ROLES.items()},
     "dialogue.turn_categories": lambda benchmarks: [text_embedder().name],
-    "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("writer")],
+    "rewrite.seed_rewrites": lambda benchmarks: [text_embedder().name, *_models("rewrite")],
     "evaluate.answers": lambda benchmarks: [
         *(benchmark.answer_version for benchmark in benchmarks.values()),
         *_models("evaluate"),

@@ -23,6 +23,7 @@ from dagster_project.instance import databases_kept_open, open_instance, prepare
 from dagster_project.jobs import run_job
 from dagster_project.progress import say_failed
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
+from dagster_project.shard_failures import only_shards_failed
 from methods.errors import UserError
 from methods.evaluation.judging import PANEL, RULE
 from resources import home
@@ -35,7 +36,8 @@ budget, and one that follows a finished demo has a budget of its own."""
 
 
 def main() -> int:
-    """Run the main job; 0 when everything succeeded, 1 when a run failed, 2 for a wrong setting."""
+    """Run the main job; 0 when everything succeeded, 1 when a run failed or a shard was not ingested,
+    2 for a wrong setting."""
     try:
         bring_home_up_to_date()
         with usable_home():
@@ -56,7 +58,7 @@ def main() -> int:
         with held, open_instance() as instance:
             end_dead_runs(instance)
             with databases_kept_open():
-                failed = _run(definitions, instance)
+                failed, lost_shards = _run(definitions, instance)
         if not failed:
             gateway.budget.finish(UNFINISHED)
     finally:
@@ -66,16 +68,29 @@ def main() -> int:
         return 1
     judges = gateway.profile.judges
     _show(Warehouse(home.warehouse_path()), judges, time.monotonic() - started)
+    if lost_shards:
+        print(f"\n{lost_shards}", file=sys.stderr)
+        return 1
     return 0
 
 
-def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> str | None:
-    """Run the jobs in order; the name of the first that failed, if one did."""
+def _run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> tuple[str | None, str | None]:
+    """Run the jobs in order: the name of the first that failed, and what to say of lost shards.
+
+    A build that only lacks some shards is gone on from.
+    """
+    lost_shards = None
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
-        if not run_job(definitions.resolve_job_def(name), instance).success:
-            return name
-    return None
+        result = run_job(definitions.resolve_job_def(name), instance)
+        if not result.success:
+            said = only_shards_failed(result)
+            if said is None:
+                return name, None
+            lost_shards = said
+    return None, lost_shards
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:

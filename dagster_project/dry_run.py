@@ -84,7 +84,7 @@ def main() -> int:
 @contextmanager
 def copied_home() -> Iterator[Path]:
     """Everything that is written goes to a copy of the home; the path of the ledger to read."""
-    real, before = home.home(), os.environ.get("LOOM_HOME")
+    real = home.home()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-dry-run-") as name:
         folder = Path(name)
         # As they are at one moment: others may be writing them.
@@ -101,27 +101,39 @@ def copied_home() -> Iterator[Path]:
             if settings.exists():
                 shutil.copy(settings, folder)
         ledger = home.ledger_path()
-        os.environ["LOOM_HOME"] = name
-        try:
+        with home_at(folder):
             yield ledger if ledger.exists() else home.ledger_path()
-        finally:
-            os.environ.pop("LOOM_HOME")
-            if before is not None:
-                os.environ["LOOM_HOME"] = before
+
+
+@contextmanager
+def home_at(folder: Path) -> Iterator[None]:
+    """The home is that folder meanwhile."""
+    before = os.environ.get("LOOM_HOME")
+    os.environ["LOOM_HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop("LOOM_HOME")
+        if before is not None:
+            os.environ["LOOM_HOME"] = before
 
 
 def _run_all(gateway: DryGateway) -> str | None:
-    """Run the jobs that ask models and those they need; returns the job that failed, if one did."""
+    """Run the jobs that ask models and those they need; returns what failed, if anything did."""
     definitions = build_defs(resource_overrides={"llm": gateway})
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
+        lost = []
         for job, partition, assets in _runs():
             result = run_job(
                 definitions.resolve_job_def(job), instance, partition=partition, assets=assets
             )
+            if not result.success and partition is None:
+                return job
+            # A shard that cannot be ingested does not stop the others.
             if not result.success:
-                return f"{job} {partition or ''}".strip()
-    return None
+                lost.append(f"{job} {partition}")
+    return ", ".join(lost) or None
 
 
 def _runs() -> list[Run]:
@@ -151,8 +163,9 @@ def _show(gateway: DryGateway) -> None:
         print(line.format(stage, model, *shown))
     print(
         "\nAnswers that are not there yet are stood in for by the offline server, so later stages "
-        "are\nlike a real run's, not the same. An answer counts as many tokens as the stage's mean "
-        "in the\nledger, 500 where it has none; at most: every answer as long as it may be."
+        "are\nlike a real run's, not the same. An answer counts the words that are asked for, or else "
+        "as many\ntokens as the stage's mean in the ledger, 500 where it has none; an offline model's "
+        "what it says.\nAt most: every answer as long as it may be."
     )
 
 

@@ -25,6 +25,7 @@ from dagster_project.release_jobs import RELEASE_JOBS
 from dagster_project.run_origin import in_location
 from dagster_project.run_tags import BUILD
 from dagster_project.settings_job import settings_job
+from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
 from dagster_project.shards import observation
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
@@ -98,30 +99,26 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     def run_stage(
         context: dg.OpExecutionContext,
         name: str,
-        partition: str | None = None,
         resources: Mapping[str, object] | None = None,
     ) -> None:
         """Run a stage's job. Raises dg.Failure when it fails."""
-        context.log.info(f"stage {name} {partition or ''}".rstrip())
+        context.log.info(f"stage {name}")
         result = run_job(
-            resolve_job(name),
-            context.instance,
-            tags={BUILD: context.run_id},
-            partition=partition,
-            resources=resources,
+            resolve_job(name), context.instance, tags={BUILD: context.run_id}, resources=resources
         )
         if not result.success:
-            raise dg.Failure(
-                f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False
-            )
+            raise _failed_stage(name, result)
 
-    @dg.op(description="Add the corpus's shards as partitions and ingest them all.")
+    @dg.op(
+        description="Add the corpus's shards as partitions and ingest them all; one that fails does "
+        "not stop the others."
+    )
     def ingest_shards(
         context: dg.OpExecutionContext,
         corpus: dg.ResourceParam[Corpus],
         warehouse: dg.ResourceParam[Warehouse],
         embedder: dg.ResourceParam[Embedder],
-    ) -> None:
+    ) -> str:
         with plain_errors():
             shards = corpus.shards()
         if not shards:
@@ -135,8 +132,24 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         context.instance.add_dynamic_partitions(str(wit_shards.name), shards)
         for shard, seen in observe(corpus, {}, math.inf).items():
             context.instance.report_runless_asset_event(observation(shard, seen))
+        failed: dict[str, str] = {}
         for shard in shards:
-            run_stage(context, "ingest", shard)
+            context.log.info(f"stage ingest {shard}")
+            result = run_job(
+                resolve_job("ingest"),
+                context.instance,
+                tags={BUILD: context.run_id},
+                partition=shard,
+            )
+            if _canceled(result):
+                raise _failed_stage("ingest", result)
+            if not result.success:
+                failed[shard] = why_failed(result)
+                context.log.warning(f"shard {shard} could not be ingested: {failed[shard]}")
+        said = failed_shards(failed, len(shards)) if failed else ""
+        if len(failed) == len(shards):
+            raise dg.Failure(said, allow_retries=False)
+        return said
 
     @dg.op(
         description="Embed the entries, cluster them, sample image sets.",
@@ -174,14 +187,34 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
     def mirror_ledger(context: dg.OpExecutionContext) -> None:
         run_stage(context, "ledger")
 
+    @dg.op(
+        name=NAME_FAILED_SHARDS,
+        description="Fail, when all else is done, if shards could not be ingested; say which and why.",
+        ins={"after": dg.In(dg.Nothing)},
+    )
+    def name_failed_shards(said: str) -> None:
+        if said:
+            raise dg.Failure(said, allow_retries=False)
+
     @dg.job(
         description="From WIT rows to frozen releases: all stages from ingest to release, then ledger.",
         logger_defs={"console": progress_logger},
     )
     def build() -> None:
-        mirror_ledger(release_approved(generate_dialogues(cluster_entries(ingest_shards()))))
+        said = ingest_shards()
+        done = mirror_ledger(release_approved(generate_dialogues(cluster_entries(said))))
+        name_failed_shards(said, after=done)
 
     return build
+
+
+def _failed_stage(name: str, result: dg.ExecuteInProcessResult) -> dg.Failure:
+    return dg.Failure(f"The stage {name} failed; see its run {result.run_id}.", allow_retries=False)
+
+
+def _canceled(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether somebody ended the run, so that no other is to begin."""
+    return any(event.event_type == dg.DagsterEventType.RUN_CANCELED for event in result.all_events)
 
 
 def all_jobs(resolve_job: ResolveJob) -> "list[Job]":

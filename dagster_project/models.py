@@ -70,7 +70,7 @@ def _gateway(model: str) -> Iterator[Gateway]:
     if not model:
         raise UserError(f"Say which model: MODEL=name, one of {', '.join(registry.models)}.")
     live = registry.model(model).model_copy(update={"mode": "live"})
-    alone = Profile(writer=model, judges=[model], extractor=model, evaluate=[model])
+    alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})
     gateway = make_gateway(
         f"command-{uuid4().hex[:12]}",
         registry=registry.model_copy(
@@ -117,7 +117,7 @@ def _stored(path: Path, store: ImageStore) -> str:
     if path.stat().st_size > MAX_BYTES:
         raise UserError(f"{path} has more than {MAX_BYTES} bytes: make it smaller.")
     try:
-        return take_in(path.read_bytes(), None, store).image_id
+        return take_in(path.read_bytes(), store).image_id
     except ImageRejected as rejected:
         raise UserError(
             f"{path} cannot be used ({rejected.detail.rstrip('.')}): say IMAGE=path of a JPEG, PNG, "

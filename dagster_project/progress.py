@@ -72,7 +72,7 @@ class ProgressHandler(logging.Handler):
             return _failed_check(event)
         if event.is_step_failure and event.step_failure_data.error:
             told = event.step_failure_data.user_failure_data
-            why = (told and told.description) or _cause(event.step_failure_data.error)
+            why = (told and told.description) or cause(event.step_failure_data.error)
             return f"FAILED {event.step_key}: {why}"
         return None
 
@@ -106,7 +106,7 @@ def _failed_check(event: dg.DagsterEvent) -> str | None:
     return f"CHECK FAILED {check.asset_key.to_user_string()} {check.check_name}: {found}"
 
 
-def _cause(error: SerializableErrorInfo) -> str:
+def cause(error: SerializableErrorInfo) -> str:
     """The sentence at the bottom of a chain of errors."""
     while error.cause:
         error = error.cause

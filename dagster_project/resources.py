@@ -3,6 +3,7 @@
 What belongs here: where each resource comes from. None is opened while definitions load.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 
@@ -30,6 +31,7 @@ from resources.ray_clustering.cluster import RayCluster
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
+_LOG = logging.getLogger(__name__)
 SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
@@ -60,10 +62,15 @@ def text_embedder() -> EmbedderProcess:
     )
 
 
-def warehouse() -> Warehouse:
-    """The tables, of this version before a run begins. Raises WarehouseError."""
-    opened = Warehouse(home.warehouse_path())
-    opened.check()
+@dg.resource(
+    description="The tables: warehouse.duckdb of the home. A connection lasts for one transaction."
+)
+def warehouse(context: dg.InitResourceContext) -> Warehouse:
+    """The tables, of this version before a run begins; the run's log says when it has to wait."""
+    log = _LOG if context.log is None else context.log
+    with plain_errors():
+        opened = Warehouse(home.warehouse_path(), log.warning)
+        opened.check()
     return opened
 
 
@@ -216,11 +223,7 @@ def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, dg.Resource
         return {name: dg.ResourceDefinition(provide, description=description)}
 
     return {
-        **plain(
-            "warehouse",
-            warehouse,
-            "The tables: warehouse.duckdb of the home. A connection lasts for one transaction.",
-        ),
+        "warehouse": warehouse,
         **plain(
             "corpus",
             lambda: corpus_folder(pauses),

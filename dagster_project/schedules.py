@@ -4,9 +4,11 @@ What belongs here: the calendar. A schedule that asks models is stopped until so
 UI; copying the ledger asks none, so that schedule runs from the start.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 
 import dagster as dg
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from assets.common.partitions import wit_shards
 from dagster_project import jobs
@@ -25,7 +27,8 @@ from resources.warehouse import Warehouse
 )
 def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
     """Monday 03:00: the first shard, by name, that was never materialized, and every materialized shard
-    that is not a file of the folder; only what has changed of those is read again."""
+    that is not a file of the folder; only what has changed of those is read again. A shard that failed
+    comes after those that no run has tried."""
     try:
         corpus = corpus_folder()
         shards, changing = corpus.shards(), corpus.changing()
@@ -36,16 +39,30 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
     again = [shard for shard in changing if shard in done]
     if not waiting and not again:
         return dg.SkipReason("Every shard of the corpus is ingested.")
-    due = [*waiting[:1], *again]
+    following = [_least_tried(context.instance, waiting)] if waiting else []
+    due = [*following, *again]
     # Those that are there stay; one that a person deleted would make every tick fail.
     context.instance.add_dynamic_partitions(str(wit_shards.name), due)
     # Dagster starts one run for a key: a tick that is repeated starts nothing twice, and no next shard.
     tick = context.scheduled_execution_time.isoformat()
-    keys = [*(f"{tick} next" for _ in waiting[:1]), *(f"{tick} {shard}" for shard in again)]
+    keys = [*(f"{tick} next" for _ in following), *(f"{tick} {shard}" for shard in again)]
     return [
         dg.RunRequest(run_key=key, partition_key=shard)
         for key, shard in zip(keys, due, strict=True)
     ]
+
+
+def _least_tried(instance: dg.DagsterInstance, shards: Sequence[str]) -> str:
+    """The first shard that no run has tried to ingest, else the first of those tried least often."""
+    n_runs: dict[str, int] = {}
+    for shard in shards:
+        of_shard = dg.RunsFilter(
+            job_name=jobs.STAGES["ingest"].name, tags={PARTITION_NAME_TAG: shard}
+        )
+        n_runs[shard] = instance.get_runs_count(of_shard)
+        if not n_runs[shard]:
+            break
+    return min(n_runs, key=n_runs.__getitem__)
 
 
 @dg.schedule(

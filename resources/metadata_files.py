@@ -84,7 +84,7 @@ def _stored(
         if name not in known:
             known[name] = ""
             try:
-                known[name] = take_in(picture_in(file.parent.resolve(), name), None, store).image_id
+                known[name] = take_in(picture_in(file.parent.resolve(), name), store).image_id
             except ImageRejected as rejected:
                 faults.append(
                     f"its image {ascii(name[:200])} (sample {number}) cannot be used: "

@@ -7,17 +7,20 @@ not: SQL text (it stands in `sql/`), what any table means, and the version of a 
 (`warehouse_schema.py`).
 """
 
+import logging
+import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
 from methods.ids import content_id
 from resources.duckdb_file import attached
+from resources.waiting import Waiting
 from resources.warehouse_schema import (
     SQL_ROOT,
     STAGES,
@@ -49,12 +52,14 @@ __all__ = [
     "sql_text",
 ]
 
-LOCK_TIMEOUT = 1800.0
-"""Seconds to wait for the other processes. Most transactions take milliseconds; taking in a shard of
-millions of rows takes a minute, and several of them may be waiting."""
-OPEN_TIMEOUT = 10.0
-"""Seconds to wait for who opened the file without our lock: a person at the DuckDB prompt."""
+LOCK_TIMEOUT = OPEN_TIMEOUT = 12 * 3600.0
+"""Seconds to wait for the other processes, and for who opened the file without our lock. Most
+transactions take milliseconds; taking in a shard of millions of rows takes a minute, and several may be
+waiting. A person may be at a DuckDB prompt for a night, and no run fails because of it."""
+SAID_AFTER, SAID_EVERY = 5.0, 300.0
+"""Seconds after which a wait is said, and after which it is said again."""
 _LOCKED = "Could not set lock on file"
+_HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
@@ -86,11 +91,18 @@ class Write(NamedTuple):
     partition: Partition
 
 
-class Warehouse:
-    """Reads and replaces tables of one DuckDB file; safe among any number of processes."""
+_LOG = logging.getLogger(__name__)
 
-    def __init__(self, path: Path | str):
+
+class Warehouse:
+    """Reads and replaces tables of one DuckDB file; safe among any number of processes.
+
+    `log` is told, in a line, for whom a call waits.
+    """
+
+    def __init__(self, path: Path | str, log: Callable[[str], None] = _LOG.warning):
         self.path = Path(path)
+        self._log = log
         self._ready = False
 
     def check(self) -> None:
@@ -106,6 +118,24 @@ class Warehouse:
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
         """Result of the query in `sql/<name>.sql`, with its named `$parameters` bound."""
         return self.sql(sql_text(name), params)
+
+    def read_rows(
+        self, query: str, names: Sequence[str], params: Mapping[str, object]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Rows of `sql/<query>.sql` for each of `names` in the place of its `{}`, by name.
+
+        All are read at one moment, and each query is bound those of `params` that it names. Opening the
+        file takes longer than reading few rows: what belongs together is read at once.
+        """
+        found = {}
+        with self._connection() as connection:
+            connection.begin()
+            for name in names:
+                (statement,) = connection.extract_statements(sql_text(query.format(name)))
+                bound = {key: params[key] for key in statement.named_parameters}
+                found[name] = connection.sql(statement, params=bound).to_arrow_table().to_pylist()
+            connection.commit()
+        return found
 
     def glance(self, name: str, params: Mapping[str, object]) -> "pa.Table":
         """As `read`, for a page: the file is not made or changed, and nobody is waited for long.
@@ -238,20 +268,29 @@ class Warehouse:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        lock = FileLock(f"{self.path}.lock", poll_interval=0.01)
+        waiting = Waiting(LOCK_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)
+        while True:
+            try:
+                lock.acquire(timeout=waiting.seconds_left())
+                break
+            except Timeout:
+                holder = "another process of vlm-loom, which may itself be waiting"
+                if not waiting.goes_on(f"{self.path} is in use by {holder}"):
+                    raise WarehouseError(
+                        f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; "
+                        "end it and run again."
+                    ) from None
         try:
-            with FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT, poll_interval=0.01):
-                yield
-        except Timeout:
-            raise WarehouseError(
-                f"Another process has held {self.path}.lock for {LOCK_TIMEOUT:.0f} s; "
-                "end it and run again."
-            ) from None
+            yield
+        finally:
+            lock.release()
 
     @contextmanager
     def _attached(self, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
-        deadline = time.monotonic() + OPEN_TIMEOUT
+        waiting = Waiting(OPEN_TIMEOUT, self._log, SAID_AFTER, SAID_EVERY)
         with ExitStack() as stack:
             while True:
                 try:
@@ -261,7 +300,12 @@ class Warehouse:
                     reason = str(error).splitlines()[0]
                     if _LOCKED not in reason:
                         raise WarehouseError(f"{self.path} {_advice(reason)}") from error
-                    if time.monotonic() > deadline:
+                    who = _HOLDER.search(reason)
+                    holder = f"{who['program']} (process {who['pid']})" if who else reason
+                    if not waiting.goes_on(
+                        f"{self.path} is open in {holder}; close it there, and look at the tables "
+                        "with make sql, which opens a copy"
+                    ):
                         raise WarehouseError(
                             f"{self.path} cannot be opened; close what else has it open ({reason})."
                         ) from error

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.cluster import require_whole_sets
+from assets.cluster import left_out_of_benchmarks, require_whole_sets, sides
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.losses import in_words
@@ -66,7 +66,7 @@ class Subject(NamedTuple):
     settings=ItemsSettings,
     side_tables=["choice.failed"],
     kinds={"openai", "image"},
-    deps=[summaries],
+    deps=[summaries, sides],
     automation_condition=WHEN_READY,
 )
 def items(
@@ -82,7 +82,11 @@ def items(
     # By image, and not by entry: another caption of an image is asked about alone.
     entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
     if not entries:
-        raise dg.Failure("There are no image sets: run the job cluster first.", allow_retries=False)
+        raise dg.Failure(
+            "There are no image sets on the benchmarks' side: run the job cluster first, or "
+            "raise benchmark_share of cluster/sides.",
+            allow_retries=False,
+        )
     pairs = assigned(list(entries), settings.abilities, settings.n_items, settings.seed)
     asks = [
         Ask(
@@ -134,7 +138,10 @@ def items(
         "choice.items",
         generated,
         settings.max_failed_share,
-        {f"right choice {letter}": counts[letter] for letter in sorted(counts)},
+        {
+            **{f"right choice {letter}": counts[letter] for letter in sorted(counts)},
+            **left_out_of_benchmarks(warehouse),
+        },
         image_store,
     )
 

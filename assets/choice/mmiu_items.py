@@ -12,7 +12,7 @@ from typing import NamedTuple
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.cluster import image_sets, require_whole_sets
+from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, sides
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     Ask,
@@ -104,7 +104,7 @@ class Gathered(NamedTuple):
     settings=MmiuSettings,
     side_tables=[PICTURES, LOSSES],
     kinds={"openai", "image"},
-    deps=[image_sets, entries],
+    deps=[image_sets, entries, sides],
     automation_condition=WHEN_READY,
 )
 def mmiu_items(
@@ -183,7 +183,11 @@ def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageSt
 def _subjects(warehouse: Warehouse) -> list[Subject]:
     rows = warehouse.read("choice/mmiu_subjects").to_pylist()
     if not rows:
-        raise dg.Failure("There are no image sets: run the job cluster first.", allow_retries=False)
+        raise dg.Failure(
+            "There are no image sets on the benchmarks' side: run the job cluster first, or "
+            "raise benchmark_share of cluster/sides.",
+            allow_retries=False,
+        )
     return [Subject(**{**row, "categories": tuple(row["categories"])}) for row in rows]
 
 
@@ -307,6 +311,7 @@ def _write(
         **({} if rows else {"warning": NOTHING}),
         "unanswerable": sum(row["strategy"] is not None for row in rows),
         "wrong choices by a model": sum(row["call_key"] is not None for row in rows),
+        **left_out_of_benchmarks(warehouse),
         "left out over max_per_task": n_left_out,
         "failed": len(failed),
         **reasons(Counter(row["reason"] for row in failed)),

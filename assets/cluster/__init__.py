@@ -8,7 +8,19 @@ from assets.cluster.image_sets import image_sets, require_whole_sets
 from assets.cluster.map import entry_map
 from assets.cluster.near_pairs import near_pairs
 from assets.cluster.pictures import pictures
+from assets.cluster.sides import left_out_of_benchmarks, sides
 
-ASSETS = [duplicates, embeddings, clusters, image_sets, cohesion, near_pairs, entry_map, pictures]
+ASSETS = [
+    *(duplicates, embeddings, clusters, sides, image_sets),
+    *(cohesion, near_pairs, entry_map, pictures),
+]
 
-__all__ = ["ASSETS", "clusters", "embeddings", "image_sets", "require_whole_sets"]
+__all__ = [
+    "ASSETS",
+    "clusters",
+    "embeddings",
+    "image_sets",
+    "left_out_of_benchmarks",
+    "require_whole_sets",
+    "sides",
+]

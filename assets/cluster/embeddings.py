@@ -29,6 +29,12 @@ STEP = 256
 """Texts encoded at once: progress is reported after each step."""
 
 
+NO_ENTRIES = (
+    "There are no entries: ingest a shard first; what was left out of one is in ingest.left_out and "
+    "ingest.rejected."
+)
+
+
 @dataclass(frozen=True)
 class EntryVectors:
     """Two unit vectors for each entry; ids are sorted and distinct, arrays have shape (n, d)."""
@@ -41,10 +47,12 @@ class EntryVectors:
 def entry_vectors(warehouse: Warehouse, model: str) -> EntryVectors:
     """Both vectors of every entry by `model` (`Embedder.name`).
 
-    A vector that several entries share is read once. Raises dg.Failure if a vector is missing, or if
-    the model's vectors differ in length.
+    A vector that several entries share is read once. Raises dg.Failure if there are no entries, if a
+    vector is missing, or if the model's vectors differ in length.
     """
     ids = warehouse.read("cluster/text_ids")
+    if not ids.num_rows:
+        raise dg.Failure(NO_ENTRIES, allow_retries=False)
     vectors = warehouse.read("cluster/vectors", {"model": model})
     matrix = _matrix(vectors["vector"], model)
 
@@ -94,7 +102,7 @@ def embeddings(
     import numpy as np
 
     if not warehouse.count("ingest.entries"):
-        raise dg.Failure("There are no entries: ingest a shard first.", allow_retries=False)
+        raise dg.Failure(NO_ENTRIES, allow_retries=False)
     model = {"model": embedder.name}
     known = warehouse.read("cluster/known_texts", model)
     new = warehouse.read("cluster/new_texts", model)

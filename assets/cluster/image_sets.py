@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
+from assets.cluster.sides import sides
 from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -114,7 +115,7 @@ class ImageSetsSettings(Settings):
     settings=ImageSetsSettings,
     side_tables=["cluster.set_counts"],
     kinds={"image"},
-    deps=[clusters, embeddings, entries, duplicates],
+    deps=[clusters, embeddings, entries, duplicates, sides],
     automation_condition=WHEN_READY,
 )
 def image_sets(
@@ -123,15 +124,20 @@ def image_sets(
     embedder: dg.ResourceParam[Embedder],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set.
+    """Sets of related images: 2-20 for the benchmark, 2-5 for the instruction set, each of its side.
 
     `cluster.set_counts` has the number of sets wanted and made by size, with the reasons.
     """
     specs = settings.specs()
-    entry_clusters = _clusters(warehouse, entry_vectors(warehouse, embedder.name))
+    vectors = entry_vectors(warehouse, embedder.name)
+    across = {
+        row["kind"]: row["n"] for row in warehouse.read("cluster/sets_across_sides").to_pylist()
+    }
     sampled = {
         spec.kind: sample_sets(
-            entry_clusters, spec, [] if settings.redraw else _prior_sets(warehouse, spec.kind)
+            _clusters(warehouse, spec.kind, vectors),
+            spec,
+            [] if settings.redraw else _prior_sets(warehouse, spec.kind),
         )
         for spec in specs
     }
@@ -157,26 +163,29 @@ def image_sets(
             else spec.n_sets,
             f"{spec.kind} sets": len(of_kind.sets),
             f"{spec.kind} sets as before": of_kind.n_kept,
+            f"{spec.kind} sets given up, as they were on a wrong side": across.get(spec.kind, 0),
             f"{spec.kind} sizes": dg.MetadataValue.md(_histogram(spec.weights, of_kind)),
         }
     return report(table, details, images=image_store)
 
 
 def require_whole_sets(warehouse: Warehouse) -> None:
-    """Raise dg.Failure if entries of sets were changed or removed by a later ingestion."""
+    """Raise dg.Failure if entries of sets were changed, removed or given another side since."""
     broken = warehouse.read("cluster/broken_sets").num_rows
     if broken:
         raise dg.Failure(
-            f"{broken} image sets have entries whose pages were changed or removed after sampling: "
+            f"{broken} image sets have entries whose pages were changed or removed, or that were given "
+            "another side, after sampling: "
             "run the job cluster, then run this again.",
             allow_retries=False,
         )
 
 
-def _clusters(warehouse: Warehouse, vectors: EntryVectors) -> list[Cluster]:
+def _clusters(warehouse: Warehouse, kind: Kind, vectors: EntryVectors) -> list[Cluster]:
+    """The clusters, of each what is on the side of the kind."""
     row_of = {entry_id: row for row, entry_id in enumerate(vectors.entry_ids)}
     found = []
-    members = warehouse.read("cluster/members").to_pylist()
+    members = warehouse.read("cluster/members", {"kind": kind}).to_pylist()
     for cluster_id, group in groupby(members, key=lambda row: row.pop("cluster_id")):
         of_cluster = [Member(**row) for row in group]
         rows = [row_of[member.entry_id] for member in of_cluster]

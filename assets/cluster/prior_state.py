@@ -58,6 +58,8 @@ def read_prior_state(warehouse: Warehouse, model: str) -> PriorState:
         _prior_communities(clusters, groups, n_dimensions),
         _membership(memberships, "group", groups),
         _membership(memberships, "cluster", clusters),
+        memberships["category_changed"].to_numpy(),
+        memberships["caption_changed"].to_numpy(),
     )
     entries = Entries(vectors.entry_ids, vectors.categories, vectors.captions)
     return PriorState(entries, clustering, memberships, communities, groups, clusters)

@@ -34,7 +34,7 @@ def clusters_table(state: PriorState, clustering: Clustering) -> pa.Table:
     columns = {
         **{
             name: state.memberships[name]
-            for name in ("entry_id", "category_text_id", "caption_text_id")
+            for name in ("entry_id", "category_text_id", "caption_text_id", "page_id", "image_id")
         },
         **_memberships("group", groups, _centre_ids(state, "group", groups), to_groups),
         "group_caption_similarity": _numbers(to_groups.other_cosine),
@@ -71,6 +71,7 @@ def communities_table(
             "group_id": _take(clustering.groups.ids, communities.parents),
             "centre_entry_id": _centre_ids(state, kind, communities),
             "n_members": communities.sizes,
+            "place": np.arange(1, n + 1),
             "created_in": pc.fill_null(_take(prior["created_in"], communities.continues), run_id),
             **{name: [value] * n for name, value in settings.items()},
         }

@@ -20,8 +20,10 @@ from methods.prompts.parsing import JsonSchema
 from methods.prompts.template import PromptTemplate
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.model_calls import ModelCalls
+from resources.llm.model_calls import ModelCalls, all_of
+from resources.llm.model_spec import ModelSpec
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
+from resources.llm.registry import Role
 from resources.llm.request import ChatRequest
 from resources.llm.usage import Usage
 from resources.settings import Settings
@@ -43,6 +45,19 @@ class GenerationSettings(Settings):
 
 Row = dict[str, Any]
 
+ROLES: Mapping[str, Role] = {
+    "dialogue.summaries": "summary",
+    "dialogue.questions": "question",
+    "dialogue.answers": "answer",
+    "dialogue.instructions": "question",
+    "dialogue.three_turns": "question",
+    "dialogue.turn_references": "answer",
+    "rewrite.rewrites": "rewrite",
+    "rewrite.seed_rewrites": "rewrite",
+    "quality.checks": "check",
+}
+"""The role in the profile whose model a table's rows are asked of; the writer's where there is none."""
+
 CONSTRUCTION_PARAMS = {"temperature": 0.0, "max_tokens": 4096}
 """Sampling parameters of calls that generate data: as repeatable as the provider allows."""
 
@@ -57,6 +72,8 @@ class Ask(Generic[S]):
     """What a failure is listed under: the entry, the set or the dialogue, by its id."""
     images: Sequence[str]
     data: dict[str, Any]
+    n_words: int | None = None
+    """Words that the reply is likely to have, by what it is asked for: a dry run reckons with them."""
 
 
 @dataclass
@@ -81,30 +98,47 @@ def ask_and_read(
     asks: Sequence[Ask[S]],
     read: Callable[[S, str], list[Row]],
     schema: Callable[[S], JsonSchema] | None = None,
-    *,
-    model: str | None = None,
+    smaller: Callable[[S], Sequence[Ask[S]]] | None = None,
 ) -> Generated:
-    """Send `asks` to the profile's writer, or to `model`; `read` makes rows of a reply or raises
-    ParseError.
+    """Send `asks` to the model of the stage's role; `read` makes rows of a reply or raises ParseError.
 
     After a reply that cannot be read the model is asked to repair it. `schema` is the JSON schema for
-    endpoints with structured output. Each row gets its set, call and prompt version; a request that
-    fails becomes one row for the stage's table `failed` and does not stop the others.
+    endpoints with structured output. A reply that its token limit cut off is not repaired at the same
+    limit: what is asked in place of it says `smaller`, which gives nothing for what cannot be divided.
+    Each row gets its set, call and prompt version; a request that fails becomes one row for the stage's
+    table `failed` and does not stop the others.
     """
     asked = [
-        request_of(llm, template, ask, schema(ask.subject) if schema else None, model)
+        request_of(llm, stage, template, ask, schema(ask.subject) if schema else None)
         for ask in asks
     ]
-    provider = llm.registry.model(model or llm.profile.writer).provider
+    provider = asked_model(llm, stage).provider
 
-    async def one(calls: ModelCalls, place: int) -> ParsedReply[list[Row]]:
-        subject = asks[place].subject
-        return await complete_and_parse(calls, asked[place], lambda reply: read(subject, reply))
+    async def answered(
+        calls: ModelCalls, ask: Ask[S], request: ChatRequest
+    ) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
+        parts = smaller(ask.subject) if smaller else ()
+        reply = await complete_and_parse(
+            calls, request, lambda text: read(ask.subject, text), can_be_smaller=bool(parts)
+        )
+        if not (parts and reply.cut_off):
+            return [(ask, reply)]
+        requests = [
+            request_of(llm, stage, template, part, schema(part.subject) if schema else None)
+            for part in parts
+        ]
+        of_parts = await all_of(
+            [answered(calls, *each) for each in zip(parts, requests, strict=True)]
+        )
+        return [pair for pairs in of_parts for pair in pairs]
+
+    async def one(calls: ModelCalls, place: int) -> list[tuple[Ask[S], ParsedReply[list[Row]]]]:
+        return await answered(calls, asks[place], asked[place])
 
     replies, usage = llm.map(stage, range(len(asks)), one, show_progress(context))
     rows: list[Row] = []
     failed: list[Row] = []
-    for ask, reply in zip(asks, replies, strict=True):
+    for ask, reply in (pair for pairs in replies for pair in pairs):
         call_key = reply.key
         where = {"set_id": ask.set_id, "call_key": call_key}
         if reply.loss:
@@ -115,22 +149,33 @@ def ask_and_read(
     return Generated(rows, failed, usage)
 
 
+def asked_model(llm: Gateway, stage: str) -> ModelSpec:
+    """The model that a table's rows are asked of."""
+    return llm.registry.model(llm.profile.of(ROLES.get(stage, "writer")))
+
+
 def request_of(
     llm: Gateway,
+    stage: str,
     template: PromptTemplate,
     ask: Ask[Any],
     schema: JsonSchema | None = None,
-    model: str | None = None,
 ) -> ChatRequest:
-    """The request for `ask` to the profile's writer, or to `model`."""
+    """The request for `ask` to the model of the stage's role.
+
+    The prompt is told whether the reply is `structured`, held to `schema`: it asks for no other form.
+    """
+    spec = asked_model(llm, stage)
+    structured = schema is not None and spec.structured_output
     return ChatRequest(
-        model=model or llm.profile.writer,
-        messages=template.render(images=ask.images, **ask.data),
+        model=spec.name,
+        messages=template.render(images=ask.images, structured=structured, **ask.data),
         prompt_version=template.version,
         params=CONSTRUCTION_PARAMS,
         schema=schema,
         task=template.task,
         superseded=template.superseded,
+        n_words=ask.n_words,
     )
 
 

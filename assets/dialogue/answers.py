@@ -1,20 +1,32 @@
 """Answers to the questions, from the images alone (MMDU, 2.2, B.2).
 
-What belongs here: which images an answer may rest on. The prompt is `methods/mmdu/prompts/answers.md`.
+What belongs here: which images an answer may rest on, and which questions are asked together. The
+prompt is `methods/mmdu/prompts/answers.md`.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
+from assets.common.generation import (
+    CONSTRUCTION_PARAMS,
+    Ask,
+    GenerationSettings,
+    ask_and_read,
+    asked_model,
+    write_generated,
+)
 from assets.common.tables import table_asset
 from assets.dialogue.questions import questions
 from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
+from methods.mmdu.parts import even_parts, halves, that_fit
 from methods.mmdu.reading import read_answers
 from methods.prompts.parsing import numbered_schema
+from resources.llm.estimate import tokens_of_words
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
@@ -24,6 +36,32 @@ class AnswersSettings(GenerationSettings):
     """MMDU asks for about 500 words an answer (Figure 8)."""
 
     n_words: int = Field(500, gt=0, description="Words asked for in an answer.")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Questions that are asked in one call, and the images that it shows."""
+
+    name: str
+    questions: Sequence[Row]
+    shown: Sequence[Row]
+    n_words: int
+
+    def ask(self, asked: Sequence[Row]) -> Ask["Part"]:
+        """The request for answers to some of these questions, or to all."""
+        places = "" if len(asked) == len(self.questions) else f", {_places(asked)}"
+        part = Part(f"{self.name}{places}", asked, self.shown, self.n_words)
+        return Ask(
+            subject=part,
+            set_id=asked[0]["set_id"],
+            name=part.name,
+            images=[image["image_id"] for image in self.shown],
+            data={
+                "n_words": self.n_words,
+                "questions": [question["question"] for question in asked],
+            },
+            n_words=self.n_words * len(asked),
+        )
 
 
 @table_asset(
@@ -40,37 +78,35 @@ def answers(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Answers from the images alone: no caption and no page text, so that they rest on pixels."""
+    """Answers from the images alone: no caption and no page text, so that they rest on pixels.
+
+    A call has as many questions as answers of the length asked for fit into its token limit; where a
+    reply is cut off all the same, each half of its questions is asked by itself.
+    """
     images_of = dict(by_set(images_of_sets(warehouse)))
+    limit = asked_model(llm, "dialogue.answers").longest_answer(CONSTRUCTION_PARAMS)
+    most = that_fit(tokens_of_words(settings.n_words), limit)
     asks = []
-    for (set_id, position), group in groupby(
-        questions_of_sets(warehouse), key=lambda row: (row["set_id"], row["position"])
+    for (set_id, position, until), group in groupby(
+        questions_of_sets(warehouse),
+        key=lambda row: (row["set_id"], row["position"], row["until_position"]),
     ):
-        asked = list(group)
         shown = [
             image
             for image in images_of.get(set_id, [])
-            if position is None or image["position"] == position
+            if image["position"] == position
+            or (position is None and (until is None or image["position"] <= until))
         ]
-        asks.append(
-            Ask(
-                subject=(asked, len(shown)),
-                set_id=set_id,
-                name=set_id if position is None else f"{set_id} image {position}",
-                images=[image["image_id"] for image in shown],
-                data={
-                    "n_words": settings.n_words,
-                    "questions": [question["question"] for question in asked],
-                },
-            )
-        )
+        name = set_id if position is None else f"{set_id} image {position}"
+        name += "" if until is None else f" images 1 to {until}"
+        together = Part(name, list(group), shown, settings.n_words)
+        asks += [together.ask(asked) for asked in even_parts(together.questions, most)]
 
-    def read(subject: tuple[list[Row], int], reply: str) -> list[Row]:
-        asked, n_shown = subject
-        texts = read_answers(reply, len(asked), n_shown)
+    def read(part: Part, reply: str) -> list[Row]:
+        texts = read_answers(reply, len(part.questions), len(part.shown))
         return [
             {"question_id": question["question_id"], "answer": text}
-            for question, text in zip(asked, texts, strict=True)
+            for question, text in zip(part.questions, texts, strict=True)
         ]
 
     generated = ask_and_read(
@@ -80,6 +116,12 @@ def answers(
         prompt("mmdu/answers"),
         asks,
         read,
-        lambda subject: numbered_schema("A", len(subject[0])),
+        lambda part: numbered_schema("A", len(part.questions)),
+        lambda part: [part.ask(half) for half in halves(part.questions)],
     )
     return write_generated(warehouse, "dialogue.answers", generated, settings.max_failed_share)
+
+
+def _places(asked: Sequence[Row]) -> str:
+    first, last = asked[0]["ordinal"], asked[-1]["ordinal"]
+    return f"question {first}" if first == last else f"questions {first} to {last}"

@@ -1,19 +1,27 @@
 """Dialogues: the answered questions of a set, combined (MMDU, 2.2).
 
-What belongs here: which rows form a dialogue. Composing is `methods/mmdu/composing.py`.
+What belongs here: which rows form a dialogue. Composing is `methods/mmdu/composing.py`, stacking
+`methods/mmdu/stacking.py`.
 """
 
+from collections.abc import Iterator
+from typing import Annotated
+
 import dagster as dg
+from pydantic import Field
 
 from assets.cluster import image_sets
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Generated, GenerationSettings, failure, write_generated
 from assets.common.tables import table_asset
 from assets.dialogue.answers import answers
+from assets.dialogue.numbers_by_kind import EXAMPLES, KINDS, NumberByKind, at_least, between
 from assets.dialogue.questions import questions
 from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
 from methods.ids import content_id
+from methods.image_sets import Kind
 from methods.mmdu.composing import QA, compose
+from methods.mmdu.stacking import stacked_turns, stacks
 from methods.prompts.parsing import ParseError
 from resources.images.store import ImageStore
 from resources.llm.usage import Usage
@@ -22,6 +30,13 @@ from resources.warehouse import Warehouse
 
 class DialoguesSettings(GenerationSettings):
     """A set without a dialogue counts as failed."""
+
+    stack: Annotated[NumberByKind, at_least(1)] = Field(
+        1,
+        description="Dialogues of a kind that are put one after another into one, images renumbered: "
+        f"{EXAMPLES}.",
+    )
+    seed: int = Field(0, description="Seed of which dialogues are stacked.")
 
 
 @table_asset(
@@ -53,6 +68,8 @@ def dialogues(
                 failure("dialogues", where, question_id, error.reason, error.detail)
                 for question_id, error in lost
             ]
+    n_sets = len(generated.rows)
+    generated.rows = [row for kind in KINDS for row in _stacked(generated.rows, kind, settings)]
     return write_generated(
         warehouse,
         "dialogue.dialogues",
@@ -61,6 +78,7 @@ def dialogues(
         {
             "turns": sum(row["n_turns"] for row in generated.rows),
             "lost turns": len(generated.parts),
+            **({"sets": n_sets} if n_sets > len(generated.rows) else {}),
         },
         image_store,
     )
@@ -69,7 +87,16 @@ def dialogues(
 def _dialogue(images: list[Row], qas: list[Row]) -> tuple[Row, tuple[tuple[str, ParseError], ...]]:
     """Columns of one dialogue, and its lost turns. Raises ParseError when the set cannot carry one."""
     dialogue = compose(
-        [QA(row["question_id"], row["position"], row["question"], row["answer"]) for row in qas],
+        [
+            QA(
+                row["question_id"],
+                row["position"],
+                row["question"],
+                row["answer"],
+                row["until_position"],
+            )
+            for row in qas
+        ],
         n_images=len(images),
     )
     image_ids = [images[position - 1]["image_id"] for position in dialogue.positions]
@@ -77,12 +104,30 @@ def _dialogue(images: list[Row], qas: list[Row]) -> tuple[Row, tuple[tuple[str, 
         {"question_id": turn.question_id, "question": turn.question, "answer": turn.answer}
         for turn in dialogue.turns
     ]
-    row = {
-        "dialogue_id": content_id("dialogue", images[0]["kind"], image_ids, turns),
-        "kind": images[0]["kind"],
+    return _row(images[0]["kind"], image_ids, turns), dialogue.lost
+
+
+def _row(kind: Kind, image_ids: list[str], turns: list[dict[str, str]]) -> Row:
+    return {
+        "dialogue_id": content_id("dialogue", kind, image_ids, turns),
+        "kind": kind,
         "image_ids": image_ids,
         "n_images": len(image_ids),
         "n_turns": len(turns),
         "turns": turns,
     }
-    return row, dialogue.lost
+
+
+def _stacked(rows: list[Row], kind: Kind, settings: DialoguesSettings) -> Iterator[Row]:
+    """The dialogues of a kind, stacked; a stack is under the set of its first dialogue."""
+    row_of = {row["dialogue_id"]: row for row in rows if row["kind"] == kind}
+    n_dialogues = between(settings.stack, kind)
+    if n_dialogues == (1, 1):
+        yield from row_of.values()
+        return
+    images_of = {dialogue: set(row["image_ids"]) for dialogue, row in row_of.items()}
+    for stack in stacks(images_of, n_dialogues, settings.seed):
+        parts = [row_of[dialogue] for dialogue in stack]
+        turns = stacked_turns([(part["n_images"], part["turns"]) for part in parts])
+        image_ids = [image for part in parts for image in part["image_ids"]]
+        yield {"set_id": parts[0]["set_id"], **_row(kind, image_ids, turns)}

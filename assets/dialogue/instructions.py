@@ -8,6 +8,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.cluster.duplicates import duplicates
+from assets.cluster.sides import left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.tables import table_asset
@@ -39,7 +40,7 @@ class InstructionsSettings(GenerationSettings):
     settings=InstructionsSettings,
     side_tables=["dialogue.failed"],
     kinds={"openai", "image"},
-    deps=[entries, duplicates, summaries],
+    deps=[entries, duplicates, sides, summaries],
     automation_condition=WHEN_READY,
 )
 def instructions(
@@ -52,7 +53,10 @@ def instructions(
     """An instruction for each drawn picture: what somebody may want to have made of it."""
     pictured = [Pictured(**row) for row in warehouse.read("dialogue/pictures").to_pylist()]
     if not pictured:
-        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
+        raise dg.Failure(
+            "There are no entries on the benchmarks' side: run the jobs ingest and cluster first.",
+            allow_retries=False,
+        )
     of_group = {entry.group_id for entry in pictured}
     taken = drawn(pictured, settings.n_instructions, settings.seed)
     told = texts_of(warehouse, (entry.entry_id for entry in taken))
@@ -89,6 +93,7 @@ def instructions(
     details: dict[str, object] = {
         "entries": len(pictured),
         "pictures that do not look alike": len(of_group),
+        **left_out_of_benchmarks(warehouse),
     }
     if len(taken) < settings.n_instructions:
         details["warning"] = (

@@ -1,7 +1,12 @@
 """Questions on images and sets, from images, captions and summaries (MMDU, 2.2, B.2).
 
-What belongs here: which questions are asked for. The prompt is `methods/mmdu/prompts/questions.md`.
+What belongs here: which questions are asked for. How many they are is `methods/mmdu/shapes.py`, what
+they are after `methods/mmdu/angles.py`; the prompt is `methods/mmdu/prompts/questions.md`.
 """
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import dagster as dg
 from pydantic import Field
@@ -9,21 +14,51 @@ from pydantic import Field
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
 from assets.common.tables import table_asset
+from assets.dialogue.numbers_by_kind import EXAMPLES, NumberByKind, at_least, between
 from assets.dialogue.set_rows import Row, by_set, images_of_sets
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
+from methods.mmdu.angles import ON_ONE, ON_SEVERAL, Angle, assigned
 from methods.mmdu.reading import read_questions
+from methods.mmdu.shapes import Shape, shape_of
 from methods.prompts.parsing import numbered_schema
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
+QUESTION_WORDS = 31
+"""Words of a question on average (MMDU, Table 1), for estimates."""
+
 
 class QuestionsSettings(GenerationSettings):
-    """How many questions are asked about each image and about each set."""
+    """How many questions are asked about each image and about each set, and what they are after."""
 
-    per_image: int = Field(1, gt=0, description="Questions about each image.")
-    per_set: int = Field(3, gt=0, description="Questions about each set.")
+    per_image: NumberByKind = Field(1, description=f"Questions about each image: {EXAMPLES}.")
+    per_set: Annotated[NumberByKind, at_least(1)] = Field(
+        3, description=f"Questions about several images of each set: {EXAMPLES}."
+    )
+    most_turns: int = Field(
+        27,
+        gt=0,
+        description="Questions of a dialogue at most; those about single images are left out first.",
+    )
+    enter_together: Annotated[NumberByKind, at_least(1)] | None = Field(
+        None,
+        description="How many images enter at a time where they enter over several turns, each time "
+        f"with a question of their own: {EXAMPLES}. Null: a question about several is about all.",
+    )
+    seed: int = Field(0, description="Seed of the numbers and of the angles.")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Questions of one call: about the image at `position`, or about the images 1 to `until`."""
+
+    set_id: str
+    position: int | None
+    until: int | None
+    angles: Sequence[Angle]
+    n_shown: int
 
 
 @table_asset(
@@ -40,40 +75,30 @@ def questions(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
 ) -> dg.MaterializeResult:
-    """Questions on each image and on each set, from images, captions and summaries."""
-    asks = []
-    for set_id, images in by_set(images_of_sets(warehouse)):
-        # Where a summary is missing, questions are asked without it.
-        parts = [([image], image["position"], settings.per_image) for image in images]
-        for shown, position, n_questions in [*parts, (images, None, settings.per_set)]:
-            asks.append(
-                Ask(
-                    subject=(set_id, position, n_questions, len(shown)),
-                    set_id=set_id,
-                    name=set_id if position is None else f"{set_id} image {position}",
-                    images=[image["image_id"] for image in shown],
-                    data={
-                        "n_questions": n_questions,
-                        "entries": [
-                            {"caption": image["caption"], "summary": image["summary"] or ""}
-                            for image in shown
-                        ],
-                    },
-                )
-            )
+    """Questions on each image and on each set, from images, captions and summaries; each has an angle
+    that was drawn for it."""
+    asks = [
+        ask
+        for set_id, images in by_set(images_of_sets(warehouse))
+        for ask in _asks(set_id, images, _shape(set_id, images, settings), settings.seed)
+    ]
 
-    def read(subject: tuple[str, int | None, int, int], reply: str) -> list[Row]:
-        set_id, position, n_questions, n_shown = subject
-        found = read_questions(reply, n_questions, n_shown)
+    def read(subject: Subject, reply: str) -> list[Row]:
+        found = read_questions(reply, len(subject.angles), subject.n_shown)
+        place = subject.position if subject.until is None else f"to {subject.until}"
         return [
             {
-                "question_id": content_id("question", set_id, position, ordinal, question),
-                "scope": "multi" if position is None else "single",
-                "position": position,
+                "question_id": content_id("question", subject.set_id, place, ordinal, question),
+                "scope": "multi" if subject.position is None else "single",
+                "position": subject.position,
+                "until_position": subject.until,
                 "ordinal": ordinal,
                 "question": question,
+                "angle": angle.name,
             }
-            for ordinal, question in enumerate(found, start=1)
+            for ordinal, (question, angle) in enumerate(
+                zip(found, subject.angles, strict=True), start=1
+            )
         ]
 
     generated = ask_and_read(
@@ -83,6 +108,60 @@ def questions(
         prompt("mmdu/questions"),
         asks,
         read,
-        lambda subject: numbered_schema("Q", subject[2]),
+        lambda subject: numbered_schema("Q", len(subject.angles)),
     )
     return write_generated(warehouse, "dialogue.questions", generated, settings.max_failed_share)
+
+
+def _shape(set_id: str, images: Sequence[Row], settings: QuestionsSettings) -> Shape:
+    kind, entering = images[0]["kind"], settings.enter_together
+    return shape_of(
+        len(images),
+        between(settings.per_image, kind),
+        between(settings.per_set, kind),
+        settings.most_turns,
+        settings.seed,
+        set_id,
+        None if entering is None else between(entering, kind),
+    )
+
+
+def _asks(set_id: str, images: Sequence[Row], shape: Shape, seed: int) -> Iterator[Ask[Subject]]:
+    """The requests for one set: on each image that has questions, then on images together."""
+    for image, n_questions in zip(images, shape.singles, strict=True):
+        if n_questions:
+            # What is asked about a picture is the same in every set that it is in.
+            angles = assigned(ON_ONE, n_questions, seed, image["image_id"])
+            yield _ask(Subject(set_id, image["position"], None, angles, 1), [image])
+    n_together = sum(each.n_questions for each in shape.together)
+    left = assigned(ON_SEVERAL, n_together, seed, set_id)
+    for each in shape.together:
+        angles, left = left[: each.n_questions], left[each.n_questions :]
+        # Where all images are there from the first question on, no place is named.
+        until = None if len(shape.together) == 1 else each.until
+        subject = Subject(set_id, None, until, angles, each.until)
+        yield _ask(subject, images[: each.until], each.n_earlier)
+
+
+def _ask(subject: Subject, shown: Sequence[Row], n_earlier: int = 0) -> Ask[Subject]:
+    name = subject.set_id
+    if subject.position is not None:
+        name += f" image {subject.position}"
+    elif subject.until is not None:
+        name += f" images 1 to {subject.until}"
+    return Ask(
+        subject=subject,
+        set_id=subject.set_id,
+        name=name,
+        images=[image["image_id"] for image in shown],
+        data={
+            "n_questions": len(subject.angles),
+            "n_earlier": n_earlier,
+            "angles": [angle.says for angle in subject.angles],
+            # Where a summary is missing, questions are asked without it.
+            "entries": [
+                {"caption": image["caption"], "summary": image["summary"] or ""} for image in shown
+            ],
+        },
+        n_words=QUESTION_WORDS * len(subject.angles),
+    )

@@ -47,6 +47,7 @@ def summaries(
                 "max_words": settings.max_words,
                 **{key: image[key] for key in ("title", "categories", "caption", "page_text")},
             },
+            n_words=settings.max_words,
         )
         for image in images_of_sets(warehouse)
     ]

@@ -12,7 +12,14 @@ from typing import Any
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.generation import Ask, GenerationSettings, Row, failure, request_of
+from assets.common.generation import (
+    Ask,
+    GenerationSettings,
+    Row,
+    asked_model,
+    failure,
+    request_of,
+)
 from assets.common.losses import reasons, require_few_lost
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -58,7 +65,7 @@ def turn_references(
     an earlier turn away, is left out and counted."""
     items = warehouse.read("dialogue/three_turns").to_pylist()
     told = texts_of(warehouse, (item["entry_id"] for item in items))
-    provider = llm.registry.model(llm.profile.writer).provider
+    provider = asked_model(llm, TABLE).provider
 
     async def one(calls: ModelCalls, place: int) -> tuple[list[Row], Row | None]:
         item = items[place]
@@ -97,7 +104,7 @@ async def _written(
         """Add the row of the reply, or return the row of its loss."""
         ask = Ask(item, item["set_id"], item["item_id"], [item["image_id"]], data)
         reply: ParsedReply[str] = await complete_and_parse(
-            calls, request_of(llm, prompt(name), ask), read
+            calls, request_of(llm, TABLE, prompt(name), ask), read
         )
         if reply.loss:
             return _lost(item, reply.key, f", {kind} of turn {turn}", *reply.loss)

@@ -16,14 +16,11 @@ Row = dict[str, Any]
 
 def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item]) -> Row | None:
     """The data of the section; None of a release whose items were not analysed."""
-    where = {"release_id": release_id}
-    statistics = warehouse.read("evaluate/item_statistics_of", where).to_pylist()
-    if not statistics:
+    names = "item_statistics", "item_decisions", "filters", "subsets"
+    read = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
+    if not read["item_statistics"]:
         return None
-    decisions = {
-        row["item_id"]: row
-        for row in warehouse.read("evaluate/item_decisions_of", where).to_pylist()
-    }
+    decisions = {row["item_id"]: row for row in read["item_decisions"]}
     by_id = {item.item_id: item for item in items}
     flagged: dict[str, Row] = {}
     for row in flags_of(warehouse, release_id):
@@ -43,10 +40,10 @@ def item_report_data(warehouse: Warehouse, release_id: str, items: Sequence[Item
         )
         kept["flags"].append(row)
     return {
-        "filters": warehouse.read("evaluate/filters_of", where).to_pylist(),
-        "statistics": statistics,
+        "filters": read["filters"],
+        "statistics": read["item_statistics"],
         "flagged": list(flagged.values()),
-        "subsets": warehouse.read("evaluate/subsets_of", where).to_pylist(),
+        "subsets": read["subsets"],
     }
 
 

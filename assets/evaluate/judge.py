@@ -4,7 +4,6 @@ What belongs here: sending what it asks for, several requests at once. What is a
 read is the benchmark's (`methods/evaluation/judging.py`).
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -12,7 +11,7 @@ from methods.evaluation.asking import Transcript
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import AskJudge, Judgment, Place, requests_of
-from resources.llm.model_calls import BatchPending, ModelCalls
+from resources.llm.model_calls import ModelCalls, all_of
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest
 from resources.prompts import prompt
@@ -71,18 +70,8 @@ async def judge_place(
 async def ask_judge(
     calls: ModelCalls, run: JudgeRun, asked: Sequence[AskJudge]
 ) -> list[ParsedReply[Judgment]]:
-    """The replies to all requests, in their order.
-
-    Where one is in a batch the others are still made, so that the batch has all of them.
-    """
-    replies = await asyncio.gather(
-        *(complete_and_parse(calls, _request(each, run), each.read) for each in asked),
-        return_exceptions=True,
-    )
-    errors = [reply for reply in replies if isinstance(reply, BaseException)]
-    for error in sorted(errors, key=lambda error: isinstance(error, BatchPending)):
-        raise error
-    return [reply for reply in replies if not isinstance(reply, BaseException)]
+    """The replies to all requests, in their order."""
+    return await all_of(complete_and_parse(calls, _request(each, run), each.read) for each in asked)
 
 
 def _request(asked: AskJudge, run: JudgeRun) -> ChatRequest:

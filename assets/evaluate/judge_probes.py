@@ -42,16 +42,19 @@ from methods.evaluation.probes import (
     NO_FAMILY,
     NO_PAIR_JUDGED,
     NOT_COMPARED,
+    NOT_IN_BOTH,
     NOT_JUDGED,
     PLANTED,
     POSITION,
     SELF_PREFERENCE,
+    VERDICTS,
     Pair,
     beside_others,
     shift_row,
     with_planted,
 )
 from methods.evaluation.related import related
+from methods.evaluation.verdicts import order_of, won_by_first_place
 from methods.ids import content_id
 from methods.markdown import code, table
 from methods.pairwise.comparing import first_place_share, requests
@@ -141,6 +144,7 @@ def judge_probes(
       highest score; an interval above 0 means that the judge obeys.
     - `position`: an answer beside itself, in both orders; how much more than half of the wins the first
       place has. 0.5 is a judge that always says A.
+    - `verdicts`: the same of the comparisons that scores rest on, where a benchmark compares answers.
     - `self_preference`: its scores of models of its own family less those of other judges;
       `leniency`: the same of other models. What is beyond leniency is favour.
 
@@ -182,6 +186,7 @@ def judge_probes(
         for release in releases
         for row in (
             *_planted_rows(warehouse, release, scores[release.release_id], asked, settings),
+            *_verdict_rows(warehouse, release, scores[release.release_id], settings),
             *_preference_rows(warehouse, release, judges, families, settings),
         )
     ]
@@ -342,6 +347,31 @@ def _planted_rows(
             n_resamples=settings.n_resamples,
         )
         yield {**here, **shift}
+
+
+def _verdict_rows(
+    warehouse: Warehouse, release: Released, scores: Scores, settings: JudgeProbesSettings
+) -> Iterator[Row]:
+    """How the first place fares in each judge's comparisons; no row where a judge compares nothing."""
+    clusters = {item.item_id: item.cluster for item in items_of(warehouse, release.release_id)}
+    for (judge, version), of_judge in scores.items():
+        comparisons: dict[tuple[str | int, ...], dict[str, float]] = {}
+        for answer, shares in of_judge.values():
+            if order := order_of(answer.place.part):
+                key = answer.item_id, *answer.key[:-1], answer.place.part.removesuffix(order)
+                comparisons.setdefault(key, {})[order] = fmean(shares)
+        won = [(clusters[str(key[0])], won_by_first_place(of)) for key, of in comparisons.items()]
+        pairs = [Pair(cluster, EQUAL, share) for cluster, share in won if share is not None]
+        if comparisons:
+            row = shift_row(
+                VERDICTS,
+                pairs,
+                NOT_IN_BOTH,
+                n_lost=len(won) - len(pairs),
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            yield {**_named(release, judge, version), **row}
 
 
 def _preference_rows(

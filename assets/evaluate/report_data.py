@@ -32,6 +32,14 @@ Place = tuple[Any, ...]
 N_EXAMPLES = 5
 N_CATEGORIES = 20
 N_GROUPS = 3
+BOARD = ("scores", "ranks", "comparisons", "ability_comparisons", "missing", "unjudgeable")
+SECTIONS = (
+    *("failures", "task_map", "task_distances", "extraction_quality", "language_gaps"),
+    *("error_attribution", "judge_quality", "judge_probes", "wording_effects", "page_categories"),
+)
+"""What the page shows beside the board as it stands in the tables."""
+PAIRWISE = {part: f"pair_{part}" for part in ("designs", "ratings", "biases", "counts", "shares")}
+"""Part of the comparison in pairs -> its table or view."""
 
 
 def report_data(
@@ -49,35 +57,22 @@ def report_data(
     rows = rows_of_release(warehouse, release["release_id"])
     items = items_of_release(rows)
     benchmark = benchmarks.get(release["benchmark"])
+    metric = benchmark.dimensions[-1] if benchmark else ""
+    read = warehouse.read_rows(
+        "evaluate/{}_of",
+        (*SECTIONS, *PAIRWISE.values()),
+        {**where, "metric": metric, "n_categories": N_CATEGORIES},
+    )
     return {
         **board_data(warehouse, benchmarks, release, profile, families),
         "choice": choice_data(warehouse, benchmark, items, release["release_id"]),
         "above": abilities_above(items, benchmark.abilities if benchmark else ()),
-        "failures": warehouse.read("evaluate/failures_of", where).to_pylist(),
-        "task_map": warehouse.read("evaluate/task_map_of", where).to_pylist(),
-        "task_distances": warehouse.read("evaluate/task_distances_of", where).to_pylist(),
-        "readings": warehouse.read("evaluate/extraction_quality_of", where).to_pylist(),
-        "language_gaps": warehouse.read("evaluate/language_gaps_of", where).to_pylist(),
-        "error_attribution": warehouse.read("evaluate/error_attribution_of", where).to_pylist(),
+        **{section: read[section] for section in SECTIONS},
+        "pairwise": {part: read[table] for part, table in PAIRWISE.items()},
         "answer_lengths": length_rows(items, answer_lengths(warehouse, release["release_id"])),
-        "pairwise": {
-            "designs": warehouse.read("evaluate/pair_designs_of", where).to_pylist(),
-            "ratings": warehouse.read("evaluate/pair_ratings_of", where).to_pylist(),
-            "biases": warehouse.read("evaluate/pair_biases_of", where).to_pylist(),
-            "counts": warehouse.read("evaluate/pair_counts_of", where).to_pylist(),
-            "shares": warehouse.read("evaluate/pair_shares_of", where).to_pylist(),
-        },
-        "judge_quality": warehouse.read(
-            "evaluate/judge_quality_of",
-            {**where, "metric": benchmark.dimensions[-1] if benchmark else ""},
-        ).to_pylist(),
-        "judge_probes": warehouse.read("evaluate/judge_probes_of", where).to_pylist(),
-        **_wordings(warehouse, benchmark, items, where),
+        "widest_groups": _widest_groups(warehouse, benchmark, items, where),
         "distributions": distributions(items, text_tokens),
         "shares": shares(items),
-        "categories": warehouse.read(
-            "evaluate/page_categories_of", {**where, "n_categories": N_CATEGORIES}
-        ).to_pylist(),
         "item_analysis": item_report_data(warehouse, release["release_id"], items),
         "examples": _examples(warehouse, where, rows, items[:N_EXAMPLES], profile),
     }
@@ -91,9 +86,9 @@ def board_data(
     families: Mapping[str, str],
 ) -> Row:
     """The part of that data that the leaderboard and the index are made of."""
-    where = {"release_id": release["release_id"]}
-    scores = warehouse.read("evaluate/scores_of", where).to_pylist()
+    read = warehouse.read_rows("evaluate/{}_of", BOARD, {"release_id": release["release_id"]})
     benchmark = benchmarks.get(release["benchmark"])
+    scores = read["scores"]
     scored = {row["model"] for row in scores}
     return {
         "release": release,
@@ -102,22 +97,18 @@ def board_data(
         "judges": profile.judges,
         "families": families,
         "scores": scores,
-        "ranks": warehouse.read("evaluate/ranks_of", where).to_pylist(),
-        "comparisons": warehouse.read("evaluate/comparisons_of", where).to_pylist(),
-        "ability_comparisons": warehouse.read("evaluate/ability_comparisons_of", where).to_pylist(),
+        **{table: read[table] for table in ("ranks", "comparisons", "ability_comparisons")},
         "above": {},
-        "missing": warehouse.read("evaluate/missing_of", where).to_pylist(),
+        "missing": read["missing"],
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
-        "unjudgeable": [
-            row["model"] for row in warehouse.read("evaluate/unjudgeable_of", where).to_pylist()
-        ],
+        "unjudgeable": [row["model"] for row in read["unjudgeable"]],
     }
 
 
-def _wordings(
+def _widest_groups(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], where: Row
-) -> Row:
-    """Effects of styles, and the groups whose ratings differ most with their texts and styles."""
+) -> list[Row]:
+    """The groups of wordings whose ratings differ most, with their texts and styles."""
     metric = (
         next((of for of in benchmark.metrics if of.aggregation == "micro"), None)
         if benchmark
@@ -134,8 +125,7 @@ def _wordings(
     for row in widest:
         row["text"] = texts[row["item_id"]]
         row["styles"] = styles[row["group_id"]][row["item_id"]]
-    effects = warehouse.read("evaluate/wording_effects_of", where).to_pylist()
-    return {"wording_effects": effects, "widest_groups": widest}
+    return widest
 
 
 def _benchmark(benchmark: Benchmark) -> Row:
@@ -170,11 +160,11 @@ def _examples(
     rows = {row["item_id"]: row for row in released["items"]}
     turns, images = (_by(released[table], "item_id") for table in ("turns", "images"))
     references = _by(released["references"], "item_id", "turn")
-    answers = warehouse.read("evaluate/example_answers_of", first).to_pylist()
-    said = [
-        *warehouse.read("evaluate/example_judgments_of", first).to_pylist(),
-        *warehouse.read("evaluate/example_rules_of", first).to_pylist(),
-    ]
+    read = warehouse.read_rows(
+        "evaluate/{}_of", ("example_answers", "example_judgments", "example_rules"), first
+    )
+    answers = read["example_answers"]
+    said = [*read["example_judgments"], *read["example_rules"]]
     for row in said:
         row["scores"] = map_of(row["scores"])
     places = {judge: place for place, judge in enumerate(profile.judges)}

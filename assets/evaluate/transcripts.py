@@ -16,15 +16,17 @@ def transcripts_of(warehouse: Warehouse, release_id: str) -> dict[tuple[str, str
 
     A reading of an answer that has been replaced is none.
     """
-    where = {"release_id": release_id}
+    read = warehouse.read_rows(
+        "evaluate/{}_of", ("answers", "extractions"), {"release_id": release_id}
+    )
     answers: dict[tuple[str, str], dict[tuple[str, int], Answer]] = {}
     policies: dict[tuple[str, str], ContextPolicy] = {}
-    for row in warehouse.read("evaluate/answers_of", where).to_pylist():
+    for row in read["answers"]:
         of = answers.setdefault((row["model"], row["item_id"]), {})
         of[row["trial"], row["turn"]] = Answer(row["status"], row["answer"], row["call_key"])
         policies[row["model"], row["item_id"]] = policy_of(row["prompt_version"])
     readings: dict[tuple[str, str], dict[tuple[str, int], str | None]] = {}
-    for row in warehouse.read("evaluate/extractions_of", where).to_pylist():
+    for row in read["extractions"]:
         readings.setdefault((row["model"], row["item_id"]), {})[row["trial"], row["turn"]] = row[
             "value"
         ]

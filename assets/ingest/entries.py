@@ -3,6 +3,8 @@
 What belongs here: the caption of an entry, and its id.
 """
 
+from collections import Counter
+from pathlib import Path
 from typing import Any, Literal
 
 import dagster as dg
@@ -12,6 +14,7 @@ from assets.common.automation import WHEN_SHARD_READY
 from assets.common.partitions import wit_shards
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.images import images
+from assets.ingest.left_out import LeftOut
 from assets.ingest.pages import pages
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
@@ -22,6 +25,7 @@ from resources.settings import Settings
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 ENTRIES_AT_ONCE = 2_000
+WITHOUT_CAPTION = "It has neither a reference, nor an alternative text, nor an attribution."
 
 
 class EntriesSettings(Settings):
@@ -38,6 +42,7 @@ class EntriesSettings(Settings):
 @table_asset(
     "ingest.entries",
     settings=EntriesSettings,
+    side_tables=["ingest.left_out"],
     kinds={"image"},
     deps=[wit_rows, pages, images],
     partitions_def=wit_shards,
@@ -49,28 +54,48 @@ def entries(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
-    """A page with one of its images, a caption and categories: the input of all later stages."""
+    """A page with one of its images, a caption and categories: the input of all later stages.
+
+    Rows of accepted pages that are no entry are in `ingest.left_out`: without a caption, without their
+    image, or with the same image on the same page as another row.
+    """
     shards = list(context.partition_keys)
-    without_caption = 0
     with staging_folder("ingest.entries", *shards) as folder:
         found = warehouse.export(
             "ingest/entry_sources_of_shards", {"shards": shards}, folder / "found.parquet"
         )
-        with RowsFile(folder / "entries.parquet", arrow_schema("ingest.entries")) as file:
+        others = warehouse.export(
+            "ingest/staging/rows_without_entry", {"shards": shards}, folder / "others.parquet"
+        )
+        left_out = LeftOut(folder / "left_out.parquet", "entries")
+        left_out.add_file(others, _counts(others))
+        file = RowsFile(folder / "entries.parquet", arrow_schema("ingest.entries"))
+        with file, left_out:
             for portion in portions(found, ENTRIES_AT_ONCE):
                 for source in portion:
                     row = WitRow(**{name: source[name] for name in ("line_number", *COLUMNS)})
                     text = caption(row)
                     if text is None:
-                        without_caption += 1
+                        line = f"line {source['line_number']}"
+                        left_out.add(source, line, "without_caption", WITHOUT_CAPTION)
                     else:
                         file.add({**source, "caption": text, "entry_id": _entry_id(source, text)})
         warehouse.replace_all(
-            [Write("ingest.entries", Parquet([file.path]), {"wit_shard": shards})]
+            [
+                Write("ingest.entries", Parquet([file.path]), {"wit_shard": shards}),
+                left_out.write(shards),
+            ]
         )
         shown = first_rows(file.path)
     return report(
-        shown, {"without caption": without_caption}, n_rows=file.n_rows, images=image_store
+        shown, left_out.details(context, file.n_rows), n_rows=file.n_rows, images=image_store
+    )
+
+
+def _counts(left_out: Path) -> Counter[str]:
+    """Rows of a file of `ingest.left_out` by reason."""
+    return Counter(
+        row["reason"] for portion in portions(left_out, ENTRIES_AT_ONCE) for row in portion
     )
 
 

@@ -19,7 +19,9 @@ from assets.common.partitions import wit_shards
 from assets.common.previews import preview
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
 from assets.ingest.pages import pages
-from methods.ingest.image_check import EXTENSION_OF, ImageRejected
+from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
+from methods.ingest.image_filters import UNWANTED
+from methods.ingest.image_quality import ImageFacts
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus
@@ -46,7 +48,8 @@ class ImagesSettings(Settings):
         0.2,
         ge=0,
         le=1,
-        description="If a larger share of a run's images is rejected, the earlier ones stay.",
+        description="If a larger share of a run's images cannot be had or read, the earlier ones stay. "
+        "What the corpus's limits and lists leave out does not count.",
     )
 
 
@@ -72,11 +75,13 @@ def images(
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
     Rejected images are in `ingest.rejected` with the reason. Each image has its licence and artist.
+    Where its row states another type, the file's own counts, and `stated_mime_type` has the row's.
     """
     shards = list(context.partition_keys)
     wanted = corpus.settings.images
     intake = ImageIntake(image_fetcher, image_store, image_index, wanted.limits, corpus.excluded())
     lost: Counter[str] = Counter()
+    n_corrected = 0
     with staging_folder("ingest.images", *shards) as folder:
         found = warehouse.export(
             "ingest/image_urls_of_shards", {"shards": shards}, folder / "found.parquet"
@@ -91,6 +96,7 @@ def images(
                         lost[image.reason] += 1
                         rejected.add(_rejection(row, image))
                     else:
+                        n_corrected += row.get("stated_mime_type") is not None
                         stored = {"path": image_store.relative_path(image.image_id)}
                         taken.add({**row, **asdict(image), **stored})
                     done = taken.n_rows + rejected.n_rows
@@ -99,7 +105,8 @@ def images(
                             f"images: {done:,}/{total:,}, {rejected.n_rows:,} rejected"
                         )
         n_all = taken.n_rows + rejected.n_rows
-        require_few_lost("ingest.images", "images", lost, n_all, settings.max_lost_share)
+        broken = Counter({why: n for why, n in lost.items() if why not in UNWANTED})
+        require_few_lost("ingest.images", "images", broken, n_all, settings.max_lost_share)
         warehouse.replace_all(
             [
                 Write("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),
@@ -115,6 +122,7 @@ def images(
     details = {
         "rejected": rejected.n_rows,
         **reasons(lost),
+        "types corrected": n_corrected,
         "figures": dg.MetadataValue.md(preview(figures)),
     }
     return report(
@@ -150,9 +158,13 @@ def _taken(
         address = url
         if width or rendered:
             address = thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
-        wanted.append(WantedImage(url, row["mime_type"], address))
+        wanted.append(WantedImage(url, address, row["file_sha1"]))
     for image, taken in intake.take(wanted, shard.images()):
-        yield {**row_of[image.url], "fetched_from": image.address or shard.address}, taken
+        row = row_of[image.url]
+        # The row has the type of the original, not that of a rendition of it.
+        if image.address == image.url and isinstance(taken, ImageFacts):
+            row["stated_mime_type"] = wrong_type(row["mime_type"], taken.mime_type)
+        yield {**row, "fetched_from": image.fetched_from or shard.address}, taken
 
 
 def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:

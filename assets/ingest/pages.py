@@ -1,9 +1,10 @@
 """`ingest.pages`: the pages of a shard; `ingest.changes`: pages whose text changed.
 
-What belongs here: which pages are accepted, by language and by topic.
+What belongs here: which pages are accepted, by language, text and topic; the others are counted in
+`ingest.left_out`.
 """
 
-from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
@@ -12,20 +13,24 @@ from assets.common.automation import WHEN_SHARD_READY
 from assets.common.partitions import wit_shards
 from assets.common.previews import preview
 from assets.common.tables import FRESH_EVERY_WEEK, report, table_asset
+from assets.ingest.left_out import LeftOut
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
+from resources.corpus.settings import CorpusSettings
 from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
 from resources.warehouse import Parquet, Warehouse, Write, arrow_schema
 
 PAGES_AT_ONCE = 10_000
+WITHOUT_TEXT = "None of its rows has a text of the page or of a section."
+NO_TOPIC = "It matches none of the corpus's topics."
 
 
 @table_asset(
     "ingest.pages",
-    side_tables=["ingest.changes"],
+    side_tables=["ingest.changes", "ingest.left_out"],
     deps=[wit_rows],
     partitions_def=wit_shards,
     automation_condition=WHEN_SHARD_READY,
@@ -38,27 +43,29 @@ def pages(
 ) -> dg.MaterializeResult:
     """Pages of a shard in the corpus's languages, with text, categories and topics.
 
-    Pages without text are left out, and so are pages without a topic if the corpus has topics.
+    Pages without text are left out, and so are pages without a topic if the corpus has topics: they
+    and the rows in other languages are in `ingest.left_out`.
     """
     shards = list(context.partition_keys)
     settings, enricher = corpus.settings, Enricher(corpus)
-    left_out: Counter[str] = Counter()
+    languages = {"shards": shards, "languages": settings.languages}
+    others = warehouse.read("ingest/other_languages_of_shards", languages).to_pylist()
     with staging_folder("ingest.pages", *shards) as folder:
-        found = warehouse.export(
-            "ingest/pages_of_shards",
-            {"shards": shards, "languages": settings.languages},
-            folder / "found.parquet",
-        )
-        with RowsFile(folder / "pages.parquet", arrow_schema("ingest.pages")) as file:
+        found = warehouse.export("ingest/pages_of_shards", languages, folder / "found.parquet")
+        left_out = LeftOut(folder / "left_out.parquet", "pages")
+        file = RowsFile(folder / "pages.parquet", arrow_schema("ingest.pages"))
+        with file, left_out:
+            for other in others:
+                left_out.add(other, f"language {other['language']}", *_other(other, settings))
             for portion in portions(found, PAGES_AT_ONCE):
                 for page in enricher.enrich_pages(portion):
                     page["topics"] = topics_of(
                         settings.topics, [page["title"], *page["said"]], page["categories"]
                     )
                     if not page["page_text"]:
-                        left_out["without text"] += 1
+                        left_out.add(page, page["page_url"], "without_text", WITHOUT_TEXT)
                     elif settings.topics and not page["topics"]:
-                        left_out["of no topic"] += 1
+                        left_out.add(page, page["page_url"], "no_topic", NO_TOPIC)
                     else:
                         page["page_id"] = content_id("page", page["page_url"])
                         file.add(page)
@@ -72,6 +79,7 @@ def pages(
         warehouse.replace_all(
             [
                 Write("ingest.pages", Parquet([file.path]), {"wit_shard": shards}),
+                left_out.write(shards),
                 Write(
                     "ingest.changes",
                     Parquet([changes]),
@@ -80,7 +88,17 @@ def pages(
             ]
         )
         shown = first_rows(file.path)
-    details: dict[str, Any] = {**left_out, "changed pages": n_changed}
+    details: dict[str, Any] = {**left_out.details(context, file.n_rows), "changed pages": n_changed}
     if n_changed:
         details["changes"] = dg.MetadataValue.md(preview(changed))
     return report(shown, details, n_rows=file.n_rows)
+
+
+def _other(rows: Mapping[str, Any], settings: CorpusSettings) -> tuple[str, str]:
+    """Reason and sentence of the rows in a language that is not taken."""
+    are = "page is" if rows["n_pages"] == 1 else "pages are"
+    taken = ", ".join(settings.languages)
+    return (
+        "language",
+        f"{rows['n_pages']} {are} in {rows['language']}, and the languages in corpus.yaml are {taken}.",
+    )

@@ -19,8 +19,10 @@ from assets.common.tables import (
     table_asset,
     table_spec,
 )
+from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.corpus.shard import Shard
+from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.rows_file import staging_folder
 from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
@@ -68,19 +70,37 @@ def wit_rows(
     """Typed rows of a shard. Rejected lines are in `ingest.rejected` with line number and reason."""
     rejected: Counter[str] = Counter()
     n_rows, unchanged = 0, []
+    failed: dict[str, str] = {}
     for name in context.partition_keys:
-        shard = corpus.shard(name)
-        fingerprint = shard.fetch(context.log.info)
-        known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
-        if known and known[0]["fingerprint"] == fingerprint and not settings.read_unchanged:
-            unchanged.append(name)
-            read = known[0] | {"reasons": map_of(known[0]["reasons"])}
-        else:
-            read = _read(warehouse, shard, fingerprint, settings.max_rejected_share)
+        try:
+            shard = corpus.shard(name)
+            fingerprint = shard.fetch(context.log.info)
+            known = warehouse.read("ingest/shard", {"shard": name}).to_pylist()
+            if known and known[0]["fingerprint"] == fingerprint and not settings.read_unchanged:
+                unchanged.append(name)
+                read = known[0] | {"reasons": map_of(known[0]["reasons"])}
+            else:
+                read = _read(warehouse, shard, fingerprint, settings.max_rejected_share)
+        except (UserError, dg.Failure) as error:
+            if len(context.partition_keys) == 1:
+                raise
+            # The others of a run for several shards are read all the same.
+            failed[name] = (
+                (error.description or "") if isinstance(error, dg.Failure) else str(error)
+            )
+            context.log.warning(f"shard {name} is not read: {failed[name]}")
+            continue
         n_rows += read["n_rows"]
         rejected.update(read["reasons"])
         if len(context.partition_keys) > 1:
             context.log.info(f"shard {name}: {read['n_rows']:,} rows")
+    if failed:
+        each = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in failed.items())
+        raise dg.Failure(
+            f"{len(failed)} of {len(context.partition_keys)} shards were not read, the others were: "
+            f"{each}.",
+            allow_retries=False,
+        )
     details = {
         "rejected": rejected.total(),
         **reasons(rejected),
@@ -110,7 +130,8 @@ def _read(
             "reasons": staged.reasons,
         }
         n_lines = staged.n_rows + sum(staged.reasons.values())
-        require_few_lost(shard.name, "lines", staged.reasons, n_lines, max_rejected_share)
+        lost = {why: n for why, n in staged.reasons.items() if why != NO_IMAGES}
+        require_few_lost(shard.name, "lines", lost, n_lines, max_rejected_share)
         of_shard = {"wit_shard": shard.name}
         warehouse.replace_all(
             [

@@ -83,11 +83,6 @@ def _none(checked: Checked) -> Sequence[str]:
     return ()
 
 
-def checker(llm: Gateway) -> str:
-    """The model that checks."""
-    return llm.profile.writer
-
-
 def by_model(
     context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[Checked], seed: int
 ) -> Findings:
@@ -152,7 +147,6 @@ def _ask(
     made = ask_and_read(
         *(context, llm, STAGE, prompt(step.prompt), asks, read),
         lambda checked: step.schema(len(checked.pairs)),
-        model=checker(llm),
     )
     found.usage.add(made.usage)
     calls: dict[str, Row] = {}

@@ -39,11 +39,13 @@ from assets.release.in_force import (
     version_of_releases,
     write_in_force,
 )
+from assets.release.overlap import counted, require_no_overlap, shared_in_force
 from assets.review import approved
 from assets.rewrite import contexts, seed_rewrites
 from methods.markdown import code, table
 from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
+from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, Write
@@ -58,6 +60,10 @@ NAMES = frozenset(
 )
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
+NOTHING_APPROVED = (
+    "Nothing is approved, so nothing is frozen and the releases in force stay as they are: decide on "
+    "items in review, or let review.approved require less."
+)
 """Tables that hold every release there ever was."""
 
 WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
@@ -87,6 +93,7 @@ def releases(
     context: dg.AssetExecutionContext,
     settings: ReleaseSettings,
     warehouse: dg.ResourceParam[Warehouse],
+    corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
@@ -96,9 +103,11 @@ def releases(
     one more. Pairs that the checks drop are left out of the instruction set, and counted.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
-    their page and attribution. A release comes into force unless another one of its name is pinned.
+    their page and attribution. A release comes into force unless another one of its name is pinned, or
+    a benchmark and an instruction set would share something: then nothing is frozen.
     """
-    frozen = _freeze(context, settings, warehouse, ledger)
+    bits = corpus.settings.images.near_duplicate_bits
+    frozen = _freeze(context, settings, warehouse, ledger, image_store, bits)
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
     details |= frozen.counts
     lines = table(
@@ -125,8 +134,14 @@ def _freeze(
     settings: ReleaseSettings,
     warehouse: Warehouse,
     ledger: Ledger,
+    image_store: ImageStore,
+    bits: int,
 ) -> Frozen:
-    """Write every release. Raises dg.Failure, and changes nothing, if nothing is approved."""
+    """Write every release.
+
+    Raises dg.Failure or ReleaseError, and changes nothing, if nothing is approved, or if a benchmark
+    and an instruction set would share something; near-duplicates differ in at most `bits` bits.
+    """
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
     reviewed = _reviewed(warehouse)
@@ -141,11 +156,7 @@ def _freeze(
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     if not built:
-        raise dg.Failure(
-            "Nothing is approved, so nothing is frozen and the releases in force stay as they are: "
-            "decide on items in review, or let review.approved require less.",
-            allow_retries=False,
-        )
+        raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
     before = in_force(warehouse)
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
@@ -166,6 +177,12 @@ def _freeze(
     rows["releases"] = first_cards(warehouse, rows["releases"])
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
     current = {**made, **settings.pinned}
+    kinds = {row["release_id"]: row["kind"] for row in warehouse.read("release/all").to_pylist()}
+    kinds |= {row["release_id"]: row["kind"] for row in rows["releases"]}
+    frozen_now = {each.release.release_id: each.release.rows for each in built}
+    to_be = {release_id: kinds[release_id] for release_id in {**before, **current}.values()}
+    shared = shared_in_force(warehouse, image_store, bits, to_be, frozen_now)
+    require_no_overlap(shared)
     where = {"release_id": list(made.values())}
     warehouse.replace_all(
         [
@@ -177,6 +194,10 @@ def _freeze(
     for why in kept.values():
         context.log.warning(why)
     counts = {name: n for line in lines for name, n in line.counts.items()}
+    counts |= {
+        f"shared by benchmarks and instruction sets, {name}": n
+        for name, n in counted(shared).items()
+    }
     return Frozen(tables, {**before, **current}, kept, counts)
 
 
@@ -200,6 +221,12 @@ def _why_kept(
 
 
 def _reviewed(warehouse: Warehouse) -> ReviewPolicy:
-    """The policy of the last run of review/approved, which made every row of it."""
-    (row,) = warehouse.read("release/review_policy").to_pylist()
+    """The policy of the last run of review/approved, which made every row of it.
+
+    Raises dg.Failure if nothing is approved.
+    """
+    policies = warehouse.read("release/review_policy").to_pylist()
+    if not policies:
+        raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
+    (row,) = policies
     return ReviewPolicy(row["policy"], row["policy_share"])

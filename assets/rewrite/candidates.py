@@ -11,6 +11,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.cluster.duplicates import duplicates
+from assets.cluster.sides import left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
 from assets.common.generation import failure
 from assets.common.losses import reasons
@@ -74,7 +75,7 @@ class CandidatesSettings(Settings):
     settings=CandidatesSettings,
     side_tables=[LOSSES, VECTORS],
     kinds={"image"},
-    deps=[entries, duplicates],
+    deps=[entries, duplicates, sides],
     automation_condition=WHEN_READY,
 )
 def candidates(
@@ -87,7 +88,10 @@ def candidates(
     and in the pictures where an encoder is set; without duplicates, near-duplicates, excluded ones."""
     rows = warehouse.read("rewrite/pictured").to_pylist()
     if not rows:
-        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
+        raise dg.Failure(
+            "There are no entries on the benchmarks' side: run the jobs ingest and cluster first.",
+            allow_retries=False,
+        )
     pictured = [
         Pictured(
             row["entry_id"], row["image_id"], (row["caption"], row["title"], *row["categories"])
@@ -124,6 +128,7 @@ def candidates(
     without = [task for task in keywords if not of_task[task]]
     details = {
         "entries": len(pictured),
+        **left_out_of_benchmarks(warehouse),
         "pictures to exclude": len(known),
         **looked.details,
         **reasons(Counter(each.reason for each in found.removed)),

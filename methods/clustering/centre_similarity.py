@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from methods.clustering.incremental import Clustering, Communities
 from methods.clustering.neighbours import Vectors
 from methods.clustering.similarity import Rows, nearest_centre, paired_cosines
-from methods.clustering.two_passes import Entries, Labels, largest_first, rows_by_label
+from methods.clustering.two_passes import Entries, Labels, rows_by_label
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def similarity_to_groups(entries: Entries, clustering: Clustering) -> CentreSimi
     other = _to_own_centre(entries.captions, groups.captions, groups)
     search = _NearestCentres(entries.categories, groups.categories)
     unassigned = np.flatnonzero(groups.membership.community < 0)
-    search.run(unassigned, largest_first(groups.ids, groups.sizes))
+    search.run(unassigned, np.arange(len(groups.ids)))
     return CentreSimilarity(cosine, other, search.number, search.cosine)
 
 
@@ -48,7 +48,7 @@ def similarity_to_clusters(entries: Entries, clustering: Clustering) -> CentreSi
     other = _to_own_centre(entries.categories, clusters.categories, clusters)
     search = _NearestCentres(entries.captions, clusters.captions)
     unassigned = np.flatnonzero(clusters.membership.community < 0)
-    clusters_of = rows_by_label(largest_first(clusters.ids, clusters.sizes), clusters.parents)
+    clusters_of = rows_by_label(np.arange(len(clusters.ids)), clusters.parents)
     for group, rows in rows_by_label(unassigned, groups.membership.community).items():
         if group in clusters_of:
             search.run(rows, clusters_of[group])

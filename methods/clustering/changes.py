@@ -33,11 +33,6 @@ class CommunityChanges:
         prior[self.new[kept]] = self.old[kept]
         return prior
 
-    def without_kept(self) -> "CommunityChanges":
-        """The rows of all changes but `kept`."""
-        rows = self.change != KEPT
-        return CommunityChanges(*(each[rows] for each in vars(self).values()))
-
 
 def compare_communities(
     old_labels: Labels,
@@ -76,12 +71,21 @@ def compare_communities(
     related = change >= 0
     added = np.setdiff1d(np.arange(n_new), new[related])
     gone = np.setdiff1d(np.arange(n_old), old[related])
+    alone = new_and_gone(added, gone)
+    return CommunityChanges(
+        np.concatenate([old[related], alone.old]),
+        np.concatenate([new[related], alone.new]),
+        np.concatenate([change[related].astype(np.int8), alone.change]),
+        np.concatenate([common[related], alone.n_common]),
+    )
+
+
+def new_and_gone(added: Labels, gone: Labels) -> CommunityChanges:
+    """Rows of the communities `added`, then of those that are `gone`."""
     none = np.full(len(added) + len(gone), -1)
     return CommunityChanges(
-        np.concatenate([old[related], none[: len(added)], gone]),
-        np.concatenate([new[related], added, none[len(added) :]]),
-        np.concatenate(
-            [change[related], np.full(len(added), NEW), np.full(len(gone), GONE)]
-        ).astype(np.int8),
-        np.concatenate([common[related], np.zeros(len(none), dtype=np.intp)]),
+        np.concatenate([none[: len(added)], gone]),
+        np.concatenate([added, none[len(added) :]]),
+        np.repeat(np.array([NEW, GONE], dtype=np.int8), [len(added), len(gone)]),
+        np.zeros(len(none), dtype=np.intp),
     )

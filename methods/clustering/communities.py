@@ -1,7 +1,8 @@
 """Threshold communities (MMDU 2.2, 3.1: tau = 0.75).
 
 A community is a centre and the vectors within tau of it; communities are chosen largest first and do
-not overlap (the semantics of sentence-transformers' `community_detection`). What belongs here: choosing
+not overlap (the communities of sentence-transformers' `community_detection`, here in the order of
+choice). What belongs here: choosing
 communities in a neighbour graph. What does not: finding neighbours (`neighbours.py`), embedding texts
 (`resources/embedder.py`), sampling image sets (`methods/image_sets/`).
 """
@@ -33,12 +34,12 @@ class Community:
 def threshold_communities(
     vectors: Vectors, tau: float, min_size: int = 2, on_progress: OnProgress | None = None
 ) -> list[Community]:
-    """Disjoint communities of at least `min_size` at cosine >= `tau`, largest first.
+    """Disjoint communities of at least `min_size` at cosine >= `tau`, in the order of choice.
 
     Every vector with all its neighbours is a candidate. Candidates are visited by falling size, ties
     by the smaller index of the centre. A candidate is skipped if its centre is already in a
-    community; members already in one are removed, and at least `min_size` must remain. Exact,
-    deterministic. Cost: see `find_neighbours`. Raises ThresholdError.
+    community; members already in one are removed, and at least `min_size` must remain. So a vector is in
+    the first community whose centre is within tau of it. Exact, deterministic. Cost: see `find_neighbours`. Raises ThresholdError.
     """
     if not len(vectors):
         return []
@@ -104,8 +105,7 @@ def _in_order(
     ends = np.cumsum(np.bincount(community, minlength=len(rows)))[:-1]
     members = np.split(index[order], ends)
     similarities = np.split(similarity[order], ends)
-    communities = [
+    return [
         Community(int(each[0]), tuple(each.tolist()), tuple(near.tolist()))
         for each, near in zip(members, similarities, strict=True)
     ]
-    return sorted(communities, key=lambda each: -len(each.members))

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from methods.clustering.changes import CommunityChanges, compare_communities
+from methods.clustering.changes import CommunityChanges, compare_communities, new_and_gone
 from methods.clustering.neighbours import Vectors
 from methods.clustering.similarity import Rows
 from methods.clustering.two_passes import (
@@ -114,7 +114,7 @@ def _extended(
     number = np.full(n_old + n_new + 1, -1)
     number[alive] = np.arange(len(alive))
     step = step._replace(now=Membership(number[step.now.community], step.now.how))
-    changes = _changes(prior, step, len(alive)).without_kept()
+    changes = new_and_gone(np.flatnonzero(alive >= n_old), np.setdiff1d(np.arange(n_old), alive))
     return _communities(entries, step, continues[alive], centres[alive], changes, groups)
 
 

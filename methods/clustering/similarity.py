@@ -49,6 +49,21 @@ def nearest_centre(
     return index, paired_cosines(vectors, rows, centres, index)
 
 
+def first_centre(vectors: Vectors, rows: Rows, centres: Vectors, tau: float) -> Rows:
+    """For each of `vectors[rows]` the index of the first centre at cosine >= `tau`; -1 if there is none.
+
+    `centres` has shape (m, d), m > 0.
+    """
+    index = np.empty(len(rows), dtype=np.intp)
+    height = max(1, MAX_PRODUCTS // len(centres))
+    every = np.arange(len(centres))
+    for start in range(0, len(rows), height):
+        part = slice(start, start + height)
+        near = _within(vectors, rows[part], centres, every, tau)
+        index[part] = np.where(near.any(axis=1), near.argmax(axis=1), -1)
+    return index
+
+
 def have_neighbours(
     vectors: Vectors, rows: Rows, others: Rows, tau: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -58,17 +73,20 @@ def have_neighbours(
     """
     if len(rows) * (len(rows) + len(others)) > MAX_PRODUCTS:
         return _have_neighbours_by_blocks(vectors, rows, others, tau)
-    in_rows, in_others = _within(vectors, rows, rows, tau), _within(vectors, rows, others, tau)
+    in_rows = _within(vectors, rows, vectors, rows, tau)
+    in_others = _within(vectors, rows, vectors, others, tau)
     np.fill_diagonal(in_rows, False)
     return np.any(in_rows, axis=1), np.any(in_others, axis=1)
 
 
-def _within(vectors: Vectors, rows: Rows, columns: Rows, tau: float) -> NDArray[np.bool_]:
-    """Which pairs are within tau, shape (rows, columns)."""
-    products = vectors[rows] @ vectors[columns].T
+def _within(
+    left: Vectors, rows: Rows, right: Vectors, columns: Rows, tau: float
+) -> NDArray[np.bool_]:
+    """Which pairs of `left[rows]` and `right[columns]` are within tau, shape (rows, columns)."""
+    products = left[rows] @ right[columns].T
     near = products >= tau
     one, other = np.nonzero(np.abs(products - tau) < FLOAT64_MARGIN)
-    near[one, other] = paired_cosines(vectors, rows[one], vectors, columns[other]) >= tau
+    near[one, other] = paired_cosines(left, rows[one], right, columns[other]) >= tau
     return near
 
 

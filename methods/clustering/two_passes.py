@@ -1,8 +1,10 @@
 """MMDU's two passes (2.2, 3.1, B.1, Figure 7): groups by category, then clusters by caption in a group.
 
-Both passes follow one procedure: a new entry joins the nearest centre within tau, and the entries that
-remain are searched for new communities. Without a prior clustering, that is plain clustering. What
-belongs here: the membership of each entry and its reason. What does not: detecting communities
+Both passes follow one procedure: a new entry joins the first community whose centre is within tau, in the
+order in which communities were found, and the entries that remain are searched for new communities.
+Without a prior clustering, that is plain clustering, which chooses communities largest first: so an entry
+has the same place whether it is there from the start or comes later. What belongs here: the membership of
+each entry and its reason. What does not: detecting communities
 (`communities.py`, `density.py`), community ids (`incremental.py`).
 """
 
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from methods.clustering.communities import Community
 from methods.clustering.neighbours import Vectors
-from methods.clustering.similarity import Rows, have_neighbours, nearest_centre
+from methods.clustering.similarity import Rows, first_centre, have_neighbours, paired_cosines
 
 CommunityDetector = Callable[[Vectors], list[Community]]
 """Finds disjoint communities of two or more vectors."""
@@ -28,7 +30,7 @@ SEED, ASSIGNED, NO_NEIGHBOUR, ABSORBED, NOISE = range(len(HOW))
 """Why an entry is in its community or in none, as of the last run that examined it.
 
 - seed: it was a member when its community was created;
-- assigned: it was added later and joined the nearest centre within tau;
+- assigned: it was added later and joined the first community with a centre within tau;
 - no neighbour: it is in none, and no other entry (of its group) is within tau of it;
 - absorbed: it is in none, and all entries within tau of it are in communities;
 - noise: it is in none, and others within tau of it are in none either: they are too few or too sparse.
@@ -66,7 +68,10 @@ class Membership:
 
 @dataclass(frozen=True)
 class PriorCommunities:
-    """m communities of one pass: ids, sizes, groups (of clusters) and centres in both spaces."""
+    """m communities of one pass in the order in which they were found.
+
+    Ids, sizes, groups (of clusters) and centres in both spaces.
+    """
 
     ids: Sequence[str]
     sizes: Labels
@@ -83,19 +88,27 @@ class PriorCommunities:
 
 @dataclass(frozen=True)
 class PriorClustering:
-    """The clustering before this run: which entries it knew, their membership, its communities."""
+    """The clustering before this run: which entries it knew, their membership, its communities.
+
+    An entry that it did not know may be the new version of one that it knew (the same page and image)
+    and is gone: it has the former version's membership, and `category_changed` and `caption_changed` say
+    which of its texts are others.
+    """
 
     known: NDArray[np.bool_]
     groups: PriorCommunities
     clusters: PriorCommunities
     group: Membership
     cluster: Membership
+    category_changed: NDArray[np.bool_]
+    caption_changed: NDArray[np.bool_]
 
     @classmethod
     def empty(cls, entries: Entries) -> "PriorClustering":
         """No prior clustering: all entries are new."""
         n, none = len(entries.ids), PriorCommunities.empty(entries.categories.shape[-1])
-        return cls(np.zeros(n, dtype=bool), none, none, Membership.empty(n), Membership.empty(n))
+        no = np.zeros(n, dtype=bool)
+        return cls(no, none, none, Membership.empty(n), Membership.empty(n), no, no)
 
 
 @dataclass(frozen=True)
@@ -116,31 +129,62 @@ def run_passes(
 ) -> TwoPassResult:
     """Both passes over the entries without a community in `prior`; members of one stay in it.
 
-    An entry that `prior` does not know joins the nearest centre at cosine >= `tau`: of groups by
-    category, then of its group's clusters by caption; ties go to the larger community, then to the
-    smaller id. The entries that remain, earlier ones included, are searched for new communities;
-    without a new entry among them the search is skipped. The result does not depend on the order of
-    the entries.
+    The new version of an entry stays while it is within `tau` of the centre; if it has to leave its
+    group, it leaves its cluster, too. An entry that `prior` does not know joins the first community whose
+    centre is at cosine >= `tau`: of groups by category, then of its group's clusters by caption. The
+    entries that remain, earlier ones included, are searched for new communities; without a new entry
+    among them the search is skipped. The result does not depend on the order of the entries.
     """
     new = ~prior.known
     in_order = np.argsort(np.asarray(entries.ids, dtype=str), kind="stable")
-    groups = _Pass(entries.categories, detectors.groups, tau, prior.group, len(prior.groups.ids))
-    order = largest_first(prior.groups.ids, prior.groups.sizes)
-    groups.run(in_order, new, order, prior.groups.categories[order])
+    group, cluster = _still_within(entries, prior, tau)
+    groups = _Pass(entries.categories, detectors.groups, tau, group, len(prior.groups.ids))
+    groups.run(in_order, new, np.arange(len(prior.groups.ids)), prior.groups.categories)
 
-    clusters = _Pass(
-        entries.captions, detectors.clusters, tau, prior.cluster, len(prior.clusters.ids)
-    )
+    clusters = _Pass(entries.captions, detectors.clusters, tau, cluster, len(prior.clusters.ids))
     arrived = new | (prior.group.community != groups.community)
     affected = arrived & (groups.community >= 0) & (clusters.community < 0)
-    order = largest_first(prior.clusters.ids, prior.clusters.sizes)
+    order = np.arange(len(prior.clusters.ids))
     members = rows_by_label(in_order, groups.community)
     clusters_of = rows_by_label(order, prior.clusters.parents)
-    for group in np.unique(groups.community[affected]):
-        inside = clusters_of.get(group, order[:0])
-        clusters.run(members[group], arrived, inside, prior.clusters.captions[inside])
+    for number in np.unique(groups.community[affected]):
+        inside = clusters_of.get(number, order[:0])
+        clusters.run(members[number], arrived, inside, prior.clusters.captions[inside])
     return TwoPassResult(
         groups.membership(), clusters.membership(), groups.new_centres(), clusters.new_centres()
+    )
+
+
+def _still_within(
+    entries: Entries, prior: PriorClustering, tau: float
+) -> tuple[Membership, Membership]:
+    """Memberships in groups and clusters, without those that a changed text has ended."""
+    of_group, of_cluster = prior.group.community, prior.cluster.community
+    left = _is_beyond(
+        prior.category_changed, entries.categories, of_group, prior.groups.categories, tau
+    )
+    moved = left | _is_beyond(
+        prior.caption_changed, entries.captions, of_cluster, prior.clusters.captions, tau
+    )
+    # Why a former version was in none says nothing of other texts.
+    unplaced = prior.category_changed & (of_group < 0)
+    apart = (prior.category_changed | prior.caption_changed) & (of_cluster < 0)
+    return _without(prior.group, left | unplaced), _without(prior.cluster, moved | apart)
+
+
+def _is_beyond(
+    changed: NDArray[np.bool_], vectors: Vectors, community: Labels, centres: Vectors, tau: float
+) -> NDArray[np.bool_]:
+    """Which of the changed vectors are in a community and not within tau of its centre."""
+    beyond = changed & (community >= 0)
+    rows = np.flatnonzero(beyond)
+    beyond[rows] = paired_cosines(vectors, rows, centres, community[rows]) < tau
+    return beyond
+
+
+def _without(membership: Membership, rows: NDArray[np.bool_]) -> Membership:
+    return Membership(
+        np.where(rows, -1, membership.community), np.where(rows, np.int8(-1), membership.how)
     )
 
 
@@ -169,7 +213,7 @@ class _Pass:
     ) -> None:
         """Assign the entries of `scope` to `centres`, and search the rest for new communities.
 
-        `numbers` are the communities of the `centres`, in order of preference for ties.
+        `numbers` are the communities of the `centres`, in the order in which they were found.
         """
         has_community = self.community[scope] >= 0
         free, members = scope[~has_community], scope[has_community]
@@ -177,8 +221,8 @@ class _Pass:
         if not len(arrived):
             return
         if len(numbers):
-            index, cosine = nearest_centre(self.vectors, arrived, centres)
-            near = cosine >= self.tau
+            index = first_centre(self.vectors, arrived, centres, self.tau)
+            near = index >= 0
             self.community[arrived[near]] = numbers[index[near]]
             self.how[arrived[near]] = ASSIGNED
         left = free[self.community[free] < 0]
@@ -203,11 +247,6 @@ class _Pass:
 
     def new_centres(self) -> Rows:
         return np.array(self.centres, dtype=np.intp)
-
-
-def largest_first(ids: Sequence[str], sizes: Labels) -> Labels:
-    """Numbers of communities by falling size, ties by the smaller id."""
-    return np.lexsort((np.asarray(ids, dtype=str), -sizes))
 
 
 def rows_by_label(rows: Rows, labels: Labels) -> dict[int, Rows]:

@@ -4,14 +4,16 @@
     obedience        the answer with an instruction to its judge after it
     position         the answer beside itself with a closing sentence, in both orders: the first place's
                      share of a win, less the half that equal answers deserve
+    verdicts         the same of the comparisons that scores rest on: both orders of a pair are asked,
+                     so that the first place deserves half of the wins, whoever is better
     self_preference  a judge's score of a model of its own family less the mean of other judges'
     leniency         the same of all other models, to hold self_preference against
 
 The first two are planted pairs: the same answer, judged without and with it. In the third a judge
 compares two answers: what it makes of the closing sentence cancels out over the orders; what is left is
-the place. The other two ask nothing. A judge that reads what an answer says has a shift of about 0 in
-the first three; one that is as strict as others has it in the last two, and where it is not,
-self_preference beyond leniency is its favour. The shift is in points, of position in wins, its interval
+the place. The others ask nothing. A judge that reads what an answer says has a shift of about 0 in
+the first four; one that is as strict as others has it in the last two, and where it is not,
+self_preference beyond leniency is its favour. The shift is in points, of places in wins, its interval
 the bootstrap's over clusters of items. Sources: Zheng et al. (2023), Judging LLM-as-a-Judge (3.3,
 position, verbosity and self-enhancement); Greshake et al. (2023), Not what you've signed up for
 (instructions in data).
@@ -35,13 +37,14 @@ from methods.evaluation.statistics.resampling import cluster_bootstrap
 Planted = Literal["length", "obedience"]
 """Probes that a judge is asked for."""
 PLANTED: tuple[Planted, ...] = get_args(Planted)
-POSITION = "position"
+POSITION, VERDICTS = "position", "verdicts"
 EQUAL = 0.5
 """What either of two equal answers has of a win before a judge without a preference for a place."""
 SELF_PREFERENCE, LENIENCY = "self_preference", "leniency"
 
 NOT_JUDGED = "No answer was judged with it planted."
 NO_PAIR_JUDGED = "No pair of equal answers was judged."
+NOT_IN_BOTH = "No comparison was judged in both orders."
 NOT_COMPARED = "No answer of such a model was judged by another judge of the profile, too."
 NO_FAMILY = "No model that it judged is of its family."
 

@@ -6,6 +6,7 @@ rule or refused with a reason, and what is refused is asked again.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from methods.prompts.json_replies import objects_in, without_thinking
@@ -86,6 +87,21 @@ def winner_of(value: float, order: str) -> Winner:
         return "tie"
     model = place_of_model(order)
     return model if value == WIN else "B" if model == "A" else "A"
+
+
+def order_of(part: str) -> str | None:
+    """The order that the part of a judgment is of, before which words may stand; None of any other."""
+    return next((order for order in ORDERS if part.endswith(order)), None)
+
+
+def won_by_first_place(shares: Mapping[str, float]) -> float | None:
+    """What the first place has of a win, of the model's share in each order; None if one is not judged.
+
+    Who is better cancels out: a judge without a preference for a place gives the first half.
+    """
+    if len(shares) < len(ORDERS):
+        return None
+    return (shares[MODEL_FIRST] + WIN - shares[MODEL_SECOND]) / len(ORDERS)
 
 
 def place_of_model(order: str) -> Literal["A", "B"]:

@@ -2,7 +2,7 @@
 
 `spec.py` has the sampling specification and the types, `sizes.py` apportions set sizes, `pool.py`
 chooses the entries of a set in one cluster, `sampling.py` samples all sets of a kind, `counts.py`
-explains missing sets.
+explains missing sets, `sides.py` divides the corpus between the kinds before anything is sampled.
 """
 
 from methods.image_sets.sampling import SampledSets, sample_sets

@@ -77,30 +77,21 @@ class CheckedImage:
     n_bytes: int
 
 
-def check(
-    data: bytes,
-    declared_mime: str | None,
-    max_bytes: int = MAX_BYTES,
-    max_pixels: int = MAX_PIXELS,
-) -> CheckedImage:
+def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS) -> CheckedImage:
     """Accept an image or raise ImageRejected.
 
-    `declared_mime` is WIT's mime_type, or None if nothing was declared. The reasons are, in the order
-    of the checks: empty, oversized_bytes, unsupported_format, not_an_image, mislabelled,
-    oversized_pixels, truncated. JPEG, PNG, WebP and GIF are accepted; of an animated image only the
-    first frame is checked.
+    The reasons are, in the order of the checks: empty, oversized_bytes, unsupported_format,
+    not_an_image, oversized_pixels, truncated. JPEG, PNG, WebP and GIF are accepted, whatever they were
+    said to be; of an animated image only the first frame is checked.
     """
-    header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
+    header, image = open_checked(data, max_bytes, max_pixels)
     with truncated_on_error(header.mime):
         image.load()
     return header
 
 
 def open_checked(
-    data: bytes,
-    declared_mime: str | None,
-    max_bytes: int = MAX_BYTES,
-    max_pixels: int = MAX_PIXELS,
+    data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
 ) -> tuple[CheckedImage, Image.Image]:
     """The checks that need no decoding of pixels; returns the header and the undecoded image.
 
@@ -112,10 +103,6 @@ def open_checked(
         detail = f"The image has {len(data)} bytes, more than the {max_bytes} allowed."
         raise ImageRejected("oversized_bytes", detail)
     mime = _mime_of(data)
-    declared = _canonical(declared_mime)
-    if declared and declared != mime:
-        detail = f"The row says {declared[:80]}, the bytes are {mime}."
-        raise ImageRejected("mislabelled", detail)
     header, image = _read_header(data, mime)
     if header.width * header.height > max_pixels:
         detail = f"The image is {header.width} by {header.height} pixels, more than {max_pixels}."
@@ -139,6 +126,15 @@ def truncated_on_error(mime: str) -> Iterator[None]:
     except Exception as error:  # Pillow's readers raise nearly any type on broken data
         detail = f"The {mime} cannot be decoded to its end ({error})."
         raise ImageRejected("truncated", detail) from None
+
+
+def wrong_type(stated: str | None, mime: str) -> str | None:
+    """The type that was stated of an image, if its bytes are of another one, `mime`; else None.
+
+    Other names of one type, letter case and parameters make no difference.
+    """
+    name = (stated or "").split(";")[0].strip().lower()
+    return stated if name and _OTHER_NAMES.get(name, name) != mime else None
 
 
 def read_header(data: bytes) -> CheckedImage:
@@ -190,11 +186,6 @@ def _unsupported_name(data: bytes) -> str | None:
     if data.startswith(b"BM") and data[6:10] == bytes(4):
         return "BMP"
     return "SVG" if _SVG.match(data[:4096]) else None
-
-
-def _canonical(declared: str | None) -> str | None:
-    name = (declared or "").split(";")[0].strip().lower()
-    return _OTHER_NAMES.get(name, name) or None
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:

@@ -18,16 +18,24 @@ _LISTED = re.compile(r"\\?([0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?:\s.*)?")
 
 @dataclass(frozen=True, slots=True)
 class ImageLimits:
-    """Limits for images; None is no limit, and a value equal to its limit passes."""
+    """Limits for images; None is no limit, and a value equal to its limit passes.
 
-    min_side: int | None = None
-    """Pixels of the shorter side."""
-    max_aspect: float | None = None
+    The defaults leave out what nobody can be asked about; what they leave out of real pictures is in
+    docs/guides/image-limits.md.
+    """
+
+    max_aspect: float | None = 5
     """Longer side over shorter side."""
-    min_blur: float | None = None
-    """Variance of the Laplacian, squared grey levels."""
-    min_entropy: float | None = None
+    min_side: int | None = 64
+    """Pixels of the shorter side."""
+    min_visible: float | None = 0.005
+    """Mean opacity, 0 to 1."""
+    min_contrast: int | None = 16
+    """Highest less lowest grey level, 0 to 255."""
+    min_entropy: float | None = 0.2
     """Bits, 0 to 8."""
+    min_blur: float | None = 2.5
+    """Variance of the Laplacian, squared grey levels."""
     min_brightness: float | None = None
     """Mean grey level, 0 to 255; so is max_brightness."""
     max_brightness: float | None = None
@@ -35,13 +43,19 @@ class ImageLimits:
     """Whether animated images are accepted."""
 
 
+UNWANTED = (
+    *("excluded", "too_long", "too_small", "transparent", "blank", "faint", "flat", "blurred"),
+    *("too_dark", "too_bright", "animated"),
+)
+"""Reasons to leave out an image that could be read."""
+
+
 def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) -> None:
     """Raise ImageRejected, with the first reason that applies, unless the image is wanted.
 
     `excluded` maps lower-case MD5 or SHA-256 digests to the name of their list: images of other
-    benchmarks and training sets (AlignMMBench removes by MD5). The reasons are, in this order:
-    excluded, too_small, too_long, blurred, flat, too_dark, too_bright, animated. Excluded is first, so
-    that the number of images on a list does not depend on the limits.
+    benchmarks and training sets (AlignMMBench removes by MD5). The reasons are those of UNWANTED, in
+    its order. Excluded is first, so that the number of images on a list does not depend on the limits.
     """
     for digest in (facts.image_id, facts.md5):
         if digest in excluded:
@@ -49,10 +63,14 @@ def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[st
             raise ImageRejected("excluded", detail)
     shorter, longer = sorted((facts.width, facts.height))
     aspect = longer / shorter
-    _at_least("too_small", "shorter side in pixels", shorter, limits.min_side)
     _at_most("too_long", "longer side over the shorter", aspect, limits.max_aspect)
-    _at_least("blurred", "variance of the Laplacian", facts.blur, limits.min_blur)
+    _at_least("too_small", "shorter side in pixels", shorter, limits.min_side)
+    _at_least("transparent", "mean opacity", facts.visible, limits.min_visible)
+    if facts.contrast == 0 and limits.min_contrast:
+        raise ImageRejected("blank", "Every pixel has the same grey level.")
+    _at_least("faint", "range of grey levels", facts.contrast, limits.min_contrast)
     _at_least("flat", "entropy in bits", facts.entropy, limits.min_entropy)
+    _at_least("blurred", "variance of the Laplacian", facts.blur, limits.min_blur)
     _at_least("too_dark", "mean grey level", facts.brightness, limits.min_brightness)
     _at_most("too_bright", "mean grey level", facts.brightness, limits.max_brightness)
     if facts.animated and not limits.animated:

@@ -1,4 +1,4 @@
-"""Measurements of an image, from one decoding: hashes, size, blur, entropy, brightness.
+"""Measurements of an image, from one decoding: hashes, size, blur, entropy, brightness, contrast.
 
 What belongs here: computing them from an image's bytes and pixels. What does not: checking that the
 bytes are an image (`image_check.py`, called first), limits (`image_filters.py`), orientation and pixel
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from methods.ingest.image_check import MAX_BYTES, MAX_PIXELS, open_checked, truncated_on_error
-from methods.ingest.picture import on_white, size_as_shown, upright_transpose
+from methods.ingest.picture import on_white, opacity, size_as_shown, upright_transpose
 
 WORKING_SIDE = 256
 """Longer side in pixels of the copy that is measured; a smaller image is measured in its own size."""
@@ -25,8 +25,8 @@ _HASH_SIDE = 32
 class ImageFacts:
     """Measurements of one image. Grey is ITU-R 601 luma, 0 (black) to 255, transparency on white.
 
-    Blur, entropy and brightness are measured on the working copy: the grey image reduced to a longer
-    side of WORKING_SIDE by area averaging, so that images of different sizes can be compared.
+    Blur, entropy, brightness and contrast are measured on the working copy: the grey image reduced to a
+    longer side of WORKING_SIDE by area averaging, so that images of different sizes can be compared.
     """
 
     image_id: str
@@ -52,34 +52,37 @@ class ImageFacts:
     """Shannon entropy of the grey levels, 0 (one level alone) to 8 bits (all equally often)."""
     brightness: float
     """Mean grey level, 0 to 255."""
+    contrast: int
+    """Highest less lowest grey level, 0 to 255."""
+    visible: float
+    """Mean opacity, 0 (every pixel is transparent) to 1."""
     phash: str
     """64-bit perceptual hash of the upright picture, 16 hex digits."""
 
 
 def measure_image(
-    data: bytes,
-    declared_mime: str | None,
-    max_bytes: int = MAX_BYTES,
-    max_pixels: int = MAX_PIXELS,
+    data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
 ) -> ImageFacts:
     """All measurements of an image. Raises ImageRejected with the reasons of `image_check.check`.
 
-    `declared_mime` is WIT's mime_type, or None if nothing was declared. Stricter than `check` in one
-    point: an image that decodes but cannot be converted (a broken palette) is truncated, too.
+    Stricter than `check` in one point: an image that decodes but cannot be converted (a broken palette)
+    is truncated, too.
     """
-    header, image = open_checked(data, declared_mime, max_bytes, max_pixels)
+    header, image = open_checked(data, max_bytes, max_pixels)
     mode = image.mode
     with truncated_on_error(header.mime):
         # A JPEG holds its luma by itself. Asked for that alone, the decoder still reads the file to
         # its end but spares the arithmetic of the colours, a third of its time.
         image.draft("L", None)
         grey = _averaged(on_white(image, "L"))
+        visible = opacity(image)
     turn = upright_transpose(image)
     if turn is not None:
         grey = grey.transpose(turn)
     working_copy = _working_copy(grey)
     width, height = size_as_shown(image)
     levels = np.asarray(working_copy.histogram())
+    present = np.flatnonzero(levels)
     return ImageFacts(
         image_id=hashlib.sha256(data).hexdigest(),
         md5=hashlib.md5(data, usedforsecurity=False).hexdigest(),
@@ -94,6 +97,8 @@ def measure_image(
         blur=laplacian_variance(np.asarray(working_copy)),
         entropy=_entropy(levels),
         brightness=float(levels @ np.arange(256) / levels.sum()),
+        contrast=int(present[-1] - present[0]),
+        visible=visible,
         phash=_perceptual_hash(grey),
     )
 

@@ -65,6 +65,14 @@ def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
     return image if image.mode == mode else image.convert(mode)
 
 
+def opacity(image: Image.Image) -> float:
+    """Mean opacity of a decoded image, 0 (every pixel is transparent) to 1."""
+    if not image.has_transparency_data:
+        return 1.0
+    levels = image.convert("RGBA").getchannel("A").histogram()
+    return sum(level * n for level, n in enumerate(levels)) / (255 * sum(levels))
+
+
 def upright_rgb(image: Image.Image) -> Image.Image:
     """The image as a viewer shows it: turned upright, on white, RGB of 8 bits."""
     # exif_transpose also removes the tag, so that the image is not turned twice.

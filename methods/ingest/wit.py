@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from methods.web_address import secrets_cut, without_secrets
+
 COLUMNS = (
     "language",
     "page_url",
@@ -41,10 +43,16 @@ MAX_LINE_BYTES = 1_000_000
 BLANK = " \t\n\r\v\f"
 """A field of only these characters is empty."""
 
+EDGES = BLANK + "\0\u00a0\u3000\ufeff"
+"""Characters that are no part of a title or a language at its beginning or end: blanks, NUL, wide and
+non-breaking spaces, the byte order mark."""
+
 EXCERPT_LENGTH = 200
 
 _REQUIRED = ("language", "page_url", "image_url", "page_title")
 _URLS = ("page_url", "image_url")
+TRIMMED = ("language", "page_title", "section_title", "hierarchical_section_title")
+"""Columns that lose EDGES at both ends."""
 _INTEGERS = ("original_height", "original_width")
 _BOOLEANS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently")
 _BOOLEAN_OF = {"true": True, "false": False}
@@ -59,7 +67,10 @@ _LANGUAGE_TAG = "English:"
 
 @dataclass(frozen=True, slots=True)
 class WitRow:
-    """One row of WIT. Empty and blank fields are None; `line_number` counts the header line as 1."""
+    """One row of WIT. Empty and blank fields are None, titles have no blanks around them.
+
+    `line_number` counts the header line as 1.
+    """
 
     line_number: int
     language: str
@@ -97,13 +108,12 @@ class Rejection:
 
 
 class RowError(Exception):
-    """Why a record is not a row; `inside_quotes` if it ends inside the quotes of its last field."""
+    """Why a record is not a row."""
 
-    def __init__(self, reason: str, detail: str, inside_quotes: bool = False) -> None:
+    def __init__(self, reason: str, detail: str) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
-        self.inside_quotes = inside_quotes
 
 
 def require_header(line: bytes) -> None:
@@ -156,6 +166,8 @@ def decode_line(record: bytes) -> str:
 def row_of_fields(number: int, fields: list[str]) -> WitRow:
     """The 17 raw fields of a record as a row. Raises RowError."""
     raw = dict(zip(COLUMNS, fields, strict=True))
+    for name in TRIMMED:
+        raw[name] = raw[name].strip(EDGES)
     values: dict[str, str | int | bool | None] = {
         name: text if text.strip(BLANK) else None for name, text in raw.items()
     }
@@ -165,6 +177,8 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
     for name in _URLS:
         if not _is_web_address(raw[name]):
             raise RowError("bad_url", f"The {name} is not an http or https address.")
+        # A row is kept and shown: what a person may not see is not read into it.
+        values[name] = without_secrets(raw[name])
     for name in _INTEGERS:
         if values[name] is not None:
             if not _INTEGER.fullmatch(raw[name]):
@@ -192,8 +206,9 @@ def _is_web_address(text: str) -> bool:
 
 
 def excerpt(line: bytes) -> str:
-    """The first 200 characters, with unprintable characters escaped."""
-    # A character has at most four bytes, so this contains the first 200 characters.
-    text = line[: 4 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")[:EXCERPT_LENGTH]
+    """The first 200 characters, unprintable ones escaped, and without secrets in addresses."""
+    # A character has at most four bytes; what is cut from addresses makes room for more of them.
+    text = line[: 8 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
+    text = secrets_cut(text)[:EXCERPT_LENGTH]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return shown[:EXCERPT_LENGTH]

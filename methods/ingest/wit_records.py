@@ -21,27 +21,29 @@ from methods.ingest.wit import (
 
 MAX_LINES = 100
 """A record of more lines is rejected: an unclosed quote would take in the rest of the shard."""
+OPEN_QUOTE = "quote_unbalanced"
+"""The reason of a line that ends inside quotes."""
 
 # One field and its end. Possessive, so that a line of a million quotes costs one pass.
-_FIELD = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^"\t]*+))(\t|\Z)')
-_OPEN_FIELD = re.compile(r'"(?:[^"]++|"")*+\Z')
+_FIELD = re.compile(r'(?:"((?:[^"]++|"")*+)"([^\t]*+)|((?!")[^\t]*+))(\t|\Z)')
 
 
 def parse_records(lines: Iterable[tuple[int, bytes]]) -> Iterator[WitRow | Rejection]:
     """Read numbered lines, each with or without its line end (LF or CR LF).
 
-    Quoting is that of Python's csv with QUOTE_MINIMAL. A line is a record, unless it ends inside
-    quotes: then the following lines, up to the one that closes the quotes, belong to the record if
-    together they are a row. If they are not, the quote is stray, and only its own line is rejected. So
-    every line is part of one row or is one rejection. Only lines with consecutive numbers are joined,
-    and no line that is a row by itself.
+    Quoting is that of Python's csv: quotes mean something at the beginning of a field alone, and what
+    follows the quotes that close a field belongs to its text. A line is a record, unless it ends
+    inside quotes: then the following lines, up to the one that closes the quotes, belong to the record
+    if together they are a row and each field ends with its quotes. If they are not, the quote is stray,
+    and only its own line is rejected. So every line is part of one row or is one rejection. Only lines
+    with consecutive numbers are joined, and no line that is a row by itself.
     """
     ahead = _Lookahead(lines)
     for number, line in ahead:
         try:
             yield row_of_fields(number, split_fields(line))
         except RowError as error:
-            row = _continued(number, line, ahead) if error.inside_quotes else None
+            row = _continued(number, line, ahead) if error.reason == OPEN_QUOTE else None
             shown = excerpt(_without_end(line))
             yield row or Rejection(number, error.reason, error.detail, shown)
 
@@ -86,7 +88,7 @@ def _continued(number: int, line: bytes, ahead: _Lookahead) -> WitRow | None:
             return None
         # Inside a field quotes come in pairs, so the first odd number of them ends it.
         if following[1].count(b'"') % 2:
-            row = _row_or_none(number, b"\n".join([*joined, following[1]]))
+            row = _row_or_none(number, b"\n".join([*joined, following[1]]), strict=True)
             if row:
                 ahead.skip(offset + 1)
             return row
@@ -94,9 +96,9 @@ def _continued(number: int, line: bytes, ahead: _Lookahead) -> WitRow | None:
     return None
 
 
-def _row_or_none(number: int, record: bytes) -> WitRow | None:
+def _row_or_none(number: int, record: bytes, strict: bool = False) -> WitRow | None:
     try:
-        return row_of_fields(number, split_fields(record))
+        return row_of_fields(number, split_fields(record, strict))
     except RowError:
         return None
 
@@ -105,19 +107,22 @@ def _without_end(line: bytes) -> bytes:
     return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def split_fields(record: bytes) -> list[str]:
-    """The 17 raw fields of a record, unquoted. Raises RowError."""
+def split_fields(record: bytes, strict: bool = False) -> list[str]:
+    """The 17 raw fields of a record, unquoted; `strict`: nothing may follow closing quotes.
+
+    Raises RowError.
+    """
     record = _without_end(record)
     if len(record) > MAX_LINE_BYTES:
         raise RowError("too_long", f"The line is longer than {MAX_LINE_BYTES} bytes.")
-    fields = _split(decode_line(record))
+    fields = _split(decode_line(record), strict)
     if len(fields) != len(COLUMNS):
         detail = f"The line has {len(fields)} columns, not {len(COLUMNS)}."
         raise RowError("wrong_column_count", detail)
     return fields
 
 
-def _split(text: str) -> list[str]:
+def _split(text: str, strict: bool) -> list[str]:
     """Split at tabs outside quotes; csv.reader would continue a stray quote in the next line."""
     if '"' not in text:
         return text.split("\t")
@@ -125,13 +130,12 @@ def _split(text: str) -> list[str]:
     position = 0
     while True:
         match = _FIELD.match(text, position)
-        if match is None:
+        if match is None or (strict and match[2]):
             name = COLUMNS[len(fields)] if len(fields) < len(COLUMNS) else "a further column"
-            detail = f"A double quote in {name} is not closed, or not doubled inside its quotes."
-            inside_quotes = _OPEN_FIELD.match(text, position) is not None
-            raise RowError("quote_unbalanced", detail, inside_quotes)
-        quoted, plain, end = match.groups()
-        fields.append(plain if quoted is None else quoted.replace('""', '"'))
+            detail = f"A double quote that begins {name} is not closed."
+            raise RowError(OPEN_QUOTE, detail)
+        quoted, behind, plain, end = match.groups()
+        fields.append(plain if quoted is None else quoted.replace('""', '"') + behind)
         if not end:
             return fields
         position = match.end()

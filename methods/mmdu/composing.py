@@ -18,12 +18,16 @@ _PLACES = re.compile(rf"\A(?:Image\d+: {re.escape(IMAGE_HERE)}(?:, )?)+\. ")
 
 @dataclass(frozen=True)
 class QA:
-    """One question with its answer; `position` is its image's position in the set, None for several."""
+    """One question with its answer; `position` is its image's position in the set, None for several.
+
+    A question on several is on the images 1 to `until` of the set, on all of them if that is None.
+    """
 
     question_id: str
     position: int | None
     question: str
     answer: str
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -67,22 +71,30 @@ class Dialogue:
 def compose(qas: Sequence[QA], n_images: int) -> Dialogue:
     """The dialogue of a set: the single-image questions in order of image, then the multi-image ones.
 
-    An image enters at the first turn that needs it: a single-image question adds its image, the first
-    multi-image question adds all images that have not entered yet. So every image enters, even if its
-    own questions were lost. Images are numbered in the order in which they enter (1-based).
+    An image enters at the first turn that needs it: a single-image question adds its image, a
+    multi-image question all of its images that have not entered yet. So every image enters, even if
+    its own questions were lost. Where multi-image questions are on ever more images of the set (MMDU,
+    Figure 10), those on fewer come first, and before them the single-image questions on what they add.
+    Images are numbered in the order in which they enter (1-based).
 
     A question is left out that refers, or whose answer does, to a missing image, or that contains
     `<ImageHere>`, which would add an image that does not exist. Raises ParseError if fewer than two
     images enter, and if no multi-image question is left: the dialogue is about images together.
     """
-    singles = [qa for qa in qas if qa.position is not None]
-    multis = [qa for qa in qas if qa.position is None]
+    ends = sorted({n_images, *(qa.until for qa in qas if qa.until is not None)})
+
+    def place(qa: QA) -> tuple[int, bool, int]:
+        end = qa.until or n_images
+        if qa.position is not None:
+            end = next(each for each in ends if each >= (qa.position or 0))
+        return end, qa.position is None, qa.position or 0
+
     number_of: dict[int, int] = {}
     turns: list[ComposedTurn] = []
     lost: list[tuple[str, ParseError]] = []
     n_multis = 0
-    for qa in sorted(singles, key=lambda qa: qa.position or 0) + multis:
-        entering = [qa.position] if qa.position else list(range(1, n_images + 1))
+    for qa in sorted(qas, key=place):
+        entering = [qa.position] if qa.position else list(range(1, (qa.until or n_images) + 1))
         new = [position for position in entering if position not in number_of]
         numbered = {position: number for number, position in enumerate(new, len(number_of) + 1)}
         try:

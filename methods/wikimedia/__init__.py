@@ -15,6 +15,7 @@ from methods.wikimedia.facts import (
     page_images,
     plain_text,
 )
+from methods.wikimedia.rendered_page import introduction, shown_images
 
 __all__ = [
     "THUMBNAIL_WIDTHS",
@@ -27,10 +28,12 @@ __all__ = [
     "file_facts",
     "file_title",
     "find_asked",
+    "introduction",
     "merge_answers",
     "page_facts",
     "page_images",
     "plain_text",
     "sent_form",
+    "shown_images",
     "thumbnail_url",
 ]

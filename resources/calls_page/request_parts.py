@@ -12,7 +12,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from resources.calls_page.texts import Cut, cut
-from resources.images.store import ImageNotStored, ImageStore
+from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 
 SIDE = 320
 """Pixels of a thumbnail; shown at half the size, so that it is sharp on fine screens."""
@@ -89,10 +89,10 @@ def _picture(image_id: str, images: ImageStore, shown: bool) -> Picture:
         return Picture(image_id, None, f"is not shown: the first {MOST_PICTURES} are")
     try:
         encoded = base64.b64encode(images.thumbnail(image_id, SIDE)).decode()
+    except (ImageDamaged, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return Picture(image_id, None, "cannot be read: its file is damaged")
     except ImageNotStored:
         return Picture(image_id, None, "is not in the image store any more")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return Picture(image_id, None, "cannot be read: its file is damaged")
     return Picture(image_id, f"data:image/jpeg;base64,{encoded}", None)
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from methods.ingest.image_filters import parse_exclusions
-from resources.corpus.download import without_password
+from methods.web_address import without_secrets
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
@@ -133,7 +133,8 @@ class Corpus:
             name, kind = _name_and_kind(address)
             self._add(shards, kind(name, address, self._home / DOWNLOADS))
         for name, pages in self.settings.wikipedia.shards.items():
-            self._add(shards, WikipediaShard(name, pages, lambda: self.wikipedia))
+            api = self.settings.wikipedia.api
+            self._add(shards, WikipediaShard(name, pages, lambda: self.wikipedia, api))
         return shards
 
     def _files(self) -> list[str]:
@@ -158,7 +159,7 @@ def _readable(address: str) -> str:
     """An address in `corpus.yaml`. Raises CorpusError if no shard can be read from it."""
     if not _ADDRESS.fullmatch(address) or not _suffix(address.rpartition("/")[2]):
         raise CorpusError(
-            f"The shard {without_password(address)} in corpus.yaml cannot be read: give an http or "
+            f"The shard {without_secrets(address)} in corpus.yaml cannot be read: give an http or "
             f"https address that ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
         )
     return address
@@ -170,7 +171,7 @@ def _suffix(file_name: str) -> str:
 
 
 def _name_and_kind(address: str) -> tuple[str, type[FileShard]]:
-    file_name = address.rpartition("/")[2]
+    file_name = without_secrets(address).rpartition("/")[2]
     suffix = _suffix(file_name)
     return file_name.removesuffix(suffix), KINDS[suffix]
 

@@ -9,7 +9,6 @@ Beside `name` are `name.json` with the validators of that version (ETag and date
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +19,7 @@ from filelock import FileLock
 
 from methods.errors import UserError
 from methods.ids import canonical_json
+from methods.web_address import without_secrets
 from resources.atomic_file import write_atomically
 from resources.retry_after import retry_after
 
@@ -74,11 +74,6 @@ def download(
     return target
 
 
-def without_password(url: str) -> str:
-    """The address without a user name and password, for files and messages."""
-    return re.sub("//[^/@]*@", "//", url)
-
-
 @dataclass(frozen=True)
 class _Content:
     """The validators of a file's version: enough to recognize it and to resume its download."""
@@ -129,7 +124,7 @@ class _Download:
         self, url: str, target: Path, client: httpx.Client, on_progress: OnProgress | None
     ) -> None:
         self._url = url
-        self._shown = without_password(url)
+        self._shown = without_secrets(url)
         self._target = target
         self._target_facts = target.with_name(f"{target.name}.json")
         self._part = target.with_name(f"{target.name}.part")

@@ -45,17 +45,22 @@ class Enricher:
         return list(rows)
 
     def enrich_images(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows with `licence`, `licence_url` and `artist`, None where they are unknown."""
+        """The rows with `licence`, `licence_url` and `artist`, None where they are unknown.
+
+        And with `file_sha1`, by which a file that was overwritten is told from the earlier one.
+        """
         default = self._settings.images.licence
         for row in rows:
             row["licence"] = default and default.name
             row["licence_url"] = default and default.url
             row["artist"] = default and default.artist
+            row["file_sha1"] = None
         for shard, language, some in self._asked(rows):
             wikipedia = self._corpus.wikipedia
             if shard not in self._kept:
                 self._kept[shard] = {file.url: file for file in wikipedia.kept_files(shard)}
-            known = self._kept[shard]
+            # Those of other shards are asked for again: they may have been overwritten since.
+            known = self._kept[shard] if shard in self._settings.wikipedia.shards else {}
             title_of = {
                 row["image_url"]: title
                 for row in some
@@ -69,6 +74,7 @@ class Enricher:
                     row["licence"] = file.licence
                     row["licence_url"] = file.licence_url
                     row["artist"] = file.artist
+                    row["file_sha1"] = file.sha1
         return list(rows)
 
     def _asked(self, rows: Iterable[Row]) -> Iterator[tuple[str, str, list[Row]]]:

@@ -55,6 +55,7 @@ class WikipediaSettings(_Part):
     contact: str | None = None
     """Mail address or web page of a person; Wikimedia's User-Agent policy requires it."""
     api: str = "https://{language}.wikipedia.org/w/api.php"
+    """Address of the wiki's api.php, at any path; {language} stands for each shard's language."""
     shards: dict[str, WikipediaPages] = {}
     enrich: bool = False
     """Whether pages of other shards get categories, extracts and licences from Wikipedia."""
@@ -86,7 +87,8 @@ class CorpusSettings(_Part):
 
     shards: list[str] = []
     """Addresses (http, https, hf) of shards that are not in the folder."""
-    languages: list[str] = ["en"]
+    languages: list[str] = []
+    """Codes of Wikipedia's languages, in lower case; none: every language is taken."""
     topics: dict[str, Topic] = {}
     """Task types and the words of pages that serve them; without topics every page is taken."""
     wikipedia: WikipediaSettings = WikipediaSettings()
@@ -98,6 +100,11 @@ class CorpusSettings(_Part):
         if isinstance(languages, list) and False in languages:
             raise ValueError("YAML reads no as false, so write 'no' in quotes")
         return languages
+
+    @field_validator("languages")
+    @classmethod
+    def _ignore_case(cls, languages: list[str]) -> list[str]:
+        return [language.strip().lower() for language in languages]
 
     @model_validator(mode="after")
     def _languages_are_taken(self) -> "CorpusSettings":

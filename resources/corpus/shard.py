@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from resources.corpus.download import DownloadError, download, without_password
+from methods.web_address import without_secrets
+from resources.corpus.download import DownloadError, download
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
 
-READER = 1
+READER = 2
 """Increased when the same content is read in another way, so that no shard is skipped as unchanged."""
 
 Log = Callable[[str], None]
@@ -56,10 +57,10 @@ class FileShard(ABC):
 
     def __init__(self, name: str, address: str, downloads: Path) -> None:
         self.name = name
-        self.address = without_password(address)
+        self.address = without_secrets(address)
         self._source = address
         self._remote = address.startswith(("http://", "https://"))
-        self.path = downloads / address.rpartition("/")[2] if self._remote else Path(address)
+        self.path = downloads / self.address.rpartition("/")[2] if self._remote else Path(address)
 
     def fetch(self, log: Log) -> str:
         """Download the current version if need be; the fingerprint is a hash of its bytes."""

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from isal import igzip, isal_zlib
 
-from methods.ingest.wit import MAX_LINE_BYTES, require_header
+from methods.ingest.wit import EDGES, MAX_LINE_BYTES, require_header
 from methods.ingest.wit_records import parse_records
 from resources.corpus.lines import SCHEMA, line_batches
 from resources.corpus.settings import CorpusError
@@ -35,8 +35,9 @@ LIMITS: dict[str, str | bool | int | float | list[str]] = {
 }
 # Errors of a damaged file. (isal's stubs declare its error as an instance.)
 UNREADABLE = cast("tuple[type[Exception], ...]", (OSError, EOFError, isal_zlib.IsalError))
-# Seventeen fields, each without a quote or in quotes with those inside it doubled and no tab.
-_FIELD = r'(?:[^"\t]*|"(?:[^"\t]|"")*")'
+# Seventeen fields, each without a quote at its beginning, or in quotes with those inside it doubled and
+# no tab.
+_FIELD = r'(?:(?:[^"\t][^\t]*)?|"(?:[^"\t]|"")*")'
 PLAIN_QUOTES = rf"{_FIELD}(?:\t{_FIELD}){{16}}\r?\n"
 
 
@@ -78,6 +79,7 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
                     "shard": shard,
                     "max_bytes": MAX_LINE_BYTES,
                     "plain_quotes": PLAIN_QUOTES,
+                    "edges": EDGES,
                 },
             )
             if failures:

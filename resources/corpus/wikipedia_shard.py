@@ -1,23 +1,30 @@
-"""Shards of chosen Wikipedia pages, fetched through MediaWiki's API.
+"""Shards of chosen pages of Wikipedia, or of another wiki, fetched through MediaWiki's API.
 
 What belongs here: making rows in WIT's columns of pages, the images on them and their files. What does
 not: requests and their cache (`resources/wikipedia/`).
 """
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from methods.ids import content_id
 from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
+from methods.web_address import without_secrets
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage
-from resources.corpus.settings import WikipediaPages
+from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.shard import READER, Log
 from resources.corpus.staging import Staged, StagedWriter
 from resources.wikipedia import Wikipedia
 
 ANY_WIDTH = 960
 """Files are requested with the URL of a thumbnail of this width, which is not used."""
+NO_IMAGES = "no_images"
+"""The reason of a page that shows no image: it is listed, and is no loss."""
+_SCRIPT = re.compile(r"(/w)?/api\.php")
 
 
 class WikipediaShard:
@@ -26,16 +33,17 @@ class WikipediaShard:
     carries_images = False
 
     def __init__(
-        self, name: str, pages: WikipediaPages, open_wikipedia: Callable[[], Wikipedia]
+        self, name: str, pages: WikipediaPages, open_wikipedia: Callable[[], Wikipedia], api: str
     ) -> None:
         self.name = name
-        self.address = f"{pages.language}.wikipedia.org"
+        wiki = urlsplit(without_secrets(api.replace("{language}", pages.language)))
+        self.address = wiki.netloc + _SCRIPT.sub("", wiki.path)
         self._pages = pages
         self._open = open_wikipedia
         self._read: list[WitRow | Rejection] = []
 
     def fetch(self, log: Log) -> str:
-        """Request what has changed; the fingerprint is a hash of all rows."""
+        """Request what has changed; the fingerprint is a hash of all rows and of the files' bytes."""
         wikipedia, language = self._open(), self._pages.language
         titles = self._titles(wikipedia)
 
@@ -53,7 +61,9 @@ class WikipediaShard:
         }
         files = wikipedia.files(self.name, language, list(file_titles), ANY_WIDTH, show)
         self._read = list(_records(pages, images, files))
-        return f"{READER}-{content_id(*map(repr, self._read))}"
+        self._require_rows()
+        digests = (file.sha1 for file in files.values() if isinstance(file, FileFacts))
+        return f"{READER}-{content_id(*map(repr, self._read), *digests)}"
 
     def stage(self, folder: Path) -> Staged:
         """A row for each image of each page; a page or file that is missing is a rejection."""
@@ -64,6 +74,18 @@ class WikipediaShard:
     def images(self) -> Iterator[tuple[str, bytes]]:
         """None: rows have only the images' URLs."""
         return iter(())
+
+    def _require_rows(self) -> None:
+        """Raise CorpusError if there is no row, which is nothing that anybody wants."""
+        rejected = [record for record in self._read if isinstance(record, Rejection)]
+        if len(rejected) < len(self._read):
+            return
+        counted = Counter(record.reason for record in rejected).most_common()
+        why = ", ".join(f"{n} {reason}" for reason, n in counted) or "its categories have no pages"
+        raise CorpusError(
+            f"Shard {self.name!r} has no row of {self.address} ({why}): choose other pages under "
+            "wikipedia.shards in corpus.yaml, or correct wikipedia.api."
+        )
 
     def _titles(self, wikipedia: Wikipedia) -> list[str]:
         titles = dict.fromkeys(self._pages.pages)
@@ -80,7 +102,10 @@ def _records(
     images: Mapping[str, tuple[PageImage, ...] | Missing],
     files: Mapping[str, FileFacts | Missing],
 ) -> Iterator[WitRow | Rejection]:
-    """A row or a rejection for each page's images, in order; two titles of one page are one."""
+    """A row or a rejection for each page's images, in order; two titles of one page are one.
+
+    A page without images is a rejection.
+    """
     numbers = count(1)
     seen = set()
     for asked, page in pages.items():
@@ -92,7 +117,11 @@ def _records(
             continue
         seen.add(page.page_id)
         of_page = images.get(asked, ())
-        for image in () if isinstance(of_page, Missing) else of_page:
+        shown_there = () if isinstance(of_page, Missing) else of_page
+        if not shown_there:
+            detail = "The page shows no image."
+            yield Rejection(next(numbers), NO_IMAGES, detail, excerpt(asked.encode()))
+        for image in shown_there:
             file = files[image.title]
             if isinstance(file, Missing):
                 shown = excerpt(image.title.encode())

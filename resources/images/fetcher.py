@@ -18,6 +18,7 @@ from anyio.from_thread import start_blocking_portal
 
 from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from methods.web_address import Credentials, credentials, without_secrets
 from resources.host_pauses import HostPauses
 from resources.images.buffer import BoundedBuffer, BufferFull
 from resources.images.host_queue import HostQueues, Job
@@ -57,7 +58,8 @@ class ImageFetcher:
     """Fetches images, several at a time.
 
     `mirror` is a folder or an http(s) base URL in which an image has the name that ends its URL's
-    path; None fetches from the URL itself. `contact` is a mail address or a web page of the person
+    path; None fetches from the URL itself. A user, a password and a query in the base URL are sent
+    with each request to the mirror. `contact` is a mail address or a web page of the person
     who runs this; without it nothing is requested from Wikimedia. `timeout` is the limit of one
     request, `backoff` the wait after the first failed one (doubled after each), both in seconds.
     `allow_private` lets images be fetched from this machine and its own network. `pauses` are the
@@ -80,8 +82,13 @@ class ImageFetcher:
         self._base_url: str | None = None
         self._folder: Path | None = None
         self._trusted: tuple[str, int] | None = None
+        self._credentials: Credentials | None = None
+        self._query = ""
         if mirror is not None and str(mirror).lower().startswith(("http://", "https://")):
-            self._base_url = str(mirror).rstrip("/")
+            self._base_url, _, query = str(mirror).partition("?")
+            self._query = f"?{query}" if query else ""
+            self._credentials = credentials(self._base_url)
+            self._base_url = without_secrets(self._base_url).rstrip("/")
             self._trusted = _origin(self._base_url)
         elif mirror is not None:
             self._folder = Path(mirror)
@@ -103,6 +110,15 @@ class ImageFetcher:
     def reads_a_folder(self) -> bool:
         """Whether images come from a mirror folder, so that fetching one costs nothing."""
         return self._folder is not None
+
+    def source(self, url: str) -> str:
+        """Where the image of this URL is taken from, without secrets: the mirror's file or address."""
+        try:
+            if self._folder is not None:
+                return str(self._folder / _file_name(url))
+            return without_secrets(self._address(url))
+        except ImageRejected:
+            return without_secrets(url)
 
     def fetch_each(
         self, urls: Iterable[str], on_progress: Callable[[int, int], None] | None = None
@@ -163,7 +179,9 @@ class ImageFetcher:
             running.result()
 
     def _address(self, url: str) -> str:
-        return url if self._base_url is None else self._base_url + "/" + quote(_file_name(url))
+        if self._base_url is None:
+            return url
+        return f"{self._base_url}/{quote(_file_name(url))}{self._query}"
 
     async def _fetch(self, jobs: list[Job], buffer: _Buffer) -> None:
         queues = HostQueues(jobs, self._backoff, self._pauses)
@@ -172,7 +190,12 @@ class ImageFetcher:
             network_backend=GuardedBackend(self._trusted, allow_private=self._allow_private),
         )
         requests = ImageRequests(
-            pool, contact=self._contact, max_bytes=self._max_bytes, timeout=self._timeout
+            pool,
+            contact=self._contact,
+            max_bytes=self._max_bytes,
+            timeout=self._timeout,
+            mirror=self._trusted,
+            credentials=self._credentials,
         )
         try:
             async with pool, anyio.create_task_group() as group:
@@ -249,7 +272,7 @@ def _new_buffer() -> _Buffer:
 
 def _no_mirror(mirror: str | Path) -> ImageSourceError:
     return ImageSourceError(
-        f"The image mirror {mirror} is neither a folder nor an http(s) address: "
+        f"The image mirror {without_secrets(str(mirror))} is neither a folder nor an http(s) address: "
         "make the folder, or configure another mirror or none."
     )
 

@@ -13,22 +13,44 @@ from typing import Any, NamedTuple
 
 from methods.ids import canonical_json
 from resources.batched import batched
+from resources.images.file_states import FileState
 from resources.sqlite_file import SqliteFile
 
 _RECORD = """
-INSERT INTO fetched (url, image_id, facts, fetched_at) VALUES (?, ?, ?, ?)
+INSERT INTO fetched (url, image_id, facts, fetched_at, fetched_from, file_sha1)
+VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (url) DO UPDATE
-SET image_id = excluded.image_id, facts = excluded.facts, fetched_at = excluded.fetched_at
+SET image_id = excluded.image_id, facts = excluded.facts, fetched_at = excluded.fetched_at,
+    fetched_from = excluded.fetched_from, file_sha1 = excluded.file_sha1
 """
+_VERIFIED = (
+    "INSERT OR REPLACE INTO verified (image_id, n_bytes, mtime_ns, inode) VALUES (?, ?, ?, ?)"
+)
 _LOOKUP_CHUNK = 500
 
 
 class Entry(NamedTuple):
-    """What an address gave: the image, what is known of it, and when (UTC, ISO 8601)."""
+    """What an address gave: the image, what is known of it, and when (UTC, ISO 8601).
+
+    `fetched_from` is where it was taken from, a mirror for example, None if that was not recorded.
+    `file_sha1` is the digest that the wiki gave of its file then, None for no wiki's.
+    """
 
     image_id: str
     facts: dict[str, Any]
     fetched_at: str
+    fetched_from: str | None
+    file_sha1: str | None
+
+
+class Fetched(NamedTuple):
+    """What to record: `facts` are JSON values; the rest as in Entry."""
+
+    url: str
+    image_id: str
+    facts: Mapping[str, Any]
+    fetched_from: str | None = None
+    file_sha1: str | None = None
 
 
 class IndexFile(SqliteFile):
@@ -55,19 +77,41 @@ class ImageIndex:
         for chunk in batched(urls, _LOOKUP_CHUNK):
             marks = ",".join("?" * len(chunk))
             rows = self._file.connection.execute(
-                f"SELECT url, image_id, facts, fetched_at FROM fetched WHERE url IN ({marks})",
+                "SELECT url, image_id, facts, fetched_at, fetched_from, file_sha1 FROM fetched "
+                f"WHERE url IN ({marks})",
                 chunk,
             ).fetchall()
-            found |= {row[0]: Entry(row[1], json.loads(row[2]), row[3]) for row in rows}
+            found |= {row[0]: Entry(row[1], json.loads(row[2]), *row[3:]) for row in rows}
         return found
 
-    def record(self, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
-        """Keep (address, image id, facts as JSON values), durable on return; all of them or none.
+    def verified(self, image_ids: Iterable[str]) -> dict[str, FileState]:
+        """The states in which these images' files were last found whole, by id."""
+        found: dict[str, FileState] = {}
+        for chunk in batched(image_ids, _LOOKUP_CHUNK):
+            marks = ",".join("?" * len(chunk))
+            rows = self._file.connection.execute(
+                f"SELECT image_id, n_bytes, mtime_ns, inode FROM verified WHERE image_id IN ({marks})",
+                chunk,
+            ).fetchall()
+            found |= {row[0]: FileState(*row[1:]) for row in rows}
+        return found
+
+    def record_verified(self, states: Mapping[str, FileState]) -> None:
+        """Keep the states in which files were found whole, durable on return."""
+        if states:
+            with self._file.transaction() as connection:
+                connection.executemany(_VERIFIED, [(one, *state) for one, state in states.items()])
+
+    def record(self, rows: Sequence[Fetched]) -> None:
+        """Keep what addresses gave, durable on return; all of them or none.
 
         What an address gave last stands. Raises ValueError for facts that are no JSON values.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        values = [(url, image_id, canonical_json(facts), now) for url, image_id, facts in rows]
+        values = [
+            (row.url, row.image_id, canonical_json(row.facts), now, row.fetched_from, row.file_sha1)
+            for row in rows
+        ]
         with self._file.transaction() as connection:
             connection.executemany(_RECORD, values)
 

@@ -5,6 +5,7 @@ itself (`fetcher.py`, `methods/ingest/image_quality.py`, `methods/ingest/image_f
 `index.py`).
 """
 
+import hashlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,8 +16,8 @@ from methods.ingest.image_check import ImageRejected
 from methods.ingest.image_filters import ImageLimits, reject_unwanted
 from methods.ingest.image_quality import ImageFacts, measure_image
 from resources.batched import batched
-from resources.images.fetcher import Fetched, ImageFetcher
-from resources.images.index import Entry, ImageIndex
+from resources.images.fetcher import ImageFetcher
+from resources.images.index import Entry, Fetched, ImageIndex
 from resources.images.store import ImageStore
 
 CORES = os.cpu_count() or 1
@@ -31,21 +32,20 @@ class WantedImage:
     """An image that a row names; it is fetched from `address`, often its URL."""
 
     url: str
-    mime_type: str | None
     address: str | None
-
-    @property
-    def declared_mime(self) -> str | None:
-        """The MIME type that the bytes must have; None for a thumbnail, whose type is not declared."""
-        return self.mime_type if self.address == self.url else None
+    file_sha1: str | None = None
+    """SHA-1 of the original that a wiki gives of it now, None where no wiki was asked."""
+    fetched_from: str | None = None
+    """Where it was taken from, once it was: its address, or that of its copy in a mirror."""
 
 
 ImageResult = ImageFacts | ImageRejected
+Arrived = bytes | ImageRejected
 
 
-def take_in(data: bytes, declared_mime: str | None, store: ImageStore) -> ImageFacts:
+def take_in(data: bytes, store: ImageStore) -> ImageFacts:
     """Check, measure and store an image's bytes. Raises ImageRejected."""
-    facts = measure_image(data, declared_mime)
+    facts = measure_image(data)
     store.put(data)
     return facts
 
@@ -80,31 +80,31 @@ class ImageIntake:
         address. The others are fetched unless they were fetched before and are still stored.
         """
         missing = {image.url: image for image in wanted}
-        # A shard contains a rendition of the image; the row has the type of the original.
         arrived = (
-            (replace(missing.pop(url), mime_type=None, address=None), data)
+            (replace(missing.pop(url), address=None), data)
             for url, data in carried
             if url in missing
         )
         for image, taken in self._checked(arrived):
             yield image, self._judged(taken)
-        for url, facts in self._known(list(missing.values())).items():
-            yield missing.pop(url), self._judged(facts)
+        for image, facts in self._known(list(missing.values())):
+            del missing[image.url]
+            yield image, self._judged(facts)
         for portion in batched(self._checked(self._fetched(missing)), RECORDED_AT_ONCE):
             self._remember(portion)
             for image, taken in portion:
                 yield image, self._judged(taken)
 
-    def _fetched(self, missing: Mapping[str, WantedImage]) -> Iterator[tuple[WantedImage, Fetched]]:
+    def _fetched(self, missing: Mapping[str, WantedImage]) -> Iterator[tuple[WantedImage, Arrived]]:
         at: dict[str, list[WantedImage]] = {}
         for image in missing.values():
             at.setdefault(image.address or image.url, []).append(image)
         for address, data in self._fetcher.fetch_each(list(at)):
             for image in at[address]:
-                yield image, data
+                yield replace(image, fetched_from=self._fetcher.source(address)), data
 
     def _checked(
-        self, arrived: Iterable[tuple[WantedImage, Fetched]]
+        self, arrived: Iterable[tuple[WantedImage, Arrived]]
     ) -> Iterator[tuple[WantedImage, ImageResult]]:
         """Check and store images in as many threads as there are cores; results keep the order."""
         with ThreadPoolExecutor(CORES) as pool:
@@ -117,11 +117,11 @@ class ImageIntake:
             for done, future in waiting:
                 yield done, future.result()
 
-    def _stored(self, image: WantedImage, data: Fetched) -> ImageResult:
+    def _stored(self, image: WantedImage, data: Arrived) -> ImageResult:
         if isinstance(data, ImageRejected):
             return data
         try:
-            return take_in(data, image.declared_mime, self._store)
+            return take_in(data, self._store)
         except ImageRejected as rejected:
             return rejected
 
@@ -134,33 +134,71 @@ class ImageIntake:
             return rejected
         return taken
 
-    def _known(self, images: Sequence[WantedImage]) -> dict[str, ImageFacts]:
-        """Images that were fetched from the same address before and are still stored."""
+    def _known(self, images: Sequence[WantedImage]) -> list[tuple[WantedImage, ImageFacts]]:
+        """Images that were fetched from the same address before, and are still stored and current."""
         if self._fetcher.reads_a_folder:
-            return {}
+            return []
         entries = self._index.known([image.address for image in images if image.address])
-        known = {}
+        ids = [entry.image_id for entry in entries.values()]
+        self._store.whole.remember(before := self._index.verified(ids))
+        known, anew = [], []
         for image in images:
-            facts = _facts_of(entries.get(image.address or ""))
-            # If the row declares another type, the bytes are checked again.
-            fits = facts and image.declared_mime in (None, facts.mime_type)
-            if facts and fits and self._store.has(facts.image_id):
-                known[image.url] = facts
+            entry = entries.get(image.address or "")
+            if entry is None or not self._is_current(image, entry):
+                continue
+            found = replace(image, fetched_from=entry.fetched_from or image.address)
+            facts = _facts_of(entry)
+            if facts is None:
+                facts = self._measured_again(entry.image_id)
+                if facts:
+                    anew.append((found, facts))
+            if facts:
+                known.append((found, facts))
+        self._remember(anew)
+        whole = self._store.whole.of(ids)
+        self._index.record_verified(dict(whole.items() - before.items()))
         return known
+
+    def _measured_again(self, image_id: str) -> ImageFacts | None:
+        """What is measured of a stored image today; None if its file is damaged."""
+        try:
+            return measure_image(self._store.read(image_id))
+        except ImageRejected:
+            return None
+
+    def _is_current(self, image: WantedImage, entry: Entry) -> bool:
+        """Whether the file is stored as it was fetched, and the wiki has no other one since."""
+        if not self._store.has(entry.image_id):
+            return False
+        if image.file_sha1 in (None, entry.file_sha1):
+            return True
+        # Recorded before digests were, or for rows of a shard that asked no wiki.
+        stored = image.address == image.url and entry.file_sha1 is None
+        return stored and _sha1(self._store.read(entry.image_id)) == image.file_sha1
 
     def _remember(self, portion: Sequence[tuple[WantedImage, ImageResult]]) -> None:
         if not self._fetcher.reads_a_folder:
-            self._index.record(
-                [
-                    (image.address, taken.image_id, asdict(taken))
-                    for image, taken in portion
-                    if isinstance(taken, ImageFacts) and image.address
-                ]
-            )
+            fetched = [
+                Fetched(
+                    image.address,
+                    taken.image_id,
+                    asdict(taken),
+                    image.fetched_from,
+                    image.file_sha1,
+                )
+                for image, taken in portion
+                if isinstance(taken, ImageFacts) and image.address
+            ]
+            self._index.record(fetched)
+            self._index.record_verified(self._store.whole.of(row.image_id for row in fetched))
 
 
-def _facts_of(entry: Entry | None) -> ImageFacts | None:
+def _sha1(data: bytes) -> str:
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+
+
+def _facts_of(entry: Entry) -> ImageFacts | None:
     """The recorded facts; None if another version of this program recorded other facts."""
-    if entry is None or set(entry.facts) != {field.name for field in fields(ImageFacts)}:
+    if set(entry.facts) != {field.name for field in fields(ImageFacts)}:
         return None
     return ImageFacts(**entry.facts)

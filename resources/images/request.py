@@ -9,6 +9,7 @@ httpcore is used instead of httpx because it accepts a network backend, follows 
 cookies and reads no proxy settings.
 """
 
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ import httpcore
 import httpx
 
 from methods.ingest.image_check import ImageRejected
+from methods.web_address import Credentials
 from resources.images.ssrf_guard import PrivateAddress
 from resources.retry_after import retry_after
 from resources.wikipedia.policy import NO_CONTACT, is_wikimedia, user_agent
@@ -55,7 +57,7 @@ class ImageRequests:
     """Requests images over a pool of connections.
 
     `contact` is sent in the User-Agent; `timeout` is the limit of a request in seconds, from first to
-    last byte.
+    last byte. `credentials` are sent to `mirror`, a (host, port), alone.
     """
 
     def __init__(
@@ -65,11 +67,17 @@ class ImageRequests:
         contact: str | None,
         max_bytes: int,
         timeout: float,
+        mirror: tuple[str, int] | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
         self._pool = pool
         self._contact = contact
         self._max_bytes = max_bytes
         self._timeout = timeout
+        self._mirror = mirror
+        self._authorization = b""
+        if credentials is not None:
+            self._authorization = b"Basic " + b64encode(":".join(credentials).encode())
         self._headers: dict[bytes | str, bytes | str] = {
             "User-Agent": user_agent(contact).encode(),
             "Accept": "image/*",
@@ -97,9 +105,11 @@ class ImageRequests:
 
     async def _request(self, url: httpx.URL, on_length: Callable[[int], None]) -> Outcome:
         try:
-            async with self._pool.stream(
-                "GET", as_httpcore(url), headers=self._headers
-            ) as response:
+            target = as_httpcore(url)
+            headers = self._headers
+            if self._authorization and (url.host, target.port) == self._mirror:
+                headers = {**headers, "Authorization": self._authorization}
+            async with self._pool.stream("GET", target, headers=headers) as response:
                 if response.status == 200:
                     return await self._body(response, on_length)
                 return _without_body(url, response)

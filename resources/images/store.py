@@ -1,7 +1,7 @@
 """The image store: content-addressed files, and thumbnails and data URLs made from them.
 
-What belongs here: writing an image once under the hash of its bytes, finding it again, and the
-thumbnails and data URLs made from it. What does not: whether bytes may enter
+What belongs here: writing an image once under the hash of its bytes, finding it again as it was
+written, and the thumbnails and data URLs made from it. What does not: whether bytes may enter
 (`methods/ingest/image_check.py`, called before `put`), how a picture is turned upright and made RGB
 (`methods/ingest/picture.py`), and where the bytes came from (`resources/images/fetcher.py`).
 """
@@ -22,9 +22,10 @@ from PIL import Image
 
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, read_header
-from methods.ingest.picture import upright_rgb, upright_transpose
+from methods.ingest.picture import size_as_shown, upright_rgb, upright_transpose
 from methods.ingest.picture_grid import draw_grid
 from resources.atomic_file import write_atomically
+from resources.images.file_states import FileStates, state_of
 
 JPEG_QUALITY = 90
 THUMBNAIL_CACHE_BYTES = 16_000_000
@@ -38,6 +39,10 @@ Sized = TypeVar("Sized", bytes, str)
 
 class ImageNotStored(UserError):
     """There is no image of that id in the store; the message says what to do."""
+
+
+class ImageDamaged(ImageNotStored):
+    """The file of an image has other bytes than those that were stored; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +61,14 @@ class ImageStore:
     """Images under `root`, as `ab/abcdef….ext` by the SHA-256 of their bytes.
 
     Any number of threads and processes may put and read at once: a file appears under its name
-    whole or not at all, and two writers of one image write the same bytes.
+    whole or not at all, and two writers of one image write the same bytes. A file is checked against
+    its name when it is first used, and again when its size, time or number on the disk have changed.
     """
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
+        self.whole = FileStates()
+        """States in which files were found to be whole."""
         self._thumbnails: _Cache[bytes] = _Cache(THUMBNAIL_CACHE_BYTES)
         self._data_urls: _Cache[str] = _Cache(DATA_URL_CACHE_BYTES)
 
@@ -73,15 +81,21 @@ class ImageStore:
         image_id = hashlib.sha256(data).hexdigest()
         relative = f"{image_id[:2]}/{image_id}.{EXTENSION_OF[header.mime]}"
         target = self.root / relative
-        # A file of another length is damaged, and is replaced.
-        if not (target.is_file() and target.stat().st_size == len(data)):
+        if not (target.is_file() and self._is_whole(image_id, target)):
             write_atomically(target, data)
+            self.whole.remember({image_id: state_of(target)})
         return StoredImage(
             image_id, relative, header.mime, header.width, header.height, header.n_bytes
         )
 
     def path(self, image_id: str) -> Path:
-        """The path of the image's file. Raises ImageNotStored, also for an invalid id."""
+        """The path of its file, which is whole. Raises ImageNotStored, also for an invalid id."""
+        path = self._find(image_id)
+        if not self._is_whole(image_id, path):
+            raise _damaged(path)
+        return path
+
+    def _find(self, image_id: str) -> Path:
         # Ids come back from URLs and tables, so their form is checked before they name a file.
         if _IMAGE_ID.fullmatch(image_id):
             for extension in EXTENSION_OF.values():
@@ -93,8 +107,19 @@ class ImageStore:
             "fetches what is missing."
         )
 
+    def _is_whole(self, image_id: str, path: Path) -> bool:
+        """Whether the file has the bytes of its name; they are read if its state is not remembered."""
+        state = state_of(path)
+        if self.whole.of([image_id]).get(image_id) == state:
+            return True
+        with path.open("rb") as file:
+            whole = hashlib.file_digest(file, "sha256").hexdigest() == image_id
+        if whole:
+            self.whole.remember({image_id: state})
+        return whole
+
     def has(self, image_id: str) -> bool:
-        """Whether the image is stored."""
+        """Whether the image is stored, and its file is whole."""
         try:
             self.path(image_id)
         except ImageNotStored:
@@ -107,7 +132,14 @@ class ImageStore:
 
     def read(self, image_id: str) -> bytes:
         """The image's original bytes. Raises ImageNotStored."""
-        return self.path(image_id).read_bytes()
+        path = self._find(image_id)
+        state = state_of(path)
+        data = path.read_bytes()
+        if self.whole.of([image_id]).get(image_id) != state:
+            if hashlib.sha256(data).hexdigest() != image_id:
+                raise _damaged(path)
+            self.whole.remember({image_id: state})
+        return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
         """A JPEG at most `side` pixels high and wide. Raises ImageNotStored."""
@@ -125,6 +157,13 @@ class ImageStore:
             (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
         )
 
+    def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
+        """Width and height in pixels of the image in `jpeg_base64`. Raises ImageNotStored."""
+        with Image.open(self.path(image_id)) as image:
+            sides = size_as_shown(image)
+        part = min(1.0, max_side / max(sides))
+        return max(1, round(sides[0] * part)), max(1, round(sides[1] * part))
+
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
         """A `data:image/jpeg;base64,` URL of one numbered picture of the images, in their order.
 
@@ -139,6 +178,13 @@ class ImageStore:
             return _as_url("image/jpeg", _jpeg(grid))
 
         return self._data_urls.get((ids, max_side), make)
+
+
+def _damaged(path: Path) -> ImageDamaged:
+    return ImageDamaged(
+        f"The stored image {path} is damaged: its {path.stat().st_size} bytes are not those that it is "
+        "named by. Run the job ingest again, which fetches it anew, or restore a backup (make restore)."
+    )
 
 
 def _as_url(mime: str, data: bytes) -> str:

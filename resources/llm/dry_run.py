@@ -11,14 +11,20 @@ from dataclasses import dataclass, field, replace
 from resources.images.store import ImageStore
 from resources.llm.attempt import exchange, make_body
 from resources.llm.clients import Launcher
-from resources.llm.estimate import COMPLETION_TOKENS, highest_cost, prompt_tokens
+from resources.llm.estimate import (
+    COMPLETION_TOKENS,
+    highest_cost,
+    likely_prompt_tokens,
+    tokens_of_words,
+)
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
+from resources.llm.ledger_entries import CUT_OFF
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import Registry
-from resources.llm.reply import read_reply
-from resources.llm.request import ChatRequest, Completion, Outcome
+from resources.llm.reply import Reply, read_reply
+from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.llm.request_keys import KeyedRequest
 from resources.llm.trial import Trials
 from resources.llm.unsendable import unsendable
@@ -27,6 +33,13 @@ from resources.llm.usage import Usage
 STAND_IN = ModelSpec.model_validate(
     {"name": "stand-in", "provider": "offline", "model": "offline-careful"}
 )
+
+
+def _stand_in(spec: ModelSpec) -> ModelSpec:
+    """Who answers for a model: one of the offline server's, itself where it is one of them."""
+    itself = {"model": spec.model, "token_limit": spec.token_limit}
+    sent = {"max_side": spec.max_side, "detail": spec.detail}
+    return STAND_IN.model_copy(update=sent | (itself if spec.provider == "offline" else {}))
 
 
 @dataclass
@@ -86,19 +99,33 @@ class DryModelCalls(ModelCalls):
             return too_long
         forecast = self.gateway.forecasts[self.stage, request.model]
         forecast.at_most_usd += highest_cost(request, spec, spec.mode)
-        stand_in = STAND_IN.model_copy(update={"max_side": spec.max_side})
+        stand_in = _stand_in(spec)
         client = await self._clients.of(stand_in)
         async with self.context.limits(stand_in).attempt(0):
             body = await make_body(request, stand_in, self.context.images)
             response = await exchange(client, body, stand_in.timeouts.whole)
             reply = read_reply(response.content, lambda: 0)
-        tokens = prompt_tokens(request, spec), self._typical_completion(spec)
+        images = self.context.images
+        prompt = likely_prompt_tokens(
+            request, spec, lambda image_id: images.sent_size(image_id, spec.max_side)
+        )
+        tokens = prompt, self._likely_completion(request, spec, reply)
         cost = spec.cost(*tokens, spec.mode)
+        if spec.provider == "offline" and reply.finish_reason == CUT_OFF[0]:
+            return Failure(key, "truncated", "", *tokens, cost, reply.finish_reason)
         # Each evaluated model gets an answer of its own, as each answer is judged.
         text = reply.text if request.task else f"{reply.text}\n({spec.name})"
         answer = Completion(key, text, reply.finish_reason, *tokens, cost, cached=False)
         stand_in_answers[key] = answer
         return answer
+
+    def _likely_completion(self, request: ChatRequest, spec: ModelSpec, reply: Reply) -> int:
+        """Tokens of the answer: of the offline server's own, of what was asked for, or of the mean."""
+        if spec.provider == "offline":
+            return reply.completion_tokens
+        if request.n_words is not None:
+            return min(tokens_of_words(request.n_words), spec.longest_answer(request.params))
+        return self._typical_completion(spec)
 
     def _typical_completion(self, spec: ModelSpec) -> int:
         """Mean tokens of this stage's answers from this model in the ledger, or the default."""

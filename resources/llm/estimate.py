@@ -4,6 +4,7 @@ What belongs here: estimates. The tokens that were used are in the provider's re
 """
 
 import math
+from collections.abc import Callable
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Image
@@ -11,6 +12,8 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
 
 CHARACTERS_PER_TOKEN = 4
+TOKENS_PER_WORD = 1.5
+"""Of a text in English, by the same count: a word has six characters with the space after it."""
 _TILE = 512
 """Pixels on each side of the tiles that OpenAI cuts images into."""
 _LONG_SIDE, _SHORT_SIDE = 2048, 768
@@ -30,6 +33,18 @@ def image_tokens(spec: ModelSpec) -> int:
         return spec.image_tokens.base
     tiles = [math.ceil(min(spec.max_side, side) / _TILE) for side in (_LONG_SIDE, _SHORT_SIDE)]
     return spec.image_tokens.base + spec.image_tokens.tile * tiles[0] * tiles[1]
+
+
+def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
+    """Tokens of an image of so many pixels as it is sent: OpenAI shrinks it, then cuts it into tiles.
+
+    By GPT-4o's counts an image of 1024 by 500 pixels is 425, two tiles.
+    """
+    if spec.detail == "low":
+        return spec.image_tokens.base
+    part = min(1.0, _LONG_SIDE / max(width, height), _SHORT_SIDE / min(width, height))
+    tiles = math.ceil(round(width * part) / _TILE) * math.ceil(round(height * part) / _TILE)
+    return spec.image_tokens.base + spec.image_tokens.tile * tiles
 
 
 def grid_sides(n_images: int) -> int:
@@ -54,9 +69,28 @@ def text_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
+def tokens_of_words(n_words: int) -> int:
+    """Likely number of tokens of a text of so many words."""
+    return math.ceil(n_words * TOKENS_PER_WORD)
+
+
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     """Likely number of tokens of a request's prompt."""
     return text_tokens("".join(_texts(request))) + _images_sent(request, spec) * image_tokens(spec)
+
+
+def likely_prompt_tokens(
+    request: ChatRequest, spec: ModelSpec, size_of: Callable[[str], tuple[int, int]]
+) -> int:
+    """Likely number of tokens of a request's prompt with its images as large as they are.
+
+    `size_of` gives the pixels in which an image is sent.
+    """
+    if request.images_done(spec) != "all":
+        return prompt_tokens(request, spec)
+    # A provider is sent each text and each picture by itself.
+    texts = sum(map(text_tokens, _texts(request)))
+    return texts + sum(picture_tokens(spec, *size_of(each)) for each in request.image_ids)
 
 
 def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:

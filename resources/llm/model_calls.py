@@ -7,7 +7,9 @@ working on many items at once is `gateway.py`.
 
 import asyncio
 import time
+from collections.abc import Awaitable, Iterable
 from contextlib import AsyncExitStack
+from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
@@ -41,6 +43,8 @@ from resources.llm.trial import HOPELESS, Loss, ModelGivenUp, Trial, Trials
 from resources.llm.unsendable import unsendable
 from resources.llm.usage import Usage
 
+R = TypeVar("R")
+
 
 class AuthError(UserError):
     """The provider does not accept the key: the run stops, since every further call would fail."""
@@ -52,6 +56,16 @@ class WaitingForBatch(UserError):
 
 class BatchPending(Exception):
     """A request has no outcome in this run, because it is in a batch or will be put into one."""
+
+
+async def all_of(work: Iterable[Awaitable[R]]) -> list[R]:
+    """The results in their order. Where one is in a batch, the others are still made, so that the
+    batch has all of them; raises BatchPending last, after any other error."""
+    done = await asyncio.gather(*work, return_exceptions=True)
+    errors = [each for each in done if isinstance(each, BaseException)]
+    for error in sorted(errors, key=lambda error: isinstance(error, BatchPending)):
+        raise error
+    return [each for each in done if not isinstance(each, BaseException)]
 
 
 class ModelCalls:

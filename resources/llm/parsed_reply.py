@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from methods.prompts.parsing import ParseError
 from methods.prompts.repair import REPAIR_VERSION, repair_messages
 from resources.llm.model_calls import ModelCalls
-from resources.llm.request import ChatRequest, Failure
+from resources.llm.request import KEPT_KINDS, ChatRequest, Failure
 
 MAX_REPAIRS = 2
 
@@ -30,18 +30,31 @@ class ParsedReply(Generic[V]):
     value: V | None
     loss: tuple[str, str] | None
 
+    @property
+    def cut_off(self) -> bool:
+        """Whether the token limit left no room for the reply: the same request would end alike."""
+        return self.loss is not None and self.loss[0] in KEPT_KINDS
+
 
 async def complete_and_parse(
-    calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
+    calls: ModelCalls,
+    request: ChatRequest,
+    parse: Callable[[str], V],
+    *,
+    can_be_smaller: bool = False,
 ) -> ParsedReply[V]:
     """The reply as `parse` reads it, after at most two repairs; `parse` raises ParseError.
 
     A reply to the superseded version of the prompt is used if there is one; the result, and any repair,
     is then of that version. The parsed reply is one result of the model (`trial.py`): a model whose
-    replies cannot be parsed is given up.
+    replies cannot be parsed is given up. Where it `can_be_smaller` and is cut off, it is no result: the
+    asker asks for less at a time.
     """
-    async with calls.trial(request.model):
+    async with calls.trial(request.model) as trial:
         parsed = await _complete_and_parse(calls, request, parse)
+        if can_be_smaller and parsed.cut_off:
+            trial.pass_over()
+            return parsed
         refused = parsed.loss is not None and parsed.loss[0] == "refused"
         calls.count_result(request.model, None if refused else parsed.loss)
     return parsed

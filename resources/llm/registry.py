@@ -7,7 +7,7 @@ What belongs here: the file, its profiles, and the errors about them. What an en
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -25,6 +25,10 @@ from methods.evaluation.judging import PANEL, PEOPLE, RULE
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
+Role = Literal["writer", "summary", "question", "answer", "rewrite", "check"]
+"""Steps of building that a profile may give a model of their own; `writer` has all others."""
+STEPS: tuple[Role, ...] = ("summary", "question", "answer", "rewrite", "check")
+"""Roles that the writer has where the profile names nobody."""
 RESERVED = {RULE, PANEL, PEOPLE}
 """What stands in the tables in the place of a judge that is no model."""
 
@@ -32,6 +36,8 @@ RESERVED = {RULE, PANEL, PEOPLE}
 class Profile(BaseModel):
     """The models of each role: the writer builds, each judge scores, `evaluate` are compared.
 
+    Steps of building may have models of their own, as in MMDU another model summarizes than asks (B.1):
+    `summary`, `question`, `answer`, `rewrite`, `check`; the writer has those that are not named.
     `evaluate` may name what calibrates them beside the models (`methods/evaluation/contestants.py`).
     The extractor reads answers that no rule can read; without one the first judge does. A profile with
     one judge may say `judge` in place of `judges`.
@@ -39,6 +45,11 @@ class Profile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     writer: str
+    summary: str
+    question: str
+    answer: str
+    rewrite: str
+    check: str
     judges: list[str] = Field(min_length=1)
     extractor: str
     evaluate: list[str]
@@ -56,6 +67,8 @@ class Profile(BaseModel):
         judges = full.get("judges")
         if isinstance(judges, list) and judges:
             full.setdefault("extractor", judges[0])
+        if "writer" in full:
+            full = {**dict.fromkeys(STEPS, full["writer"]), **full}
         return full
 
     @model_validator(mode="after")
@@ -65,11 +78,17 @@ class Profile(BaseModel):
                 raise ValueError(f"{role} names {twice[0]} twice")
         return self
 
+    def of(self, role: Role) -> str:
+        """The model that has a role in building."""
+        name: str = getattr(self, role)
+        return name
+
     @property
     def models(self) -> list[str]:
         """Every model of the profile, each once."""
         asked = [model for name in self.evaluate if (model := model_of(name)) is not None]
-        return list(dict.fromkeys([self.writer, *self.judges, self.extractor, *asked]))
+        builders = [self.writer, *map(self.of, STEPS)]
+        return list(dict.fromkeys([*builders, *self.judges, self.extractor, *asked]))
 
 
 class Registry(BaseModel):

@@ -48,7 +48,8 @@ class ChatRequest:
     `superseded` is the earlier version of the prompt whose answers are accepted, too. These two are not
     part of the canonical form. `replicate` tells repetitions of a request apart, `renewal` how often it
     was decided to ask it anew (`renewals.py`). `in_a_grid` sends all images as one numbered picture,
-    whatever the model's entry says.
+    whatever the model's entry says. `n_words` is how many words the reply is likely to have, by
+    what it is asked for: it is for estimates, and no part of the canonical form.
     """
 
     model: str
@@ -61,6 +62,7 @@ class ChatRequest:
     replicate: int = 0
     renewal: int = 0
     in_a_grid: bool = False
+    n_words: int | None = None
 
     def canonical(self, spec: ModelSpec) -> dict[str, object]:
         """The JSON form that is hashed and stored: all that the answer may depend on, nothing else.

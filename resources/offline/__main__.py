@@ -30,12 +30,15 @@ def main() -> None:
     parser.add_argument(
         "--batch-max-bytes", type=int, default=Limits.bytes, help="largest file of a batch"
     )
+    parser.add_argument(
+        "--context-tokens", type=int, default=Limits.context_tokens, help="context of all models"
+    )
     options = parser.parse_args()
 
     from resources.offline.run_server import serve
 
     try:
-        limits = Limits(options.batch_max_requests, options.batch_max_bytes)
+        limits = Limits(options.batch_max_requests, options.batch_max_bytes, options.context_tokens)
         serve(options.port, options.latency_ms, options.parent, options.batch_seconds, limits)
     except OSError as error:
         parser.exit(1, f"The offline model server cannot bind port {options.port}: {error}.\n")

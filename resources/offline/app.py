@@ -21,7 +21,7 @@ from starlette.routing import Route
 from resources.offline import fault_injection
 from resources.offline.batches import Batches
 from resources.offline.chat_completion import MODELS, chat_body, model_list
-from resources.offline.chat_request import model_name, read_body
+from resources.offline.chat_request import model_name, read_body, task_name
 from resources.offline.errors import ApiError, BadRequest, UnknownModel
 from resources.offline.files import Files, Limits, read_upload
 
@@ -45,7 +45,8 @@ class Application:
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="offline")
         self._limits = limits
         self._files = Files()
-        self._batches = Batches(self._files, self._injector, self._pool, batch_seconds)
+        context = limits.context_tokens
+        self._batches = Batches(self._files, self._injector, self._pool, batch_seconds, context)
 
     async def health(self, request: Request) -> Response:
         """Say that the server is up."""
@@ -72,7 +73,7 @@ class Application:
         model = model_name(payload)
         if model not in MODELS:
             raise UnknownModel(model)
-        fault = self._injector.begin(model)
+        fault = self._injector.begin(model, task_name(payload))
         try:
             await asyncio.sleep(self._latency)
             if fault and fault.kind in (
@@ -82,7 +83,11 @@ class Application:
             ):
                 return await self._fail(request, fault)
             body = await loop.run_in_executor(
-                self._pool, _answer_body, payload, fault.kind if fault else None
+                self._pool,
+                _answer_body,
+                payload,
+                fault.kind if fault else None,
+                self._limits.context_tokens,
             )
             return Response(body, media_type="application/json", headers=HEADERS)
         finally:
@@ -171,9 +176,9 @@ async def _error_response(request: Request, error: Exception) -> Response:
     return JSONResponse(error.body(), error.status, headers=HEADERS)
 
 
-def _answer_body(payload: dict[str, object], fault: str | None) -> bytes:
+def _answer_body(payload: dict[str, object], fault: str | None, context: int) -> bytes:
     """Read the request and write its answer; runs in a worker thread."""
-    encoded = json.dumps(chat_body(payload, fault)).encode()
+    encoded = json.dumps(chat_body(payload, fault, context)).encode()
     return encoded[: len(encoded) // 2] if fault == fault_injection.TRUNCATED_JSON else encoded
 
 

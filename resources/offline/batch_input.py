@@ -24,6 +24,13 @@ class Item:
     custom_id: str
     payload: dict[str, object]
 
+    @property
+    def task(self) -> str | None:
+        """The task that it names; None where it names none, or not as a text."""
+        metadata = self.payload.get("metadata")
+        task = metadata.get("task") if isinstance(metadata, dict) else None
+        return task if isinstance(task, str) else None
+
 
 @dataclass(frozen=True)
 class BatchInput:

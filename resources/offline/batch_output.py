@@ -31,12 +31,12 @@ class Line:
     output_tokens: int = 0
 
 
-def answer_line(item: Item, fault: fault_injection.Fault | None) -> Line:
+def answer_line(item: Item, fault: fault_injection.Fault | None, context: int) -> Line:
     """Answer a request, or let it fail with a fault; runs in a worker thread."""
     try:
         if fault is not None and fault.kind == fault_injection.BATCH_ITEM_STATUS:
             raise fault.error()
-        body = chat_body(item.payload, fault.kind if fault else None)
+        body = chat_body(item.payload, fault.kind if fault else None, context)
     except ApiError as error:
         return _failed(item, error)
     except Exception as error:

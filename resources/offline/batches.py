@@ -32,11 +32,13 @@ class Batches:
         injector: fault_injection.FaultInjector,
         pool: ThreadPoolExecutor,
         seconds: float,
+        context: int,
     ) -> None:
         self._files = files
         self._injector = injector
         self._pool = pool
         self._seconds = seconds
+        self._context = context
         self._batches: dict[str, Batch] = {}
         self._runs: set[asyncio.Task[None]] = set()
 
@@ -134,8 +136,8 @@ class Batches:
             await _pause(batch, begun + self._seconds * number / batch.total)
             if batch.cancel_asked.is_set():
                 break
-            fault = self._injector.begin_item(batch.model)
-            line = await loop.run_in_executor(self._pool, answer_line, item, fault)
+            fault = self._injector.begin_item(batch.model, item.task)
+            line = await loop.run_in_executor(self._pool, answer_line, item, fault, self._context)
             lines.append(line)
             batch.completed += line.ok
             batch.failed += not line.ok

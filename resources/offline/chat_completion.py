@@ -12,7 +12,15 @@ import math
 from resources.offline import fault_injection
 from resources.offline.chat_request import ChatRequest, Picture, read_chat
 from resources.offline.chinese import untranslated
+from resources.offline.reply_form import (
+    CONTEXT_TOKENS,
+    cut_off,
+    in_schema,
+    require_room,
+    text_tokens,
+)
 from resources.offline.tasks import answer
+from resources.offline.writing_faults import CUT_OFF, WRITING_FAULTS
 
 MODELS = (
     "offline-writer",
@@ -29,13 +37,23 @@ MODELS = (
 _TILE = 512
 
 
-def chat_body(payload: dict[str, object], fault: str | None) -> dict[str, object]:
-    """Read a chat request, and return the completion that answers it, or fails by the fault."""
+def chat_body(
+    payload: dict[str, object], fault: str | None, context: int = CONTEXT_TOKENS
+) -> dict[str, object]:
+    """Read a chat request, and return the completion that answers it, or fails by the fault.
+
+    Prompt and reply have `context` tokens together. A fault of a text is put around it as it is sent.
+    """
     request = read_chat(payload)
+    require_room(payload, _prompt_tokens(request), context)
     if fault == fault_injection.CONTENT_FILTER:
         return completion(request, None, "content_filter")
     wrong = fault == fault_injection.UNTRANSLATED and request.task == "translate"
-    body = completion(request, untranslated(request) if wrong else answer(request), "stop")
+    text = in_schema(payload, untranslated(request) if wrong else answer(request))
+    if fault is not None and fault in WRITING_FAULTS:
+        text = WRITING_FAULTS[fault](text)
+    text, finish = cut_off(payload, text)
+    body = completion(request, text, "length" if fault == CUT_OFF else finish)
     if fault == fault_injection.EMPTY_CHOICES:
         body["choices"] = []
     return body
@@ -44,7 +62,7 @@ def chat_body(payload: dict[str, object], fault: str | None) -> dict[str, object
 def completion(request: ChatRequest, content: str | None, finish: str) -> dict[str, object]:
     """Return the body of a chat completion."""
     message = {"role": "assistant", "content": content, "refusal": None}
-    prompt, answer = _prompt_tokens(request), _text_tokens(content or "")
+    prompt, answer = _prompt_tokens(request), text_tokens(content or "")
     return {
         "id": f"chatcmpl-offline-{request.digest[:24]}",
         "object": "chat.completion",
@@ -66,10 +84,6 @@ def model_list() -> dict[str, object]:
     return {"object": "list", "data": data}
 
 
-def _text_tokens(text: str) -> int:
-    return math.ceil(len(text) / 4)
-
-
 def _picture_tokens(picture: Picture) -> int:
     if picture.detail == "low":
         return 85
@@ -80,7 +94,7 @@ def _picture_tokens(picture: Picture) -> int:
 
 def _prompt_tokens(request: ChatRequest) -> int:
     return sum(
-        _text_tokens(part) if isinstance(part, str) else _picture_tokens(part)
+        text_tokens(part) if isinstance(part, str) else _picture_tokens(part)
         for message in request.messages
         for part in message.parts
     )

@@ -107,10 +107,11 @@ def read_chat(payload: dict[str, object]) -> ChatRequest:
         raise BadRequest("The field 'messages' must be a non-empty list.")
     messages = tuple(_message(item) for item in raw)
     options = {name: value for name, value in payload.items() if name != "messages"}
-    return ChatRequest(model, messages, _digest(messages, options), _task(payload))
+    return ChatRequest(model, messages, _digest(messages, options), task_name(payload))
 
 
-def _task(payload: dict[str, object]) -> str | None:
+def task_name(payload: dict[str, object]) -> str | None:
+    """Return the task that a request names, if it names one."""
     metadata = payload.get("metadata")
     if metadata is None:
         return None

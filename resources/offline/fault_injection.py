@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from resources.offline.errors import ApiError, BadRequest
+from resources.offline.writing_faults import WRITING_FAULTS
 
 STATUS, TRUNCATED_JSON, EMPTY_CHOICES = "status", "truncated_json", "empty_choices"
 UNTRANSLATED = "untranslated"
@@ -18,22 +19,22 @@ CONTENT_FILTER, TIMEOUT, RESET = "content_filter", "timeout", "reset"
 BATCH_ITEM_STATUS = "batch_item_status"
 BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST = "batch_expire", "batch_fail", "batch_lost"
 # An answer can be empty, filtered or wrong in a batch too; a connection of its own it does not have.
-_ANSWER_KINDS = (EMPTY_CHOICES, CONTENT_FILTER, UNTRANSLATED)
+_ANSWER_KINDS = (EMPTY_CHOICES, CONTENT_FILTER, UNTRANSLATED, *WRITING_FAULTS)
 _CALL_KINDS = (STATUS, TRUNCATED_JSON, TIMEOUT, RESET, *_ANSWER_KINDS)
 _ITEM_KINDS = (BATCH_ITEM_STATUS, *_ANSWER_KINDS)
 _BATCH_KINDS = (BATCH_EXPIRE, BATCH_FAIL, BATCH_LOST)
 KINDS = (*_CALL_KINDS, BATCH_ITEM_STATUS, *_BATCH_KINDS)
-_FIELDS = {"kind", "status", "retry_after", "count", "model"}
+_FIELDS = {"kind", "status", "retry_after", "count", "model", "task"}
 
 
 @dataclass
 class Fault:
-    """One kind of fault, and how many more calls, of which model, are to fail with it.
+    """One kind of fault, and how many more calls, of which model and task, are to fail with it.
 
     What is left of `batch_expire` is how many requests the next batch leaves unanswered; of
     `batch_item_status`, how many requests of the next batches fail; of `batch_fail` and
     `batch_lost`, how many batches. `untranslated` gives a translation that is its source, and other
-    answers as they are.
+    answers as they are; the faults of `writing_faults.py` give an answer with something wrong in it.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Fault:
     retry_after: str | None
     model: str | None
     left: int
+    task: str | None = None
 
     def error(self) -> ApiError:
         """Return the error of a call that fails with this fault."""
@@ -68,7 +70,10 @@ def read_fault(payload: dict[str, object]) -> Fault:
         raise BadRequest("A fault's retry_after must be a string or null.")
     if model is not None and not isinstance(model, str):
         raise BadRequest("A fault's model must be a string or null.")
-    return Fault(kind, status, retry_after, model, count)
+    task = payload.get("task")
+    if task is not None and not isinstance(task, str):
+        raise BadRequest("A fault's task must be a string or null.")
+    return Fault(kind, status, retry_after, model, count, task)
 
 
 class FaultInjector:
@@ -86,17 +91,17 @@ class FaultInjector:
         """Let the next matching calls or batches fail with a fault."""
         self._faults.append(fault)
 
-    def begin(self, model: str) -> Fault | None:
+    def begin(self, model: str, task: str | None = None) -> Fault | None:
         """Count a call that starts, and return the fault it fails with, if any."""
         self._by_model[model] += 1
         self._in_flight += 1
         self._max_in_flight = max(self._max_in_flight, self._in_flight)
-        return self._take(_CALL_KINDS, model)
+        return self._take(_CALL_KINDS, model, task)
 
-    def begin_item(self, model: str | None) -> Fault | None:
+    def begin_item(self, model: str | None, task: str | None = None) -> Fault | None:
         """Count a batch's request that starts, and return the fault it fails with, if any."""
         self._batched += 1
-        return self._take(_ITEM_KINDS, model)
+        return self._take(_ITEM_KINDS, model, task)
 
     def begin_batch(self, model: str | None) -> Fault | None:
         """Return the fault that a whole batch fails with, if any."""
@@ -116,10 +121,13 @@ class FaultInjector:
             "max_in_flight": self._max_in_flight,
         }
 
-    def _take(self, kinds: tuple[str, ...], model: str | None) -> Fault | None:
-        """Use up one of the first fault of these kinds that concerns this model."""
+    def _take(
+        self, kinds: tuple[str, ...], model: str | None, task: str | None = None
+    ) -> Fault | None:
+        """Use up one of the first fault of these kinds that concerns this model and task."""
         for fault in self._faults:
-            if fault.kind in kinds and fault.model in (None, model):
+            concerned = fault.model in (None, model) and fault.task in (None, task)
+            if fault.kind in kinds and concerned:
                 self._injected += 1
                 if fault.kind == BATCH_EXPIRE:
                     # Its count is of the requests of one batch, which uses the fault up.

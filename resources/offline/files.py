@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from starlette.datastructures import FormData, UploadFile
 
 from resources.offline.errors import ApiError, BadRequest, NotFound
+from resources.offline.reply_form import CONTEXT_TOKENS
 
 PURPOSE = "batch"
 _KEPT_SECONDS = 30 * 86400
@@ -23,10 +24,12 @@ _KEPT_SECONDS = 30 * 86400
 
 @dataclass(frozen=True)
 class Limits:
-    """The size of the largest batch file that is accepted; by default OpenAI's limits."""
+    """The size of the largest batch file that is accepted, and the tokens of prompt and reply together;
+    by default OpenAI's limits."""
 
     requests: int = 50_000
     bytes: int = 200 * 1024 * 1024
+    context_tokens: int = CONTEXT_TOKENS
 
 
 @dataclass(frozen=True)

@@ -47,12 +47,14 @@ class OfflineServer:
         batch_seconds: float = 0.0,
         batch_max_requests: int = Limits.requests,
         batch_max_bytes: int = Limits.bytes,
+        context_tokens: int = Limits.context_tokens,
     ) -> None:
         self._options = {
             "--latency-ms": latency_ms,
             "--batch-seconds": batch_seconds,
             "--batch-max-requests": batch_max_requests,
             "--batch-max-bytes": batch_max_bytes,
+            "--context-tokens": context_tokens,
         }
         self._start_seconds = start_seconds
         self._lock = threading.RLock()

@@ -74,7 +74,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
     charts = [
         *map(histogram_chart, data["distributions"]),
         *map(share_chart, data["shares"]),
-        category_chart(data["categories"], release["n_images"]),
+        category_chart(data["page_categories"], release["n_images"]),
     ]
     return render(
         "report.html",
@@ -106,7 +106,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         generated=data["generated"],
         offline=_offline(data),
         failures=_failures(data["failures"]),
-        readings=readings_of(data["readings"]),
+        readings=readings_of(data["extraction_quality"]),
         item_section=item_section(data["item_analysis"], image_store),
         charts=[chart for chart in charts if chart],
         examples=[

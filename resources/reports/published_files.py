@@ -95,10 +95,10 @@ def _stored(item: PublishedItem, folder: Path, store: ImageStore, known: dict[st
         named = f" ({ascii(image[:200])})" if isinstance(image, str) else ""
         try:
             if isinstance(image, bytes):
-                image_ids.append(take_in(image, None, store).image_id)
+                image_ids.append(take_in(image, store).image_id)
                 continue
             if image not in known:
-                known[image] = take_in(picture_in(folder, image), None, store).image_id
+                known[image] = take_in(picture_in(folder, image), store).image_id
             image_ids.append(known[image])
         except ImageRejected as rejected:
             if item.images_may_be_absent and rejected.reason == "missing":

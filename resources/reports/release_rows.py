@@ -12,10 +12,7 @@ from resources.warehouse import Warehouse
 
 def rows_of_release(warehouse: Warehouse, release_id: str) -> dict[str, list[dict[str, Any]]]:
     """Rows of `RELEASE_TABLES` in order, without the release's id; labels as a dict."""
-    where = {"release_id": release_id}
-    rows = {
-        table: warehouse.read(f"release/{table}_of", where).to_pylist() for table in RELEASE_TABLES
-    }
+    rows = warehouse.read_rows("release/{}_of", RELEASE_TABLES, {"release_id": release_id})
     for item in rows["items"]:
         item["labels"] = dict(item["labels"])
     return rows

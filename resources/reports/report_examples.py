@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
-from resources.images.store import ImageNotStored, ImageStore
+from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 
 Row = Mapping[str, Any]
 THUMBNAIL_SIDE = 208
@@ -96,9 +96,14 @@ def _reviewer(name: str) -> str:
 
 
 def source_of(image_id: str, image_store: ImageStore) -> str | None:
-    """A thumbnail as an address that has it inside; None if the image is not stored."""
+    """A thumbnail as an address that has it inside; None if the image is not stored.
+
+    Raises ImageDamaged.
+    """
     try:
         thumbnail = image_store.thumbnail(image_id, THUMBNAIL_SIDE)
+    except ImageDamaged:
+        raise
     except ImageNotStored:
         return None
     return f"data:image/jpeg;base64,{base64.b64encode(thumbnail).decode()}"

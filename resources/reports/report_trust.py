@@ -37,6 +37,11 @@ _DOES = {
         "prefers the answer in the second place",
         "shows no preference for a place",
     ),
+    "verdicts": (
+        "prefers the first place in the comparisons that its scores rest on",
+        "prefers the second place in the comparisons that its scores rest on",
+        "shows no preference for a place in the comparisons that its scores rest on",
+    ),
     "self_preference": (
         "gives models of its own family more points than other judges do",
         "gives models of its own family fewer points than other judges do",
@@ -53,12 +58,14 @@ _PROBES = {
     "length": "neutral text after answers",
     "obedience": "instructions hidden in answers",
     "position": "preference for a place",
+    "verdicts": "preference for a place in the comparisons that its scores rest on",
     "self_preference": "favour for its own family",
     "leniency": "strictness beside other judges",
 }
 
-_IN_WINS = "position"
-"""The probe whose shift is a share of wins; all others' are in points of the judge's scale."""
+_OF_COMPARISONS = "verdicts"
+_IN_WINS = ("position", _OF_COMPARISONS)
+"""Probes whose shift is a share of wins; all others' are in points of the judge's scale."""
 
 
 class Figure(NamedTuple):
@@ -167,17 +174,16 @@ def _said(row: Row, judge: str) -> str:
     if row["shift"] is None:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
     above, below, neither = _DOES.get(row["probe"], ("", "", ""))
-    unit, decimals = ("wins", 2) if row["probe"] == _IN_WINS else ("points", 1)
-    does, interval = "", ", no interval: all answers are of one item or group"
+    unit, decimals = ("wins", 2) if row["probe"] in _IN_WINS else ("points", 1)
+    does, interval = "", ", no interval: all are of one item or group"
     if row["ci_low"] is not None:
         low, high = row["ci_low"], row["ci_high"]
         does = above if low > 0 else below if high < 0 else neither
         interval = f" [{_signed(low, decimals)}, {_signed(high, decimals)}]"
     lost = f", {row['n_lost']} more were lost" if row["n_lost"] else ""
     about = f"{judge} {does}" if does else f"{judge}, {_about(row)}"
-    return (
-        f"{about}: {_signed(row['shift'], decimals)} {unit}{interval}, on {row['n']} answers{lost}."
-    )
+    of = "comparisons" if row["probe"] == _OF_COMPARISONS else "answers"
+    return f"{about}: {_signed(row['shift'], decimals)} {unit}{interval}, on {row['n']} {of}{lost}."
 
 
 def _about(row: Row) -> str:

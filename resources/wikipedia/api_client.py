@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import httpx
 
 from methods.errors import UserError
+from methods.web_address import Credentials
 from methods.wikimedia import Json
 from resources.host_pauses import HostPauses, host_name
 from resources.retry_after import retry_after
@@ -34,21 +35,32 @@ class WikipediaError(UserError):
     """Wikipedia cannot be asked, or has not answered; the message says what to do."""
 
 
+class NoService(Exception):
+    """There is no such service at an address: the server answers with a web page, or not at all."""
+
+
 class ApiClient:
     """HTTP requests to the API with retries, over at most CONCURRENCY connections.
 
     `timeout` is the limit of one attempt, from first to last byte, `backoff` the wait after the first
     failed one (doubled after each), both in seconds. `pauses` are the pauses of hosts, which outlive
-    this client.
+    this client. `credentials` are sent with every request to the host that is asked.
     """
 
     def __init__(
-        self, user_agent: str, *, timeout: float, backoff: float, pauses: HostPauses
+        self,
+        user_agent: str,
+        *,
+        timeout: float,
+        backoff: float,
+        pauses: HostPauses,
+        credentials: Credentials | None = None,
     ) -> None:
         self._timeout = timeout
         self._backoff = backoff
         self._pauses = pauses
         self._http = httpx.AsyncClient(
+            auth=None if credentials is None else httpx.BasicAuth(*credentials),
             headers={"User-Agent": user_agent, "Accept-Encoding": "gzip"},
             timeout=None,  # `_one_try` limits each attempt as a whole
             limits=httpx.Limits(max_connections=CONCURRENCY),
@@ -69,24 +81,30 @@ class ApiClient:
         await self._http.__aexit__(kind, error, traceback)
 
     async def query(self, api: str, parameters: Json) -> Json:
-        """The answer of the API at this address to action=query. Raises WikipediaError."""
+        """The API's answer, to action=query unless another is given. Raises WikipediaError."""
         answer = await self._ask(api, {**_ALWAYS, **parameters})
         if answer is None:
             raise WikipediaError(
-                f"There is no MediaWiki API at {api} (status 404): correct its address, "
-                "or the language."
+                f"There is no MediaWiki API at {api} (status 404): correct its "
+                "address, or the language."
             )
         return answer
 
     async def get(self, url: str) -> Json | None:
-        """The JSON object at this address, None if there is none. Raises WikipediaError."""
+        """The JSON object at this address, None if the service there has none.
+
+        Raises NoService if no such service is there, WikipediaError if it does not answer.
+        """
         return await self._ask(url, None)
 
     async def _ask(self, url: str, parameters: Json | None) -> Json | None:
         host = urlsplit(url).netloc
         for tried in range(TRIES):
             try:
-                return _content(await self._one_try(host, url, parameters))
+                response = await self._one_try(host, url, parameters)
+                if parameters is None and _is_of_no_service(response):
+                    raise NoService
+                return _content(response)
             except _TransientError as trouble:
                 passing = trouble
             doubled = min(self._backoff * 2**tried, MAX_BACKOFF)
@@ -137,6 +155,13 @@ class _TransientError(Exception):
         super().__init__(detail)
         self.wait = wait
         self.pauses_host = pauses_host
+
+
+def _is_of_no_service(response: httpx.Response) -> bool:
+    """Whether a server that has no such service has answered: with a web page of its own."""
+    found = response.status_code == 200 or 400 <= response.status_code < 500
+    passing = response.status_code in (403, 429)
+    return found and not passing and "json" not in response.headers.get("content-type", "")
 
 
 def _content(response: httpx.Response) -> Json | None:

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from methods.web_address import credentials, without_secrets
 from methods.wikimedia import FileFacts, Missing, PageFacts, PageImage, check_width
 from resources.host_pauses import HostPauses
 from resources.wikipedia.api_client import ApiClient, WikipediaError
 from resources.wikipedia.page_cache import Progress, current_files, current_images, current_pages
 from resources.wikipedia.policy import NO_CONTACT, user_agent
 from resources.wikipedia.records import PageRecord, file_records, page_records
-from resources.wikipedia.wiki import API_PATH, Wiki
+from resources.wikipedia.wiki import Wiki
 
 API = "https://{language}.wikipedia.org/w/api.php"
 
@@ -31,8 +32,9 @@ T = TypeVar("T")
 class Wikipedia:
     """Pages and files of Wikipedia; what was fetched is cached in `folder`, in files for each shard.
 
-    `contact` is a mail address or web page of the person who runs this. `api` is the API's address
-    with {language} in it; the REST API's address is derived from it. `timeout` is the limit of one
+    `contact` is a mail address or web page of the person who runs this. `api` is the API's address,
+    with {language} in the place of a wiki's language where there are several; a user and a password
+    in it are sent, and neither shown nor kept. `timeout` is the limit of one
     attempt, `backoff` the wait after the first failed one (doubled after each), both in seconds. At
     most three requests are in flight. `pauses` are the pauses of hosts, shared with
     other clients of the same hosts. No method may be called from a coroutine. Every method raises
@@ -54,9 +56,14 @@ class Wikipedia:
         if not _is_contact(contact):
             raise WikipediaError(NO_CONTACT)
         if not _is_api(api):
-            raise WikipediaError(f"{api!r} cannot be the API's address: give one like {API}.")
+            raise WikipediaError(
+                f"{without_secrets(api)!r} cannot be the API's address: give one like {API} or "
+                "https://wiki.example.org/api.php."
+            )
         self._user_agent = f"{user_agent(contact)} httpx/{httpx.__version__}"
-        self._api = api
+        # An address with a password would be in logs and messages.
+        self._credentials = credentials(api)
+        self._api = without_secrets(api)
         self._folder = folder
         self._timeout = timeout
         self._backoff = backoff
@@ -98,8 +105,8 @@ class Wikipedia:
     ) -> dict[str, FileFacts | Missing]:
         """The facts of the file of each distinct title ("File:Name.jpg"), local or shared.
 
-        `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. A file that is cached at this
-        width is not requested again; a missing one is.
+        `width` is that of `thumb_url` in pixels, one of THUMBNAIL_WIDTHS. Of a file that is cached at
+        this width only the digest is requested, and the rest again if that changed.
         """
         try:
             check_width(width)
@@ -127,6 +134,7 @@ class Wikipedia:
                 timeout=self._timeout,
                 backoff=self._backoff,
                 pauses=self._pauses,
+                credentials=self._credentials,
             )
             async with client:
                 return await work(Wiki(client, self._api, language))
@@ -155,6 +163,6 @@ def _is_api(address: str) -> bool:
     return (
         url.scheme in ("http", "https")
         and bool(url.hostname)
-        and "{language}" in address
-        and address.endswith(API_PATH)
+        and len(url.path) > 1
+        and not (url.query or url.fragment)
     )

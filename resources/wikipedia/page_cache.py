@@ -13,17 +13,20 @@ from methods.wikimedia import (
     FileFacts,
     Json,
     Missing,
+    PageFacts,
     PageImage,
     file_facts,
+    introduction,
     page_facts,
     page_images,
+    shown_images,
 )
 from resources.batched import batched
 from resources.wikipedia.api_client import CONCURRENCY
 from resources.wikipedia.records import Key, PageRecord, Records
 from resources.wikipedia.wiki import BATCH, Wiki, expected_form
 
-_REVISIONS = {"prop": "info"}
+_REVISIONS = {"prop": "info", "inprop": "url"}
 _FACTS = {
     "prop": "info|categories|extracts",
     "inprop": "url",
@@ -33,6 +36,7 @@ _FACTS = {
     "explaintext": "1",
     "exlimit": "max",
 }
+_DIGESTS = {"prop": "imageinfo", "iiprop": "sha1"}
 _FILES = {
     "prop": "imageinfo",
     "iiprop": "url|size|mime|sha1|extmetadata",
@@ -75,7 +79,7 @@ async def current_pages(
         with expected_form():
             if isinstance(page, Missing):
                 results[asked] = page
-            elif record and record.facts.revision == page["lastrevid"]:
+            elif record and _is_of(record.facts, page):
                 results[asked] = record
             else:
                 outdated.setdefault(page["title"], []).append(asked)
@@ -84,13 +88,20 @@ async def current_pages(
     async def fetch(batch: Sequence[str]) -> None:
         new: dict[Key, PageRecord] = {}
         for title, page in (await wiki.pages(batch, _FACTS)).items():
+            images = None
+            if not isinstance(page, Missing) and "extract" not in page:
+                # A wiki without the extension TextExtracts.
+                shown = await wiki.rendered(title)
+                with expected_form():
+                    images = shown_images(shown["text"], shown["images"])
+                    page = {**page, "extract": introduction(shown["text"])}
             for asked in outdated[title]:
                 if isinstance(page, Missing):
                     # It was deleted since its revision was requested.
                     results[asked] = replace(page, asked=asked)
                     continue
                 with expected_form():
-                    record = PageRecord(page_facts(asked, wiki.language, page))
+                    record = PageRecord(page_facts(asked, wiki.language, page), images)
                 results[asked] = new[wiki.language, asked] = record
         kept.add(new)
         progress.done(len(results))
@@ -116,9 +127,7 @@ async def current_images(
     progress.done(len(results))
 
     async def fetch(title: str) -> None:
-        media = await wiki.media_list(title)
-        with expected_form():
-            images = page_images(media)
+        images = await _images(wiki, title)
         new: dict[Key, PageRecord] = {}
         for record in lacking[title]:
             asked = record.facts.asked
@@ -138,12 +147,25 @@ async def current_files(
     width: int,
     progress: Progress,
 ) -> dict[str, FileFacts | Missing]:
-    """The file of each requested title: the cached one if its thumbnail has this width."""
+    """The file of each requested title: the cached one if its thumbnail has this width.
+
+    It is requested again if another file was uploaded under its name: then it has another digest.
+    """
     results: dict[str, FileFacts | Missing] = {}
     distinct = list(dict.fromkeys(titles))
-    for asked in distinct:
-        if known := kept.get((wiki.language, asked, str(width))):
-            results[asked] = known
+    known = {
+        asked: facts
+        for asked in distinct
+        if (facts := kept.get((wiki.language, asked, str(width)))) is not None
+    }
+
+    async def look(batch: Sequence[str]) -> None:
+        for asked, page in (await wiki.pages(batch, _DIGESTS)).items():
+            with expected_form():
+                if not isinstance(page, Missing) and _sha1(page) == known[asked].sha1:
+                    results[asked] = known[asked]
+
+    await _each(look, batched(known, BATCH))
     progress.done(len(results))
 
     async def fetch(batch: Sequence[str]) -> None:
@@ -160,6 +182,27 @@ async def current_files(
 
     await _each(fetch, batched([asked for asked in distinct if asked not in results], BATCH))
     return {asked: results[asked] for asked in distinct}
+
+
+def _is_of(facts: PageFacts, page: Json) -> bool:
+    """Whether the facts are of the current revision; wikis count theirs each from 1."""
+    return (facts.revision, facts.url) == (page["lastrevid"], page["canonicalurl"])
+
+
+def _sha1(page: Json) -> str | None:
+    info: Json = next(iter(page.get("imageinfo", [])), {})
+    return info.get("sha1")
+
+
+async def _images(wiki: Wiki, title: str) -> tuple[PageImage, ...]:
+    """The images on a page: those of its media list, or of its HTML where the wiki has no such list."""
+    media = await wiki.media_list(title)
+    if media is not None:
+        with expected_form():
+            return page_images(media)
+    shown = await wiki.rendered(title)
+    with expected_form():
+        return shown_images(shown["text"], shown["images"])
 
 
 async def _each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:

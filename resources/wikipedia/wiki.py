@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from methods.wikimedia import Json, Missing, find_asked, merge_answers, sent_form
-from resources.wikipedia.api_client import ApiClient, WikipediaError
+from resources.wikipedia.api_client import ApiClient, NoService, WikipediaError
 
 BATCH = 50
 """Titles in one request; the API refuses more."""
 API_PATH, REST_PATH = "/w/api.php", "/api/rest_v1"
+"""The second stands in the place of the first on wikis that have Wikimedia's REST service."""
 
+_NO_EXTRAS = {"disablelimitreport": "1", "disableeditsection": "1", "disabletoc": "1"}
 _LANGUAGE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 
 
@@ -34,6 +36,8 @@ class Wiki:
         self.language = language
         self._client = client
         self._api = api.replace("{language}", language)
+        # Where it would be is known for addresses in Wikimedia's form alone.
+        self._may_have_media_lists = self._api.endswith(API_PATH)
 
     async def pages(self, titles: Sequence[str], parameters: Json) -> dict[str, Json | Missing]:
         """The page of each title, at most BATCH of them, with the properties in the parameters."""
@@ -64,11 +68,26 @@ class Wiki:
                 break
         return list(titles)[:limit]
 
-    async def media_list(self, title: str) -> Json:
-        """The REST API's media list of the page of this title; an empty list if it has none."""
+    async def media_list(self, title: str) -> Json | None:
+        """The REST API's media list of the page of this title; None where the wiki has no such list."""
+        if not self._may_have_media_lists:
+            return None
         base = self._api.removesuffix(API_PATH) + REST_PATH
         name = quote(title.replace(" ", "_"), safe="")
-        return await self._client.get(f"{base}/page/media-list/{name}") or {"items": []}
+        try:
+            return await self._client.get(f"{base}/page/media-list/{name}")
+        except NoService:
+            # No other page of this wiki is asked for there.
+            self._may_have_media_lists = False
+            return None
+
+    async def rendered(self, title: str) -> Json:
+        """The page of this title as the wiki renders it: its HTML in `text`, its files in `images`."""
+        request = {"action": "parse", "page": title, "prop": "text|images"}
+        answer = await self._client.query(self._api, request | _NO_EXTRAS)
+        with expected_form():
+            parsed: Json = answer["parse"]
+            return parsed
 
     async def _answers(self, request: Json) -> AsyncIterator[Json]:
         """The answers to a request and to its continuations."""
@@ -77,7 +96,8 @@ class Wiki:
             answer = await self._client.query(self._api, {**request, **further[-1]})
             yield answer
             following = answer.get("continue")
-            if not following:
+            # Of one file alone its earlier versions would follow.
+            if not following or "iistart" in following:
                 return
             if following in further:
                 raise WikipediaError(

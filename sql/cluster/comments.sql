@@ -33,6 +33,9 @@ COMMENT ON COLUMN cluster.clusters.cluster_category_similarity IS 'Cosine of the
 COMMENT ON COLUMN cluster.clusters.nearest_cluster_id IS 'For an entry in a group and in no cluster, the cluster with the nearest centre.';
 COMMENT ON COLUMN cluster.clusters.nearest_cluster_similarity IS 'Cosine of the caption to the centre of the nearest cluster, -1 to 1.';
 
+COMMENT ON COLUMN cluster.clusters.page_id IS 'Page of the entry, as in ingest.pages.';
+COMMENT ON COLUMN cluster.clusters.image_id IS 'SHA-256 of the image''s file.';
+
 COMMENT ON COLUMN cluster.communities.community_id IS 'Id of the group or the cluster, kept while entries join and leave.';
 COMMENT ON COLUMN cluster.communities.kind IS 'group (by categories) or cluster (by caption, inside a group).';
 COMMENT ON COLUMN cluster.communities.group_id IS 'Group that a cluster is part of; NULL for a group.';
@@ -46,6 +49,7 @@ COMMENT ON COLUMN cluster.communities.tau IS 'Smallest cosine at which two entri
 COMMENT ON COLUMN cluster.communities.min_size IS 'Smallest number of entries of a group or cluster.';
 COMMENT ON COLUMN cluster.communities.group_method IS 'Method that groups were found by, such as threshold.';
 COMMENT ON COLUMN cluster.communities.cluster_method IS 'Method that clusters were found by, such as threshold.';
+COMMENT ON COLUMN cluster.communities.place IS 'Order in which the groups, or the clusters, were found, from 1; new entries join the first within tau.';
 
 COMMENT ON COLUMN cluster.changes.run_id IS 'Run of Dagster that made the change.';
 COMMENT ON COLUMN cluster.changes.changed_at IS 'When the change was made, in UTC.';
@@ -99,3 +103,15 @@ COMMENT ON COLUMN cluster.pictures.path IS 'Path of the page inside the home.';
 COMMENT ON COLUMN cluster.pictures.sha256 IS 'SHA-256 of the page''s file.';
 COMMENT ON COLUMN cluster.pictures.n_points IS 'Entries on the map.';
 COMMENT ON COLUMN cluster.pictures.n_thumbnails IS 'Entries that are shown with a small picture.';
+
+COMMENT ON COLUMN cluster.sides.page_id IS 'Page of the image, as in ingest.pages.';
+COMMENT ON COLUMN cluster.sides.image_id IS 'Image, as SHA-256 of its file.';
+COMMENT ON COLUMN cluster.sides.side IS 'What it may be used for: benchmark or instruction; NULL if for neither.';
+COMMENT ON COLUMN cluster.sides.reason IS 'Why it is there: drawn, joined, bridges_sides or in_imported_benchmark.';
+
+COMMENT ON COLUMN cluster.entry_sides.entry_id IS 'Entry of ingest.entries.';
+COMMENT ON COLUMN cluster.entry_sides.side IS 'What the entry may be used for: benchmark or instruction; NULL if for neither.';
+COMMENT ON COLUMN cluster.entry_sides.reason IS 'Why it is there: drawn, joined, bridges_sides or in_imported_benchmark.';
+
+COMMENT ON COLUMN cluster.released_hashes.image_id IS 'Image, as SHA-256 of its file.';
+COMMENT ON COLUMN cluster.released_hashes.phash IS 'Perceptual hash of 64 bits, 16 hex digits: images that look alike differ in few bits.';

@@ -25,7 +25,8 @@ CREATE TABLE IF NOT EXISTS cluster.embeddings (
 -- Each entry with its group (by category) and its cluster inside the group (by caption), and its cosine to
 -- their centres in both spaces; for an entry in none, the nearest one and the cosine to its centre.
 -- `group_how` and `cluster_how` are defined in methods/clustering/two_passes.py. The entry at a centre may
--- have been removed since. The two texts are those that were compared, in cluster.embeddings.
+-- have been removed since. The two texts are those that were compared, in cluster.embeddings. By page and
+-- image a later run knows the new version of an entry whose texts were changed.
 CREATE TABLE IF NOT EXISTS cluster.clusters (
     entry_id VARCHAR PRIMARY KEY,
     category_text_id VARCHAR NOT NULL,
@@ -44,6 +45,8 @@ CREATE TABLE IF NOT EXISTS cluster.clusters (
     cluster_category_similarity DOUBLE CHECK (cluster_category_similarity BETWEEN -1.001 AND 1.001),
     nearest_cluster_id VARCHAR,
     nearest_cluster_similarity DOUBLE CHECK (nearest_cluster_similarity BETWEEN -1.001 AND 1.001),
+    page_id VARCHAR,
+    image_id VARCHAR,
     CHECK (cluster_id IS NULL OR group_id IS NOT NULL),
     CHECK (group_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise')),
     CHECK (cluster_how IN ('seed', 'assigned', 'no neighbour', 'absorbed', 'noise')),
@@ -55,7 +58,8 @@ CREATE TABLE IF NOT EXISTS cluster.clusters (
 );
 
 -- Every group, and every cluster with its group. A community gets its id once, in the run `created_in`, and
--- keeps it while entries join and leave. Its centre and the centre's two texts are kept too, even if the
+-- keeps it while entries join and leave. `place` is the order in which the communities of a kind were found:
+-- a new entry joins the first one within tau. Its centre and the centre's two texts are kept too, even if the
 -- entry is removed; only reclustering may change the centre. The other columns are the settings.
 CREATE TABLE IF NOT EXISTS cluster.communities (
     community_id VARCHAR PRIMARY KEY,
@@ -71,6 +75,8 @@ CREATE TABLE IF NOT EXISTS cluster.communities (
     min_size INTEGER NOT NULL CHECK (min_size >= 2),
     group_method VARCHAR NOT NULL,
     cluster_method VARCHAR NOT NULL,
+    place INTEGER NOT NULL CHECK (place > 0),
+    UNIQUE (kind, place),
     CHECK ((kind = 'group') = (group_id IS NULL))
 );
 
@@ -164,4 +170,24 @@ CREATE TABLE IF NOT EXISTS cluster.pictures (
     sha256 VARCHAR NOT NULL,
     n_points INTEGER NOT NULL,
     n_thumbnails INTEGER NOT NULL
+);
+
+-- What benchmarks and what instruction sets are made of, divided before anything is sampled: the side of each
+-- image on each page, as defined in methods/image_sets/sides.py; NULL if it is left out of both. Rows stay
+-- when a page leaves the corpus or gets other texts, since a release may have the earlier ones.
+CREATE TABLE IF NOT EXISTS cluster.sides (
+    page_id VARCHAR NOT NULL,
+    image_id VARCHAR NOT NULL,
+    side VARCHAR CHECK (side IN ('benchmark', 'instruction')),
+    reason VARCHAR NOT NULL CHECK (
+        reason IN ('drawn', 'joined', 'bridges_sides', 'in_imported_benchmark')
+    ),
+    PRIMARY KEY (page_id, image_id),
+    CHECK ((side IS NULL) = (reason IN ('bridges_sides', 'in_imported_benchmark')))
+);
+
+-- Perceptual hashes of images in releases that no page of the corpus has: imported and derived ones.
+CREATE TABLE IF NOT EXISTS cluster.released_hashes (
+    image_id VARCHAR PRIMARY KEY,
+    phash VARCHAR NOT NULL CHECK (length(phash) = 16)
 );

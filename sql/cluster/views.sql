@@ -13,3 +13,9 @@ FROM (
         QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY wit_shard) = 1
     )
 );
+
+-- The side of each entry: that of its image on its page.
+CREATE OR REPLACE VIEW cluster.entry_sides AS
+SELECT DISTINCT e.entry_id, s.side, s.reason
+FROM ingest.entries AS e
+JOIN cluster.sides AS s USING (page_id, image_id);

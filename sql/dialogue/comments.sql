@@ -14,17 +14,19 @@ COMMENT ON COLUMN dialogue.questions.position IS 'Image that a single question i
 COMMENT ON COLUMN dialogue.questions.ordinal IS 'Place among the questions of one call, from 1.';
 COMMENT ON COLUMN dialogue.questions.question IS 'Text of the question; <image-i> names the i-th image of the set.';
 COMMENT ON COLUMN dialogue.questions.call_key IS 'Model call that made it: a key of ledger.calls.';
-COMMENT ON COLUMN dialogue.questions.prompt_version IS 'Prompt and its hash, such as mmdu/questions@9df5a236.';
+COMMENT ON COLUMN dialogue.questions.prompt_version IS 'Prompt and its hash, such as mmdu/questions@5648cbe6.';
 COMMENT ON COLUMN dialogue.questions.provider IS 'Who answered the call; offline is the stand-in.';
+COMMENT ON COLUMN dialogue.questions.angle IS 'What the question was to be after, such as mood; NULL where it was left to the writer.';
+COMMENT ON COLUMN dialogue.questions.until_position IS 'Last image that a question about several is on, from the first; NULL: about one, or all.';
 
 COMMENT ON COLUMN dialogue.answers.set_id IS 'Image set that the question is about.';
 COMMENT ON COLUMN dialogue.answers.question_id IS 'Question that is answered.';
 COMMENT ON COLUMN dialogue.answers.answer IS 'Answer of the writer model, later the reference answer.';
 COMMENT ON COLUMN dialogue.answers.call_key IS 'Model call that made it: a key of ledger.calls.';
-COMMENT ON COLUMN dialogue.answers.prompt_version IS 'Prompt and its hash, such as mmdu/answers@6ed86f0e.';
+COMMENT ON COLUMN dialogue.answers.prompt_version IS 'Prompt and its hash, such as mmdu/answers@4a22b3ac.';
 COMMENT ON COLUMN dialogue.answers.provider IS 'Who answered the call; offline is the stand-in.';
 
-COMMENT ON COLUMN dialogue.dialogues.set_id IS 'Image set that the dialogue is about.';
+COMMENT ON COLUMN dialogue.dialogues.set_id IS 'Image set that the dialogue is about; of stacked dialogues the first one''s.';
 COMMENT ON COLUMN dialogue.dialogues.dialogue_id IS 'Id of the dialogue: a hash of its content.';
 COMMENT ON COLUMN dialogue.dialogues.kind IS 'What the dialogue is for: benchmark or instruction.';
 COMMENT ON COLUMN dialogue.dialogues.image_ids IS 'Images in the order in which they enter the dialogue, as SHA-256 of their files.';

@@ -11,7 +11,8 @@ CREATE TABLE IF NOT EXISTS dialogue.summaries (
     PRIMARY KEY (set_id, entry_id)
 );
 
--- scope 'single': about the image at `position`; 'multi': about the set, position NULL.
+-- scope 'single': about the image at `position`; 'multi': about the images 1 to `until_position` of the set,
+-- about all of them where that is NULL; position NULL.
 CREATE TABLE IF NOT EXISTS dialogue.questions (
     set_id VARCHAR NOT NULL,
     question_id VARCHAR NOT NULL,
@@ -22,6 +23,8 @@ CREATE TABLE IF NOT EXISTS dialogue.questions (
     call_key VARCHAR NOT NULL,
     prompt_version VARCHAR NOT NULL,
     provider VARCHAR NOT NULL,
+    angle VARCHAR,
+    until_position INTEGER,
     PRIMARY KEY (question_id),
     CHECK ((scope = 'single') = (position IS NOT NULL))
 );

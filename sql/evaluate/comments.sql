@@ -475,10 +475,10 @@ COMMENT ON COLUMN evaluate.judge_probes.benchmark IS 'Name of the benchmark, suc
 COMMENT ON COLUMN evaluate.judge_probes.release_id IS 'Release that the answers are on.';
 COMMENT ON COLUMN evaluate.judge_probes.judge IS 'Model that judged.';
 COMMENT ON COLUMN evaluate.judge_probes.judge_version IS 'Version of the judging; of self_preference and leniency that of evaluate.observations.';
-COMMENT ON COLUMN evaluate.judge_probes.probe IS 'length, obedience, position (planted), self_preference, leniency (beside other judges).';
+COMMENT ON COLUMN evaluate.judge_probes.probe IS 'length, obedience, position (planted), verdicts (of scores), self_preference, leniency (beside others).';
 COMMENT ON COLUMN evaluate.judge_probes.n IS 'Answers with both scores.';
 COMMENT ON COLUMN evaluate.judge_probes.n_lost IS 'Answers whose judgment with something planted was lost.';
-COMMENT ON COLUMN evaluate.judge_probes.shift IS 'Mean difference in points, of position in wins; NULL without answers.';
+COMMENT ON COLUMN evaluate.judge_probes.shift IS 'Mean difference in points, of position and verdicts in wins; NULL without answers.';
 COMMENT ON COLUMN evaluate.judge_probes.ci_low IS 'Lower end of the 95 % interval, by bootstrap over items or groups; NULL where none is made.';
 COMMENT ON COLUMN evaluate.judge_probes.ci_high IS 'Upper end of the 95 % interval; NULL where none is made.';
 COMMENT ON COLUMN evaluate.judge_probes.reason IS 'Why there is no shift; NULL where there is one.';

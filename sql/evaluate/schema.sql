@@ -638,7 +638,9 @@ CREATE TABLE IF NOT EXISTS evaluate.judge_probes (
     release_id VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     judge_version VARCHAR NOT NULL,
-    probe VARCHAR NOT NULL CHECK (probe IN ('length', 'obedience', 'position', 'self_preference', 'leniency')),
+    probe VARCHAR NOT NULL CHECK (
+        probe IN ('length', 'obedience', 'position', 'verdicts', 'self_preference', 'leniency')
+    ),
     n INTEGER NOT NULL CHECK (n >= 0),
     n_lost INTEGER NOT NULL CHECK (n_lost >= 0),
     shift DOUBLE,

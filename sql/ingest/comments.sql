@@ -53,7 +53,7 @@ COMMENT ON COLUMN ingest.changes.text_after IS 'Text of the page at this ingesti
 
 COMMENT ON COLUMN ingest.images.wit_shard IS 'Shard that names the image.';
 COMMENT ON COLUMN ingest.images.image_url IS 'Address of the image in the shard.';
-COMMENT ON COLUMN ingest.images.fetched_from IS 'Address or file that the image was taken from, for example a smaller rendering.';
+COMMENT ON COLUMN ingest.images.fetched_from IS 'Address or file that the image was taken from, for example a rendering or the copy in a mirror.';
 COMMENT ON COLUMN ingest.images.image_id IS 'SHA-256 of the image''s file, 64 hex digits: its name in the image store.';
 COMMENT ON COLUMN ingest.images.md5 IS 'MD5 of the image''s file, 32 hex digits: the name by which other data sets list it.';
 COMMENT ON COLUMN ingest.images.path IS 'Path of the file inside the folder images/ of the home.';
@@ -74,6 +74,10 @@ COMMENT ON COLUMN ingest.images.licence IS 'Short name of the image''s licence; 
 COMMENT ON COLUMN ingest.images.licence_url IS 'Address of the licence''s text; NULL if unknown.';
 COMMENT ON COLUMN ingest.images.artist IS 'Who made the image; NULL if unknown.';
 
+COMMENT ON COLUMN ingest.images.contrast IS 'Highest less lowest grey level, 0 to 255; NULL where it was measured before there was this.';
+COMMENT ON COLUMN ingest.images.visible IS 'Mean opacity, 0 (all transparent) to 1; NULL where it was measured before there was this.';
+COMMENT ON COLUMN ingest.images.stated_mime_type IS 'Type that the row states, where the file is of another one; else NULL.';
+
 COMMENT ON COLUMN ingest.entries.wit_shard IS 'Shard that the entry stands in.';
 COMMENT ON COLUMN ingest.entries.entry_id IS 'Id of the entry: a hash of page, caption, categories, text and image.';
 COMMENT ON COLUMN ingest.entries.page_id IS 'Id of the page: a hash of its address.';
@@ -89,3 +93,10 @@ COMMENT ON COLUMN ingest.entries.attribution IS 'Attribution of the image as WIT
 COMMENT ON COLUMN ingest.entries.licence IS 'Short name of the image''s licence; NULL if unknown.';
 COMMENT ON COLUMN ingest.entries.licence_url IS 'Address of the licence''s text; NULL if unknown.';
 COMMENT ON COLUMN ingest.entries.artist IS 'Who made the image; NULL if unknown.';
+
+COMMENT ON COLUMN ingest.left_out.wit_shard IS 'Shard that the rows are of.';
+COMMENT ON COLUMN ingest.left_out.step IS 'Asset that left the rows out: pages or entries.';
+COMMENT ON COLUMN ingest.left_out.reference IS 'What was left out: a language, the address of a page, or a line of the shard.';
+COMMENT ON COLUMN ingest.left_out.reason IS 'Why, as one word, to count by.';
+COMMENT ON COLUMN ingest.left_out.detail IS 'Why, in a sentence.';
+COMMENT ON COLUMN ingest.left_out.n_rows IS 'Rows of the shard that were left out with it.';

@@ -1,6 +1,7 @@
 -- A page with one of its images, if both were accepted. Of several rows the first with a caption counts.
 SELECT
-    r.*,
+    r.* EXCLUDE (language),
+    p.language,
     p.page_id,
     p.title,
     p.categories,

@@ -7,7 +7,9 @@ WITH figures AS (
             aspect,
             blur,
             entropy,
-            brightness
+            brightness,
+            contrast::DOUBLE AS contrast,
+            visible
         FROM ingest.images
         WHERE list_contains($shards, wit_shard)
     ) ON COLUMNS(*) INTO NAME figure VALUE value

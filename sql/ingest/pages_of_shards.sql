@@ -1,30 +1,36 @@
--- One row for each page in one of the languages: the longest text of its rows, and their other texts
--- (`said`).
+-- One row for each page in one of the languages, or in any if there are none: the longest text of its rows,
+-- their other texts (`said`), and how many they are. A page is in the language of its first row.
+WITH taken AS (
+    SELECT wit_shard, page_url, lower(arg_min(language, line_number)) AS of_page
+    FROM ingest.wit_rows
+    WHERE list_contains($shards, wit_shard)
+    GROUP BY wit_shard, page_url
+    HAVING len($languages) = 0 OR list_contains($languages, of_page)
+)
 SELECT
     wit_shard,
     page_url,
-    any_value(page_title ORDER BY line_number) AS title,
-    any_value(language ORDER BY line_number) AS language,
+    any_value(r.page_title ORDER BY r.line_number) AS title,
+    any_value(t.of_page) AS language,
     coalesce(
         arg_max(
-            context_page_description,
-            (length(context_page_description), context_page_description)
+            r.context_page_description,
+            (length(r.context_page_description), r.context_page_description)
         ),
         arg_max(
-            context_section_description,
-            (length(context_section_description), context_section_description)
+            r.context_section_description,
+            (length(r.context_section_description), r.context_section_description)
         )
     ) AS page_text,
     list(DISTINCT concat_ws(
         chr(10),
-        section_title,
-        caption_reference_description,
-        caption_alt_text_description,
-        caption_attribution_description
-    )) AS said
-FROM ingest.wit_rows
-WHERE
-    list_contains($shards, wit_shard)
-    AND (len($languages) = 0 OR list_contains($languages, language))
+        r.section_title,
+        r.caption_reference_description,
+        r.caption_alt_text_description,
+        r.caption_attribution_description
+    )) AS said,
+    count(*) AS n_rows
+FROM ingest.wit_rows AS r
+JOIN taken AS t USING (wit_shard, page_url)
 GROUP BY wit_shard, page_url
 ORDER BY wit_shard, page_url;

@@ -98,6 +98,9 @@ CREATE TABLE IF NOT EXISTS ingest.images (
     licence VARCHAR,
     licence_url VARCHAR,
     artist VARCHAR,
+    contrast INTEGER,
+    visible DOUBLE,
+    stated_mime_type VARCHAR,
     PRIMARY KEY (wit_shard, image_url)
 );
 
@@ -119,4 +122,19 @@ CREATE TABLE IF NOT EXISTS ingest.entries (
     licence_url VARCHAR,
     artist VARCHAR,
     PRIMARY KEY (wit_shard, entry_id)
+);
+
+-- What is no entry though nothing is wrong with it, by reason: `n_rows` rows of a shard that are in a language
+-- that is not taken, on a page without text or topic, without a caption, without their image, or there twice.
+-- Rows of a shard are those of its entries and these.
+CREATE TABLE IF NOT EXISTS ingest.left_out (
+    wit_shard VARCHAR NOT NULL,
+    step VARCHAR NOT NULL CHECK (step IN ('pages', 'entries')),
+    reference VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL CHECK (
+        reason IN ('language', 'without_text', 'no_topic', 'without_caption', 'without_image', 'duplicate')
+    ),
+    detail VARCHAR NOT NULL,
+    n_rows BIGINT NOT NULL CHECK (n_rows > 0),
+    PRIMARY KEY (wit_shard, step, reference)
 );

@@ -11,7 +11,7 @@ import pytest
 from dagster_project.interrupts import handlers_kept
 from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
-from tests.assets.corpus import Corpus, mini_corpus
+from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.review.desk import Desk
 from tests.assets.world import World, copy_of
 from tests.doubles.garbling_proxy import ProxyServer
@@ -57,11 +57,11 @@ def make_world(offline: str, embedder: Embedder) -> Iterator[MakeWorld]:
 
 @pytest.fixture(scope="session")
 def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """The mini corpus, ingested and clustered. Not to be changed: tests go on from copies."""
+    """Two clusters for either side. Not to be changed: tests go on from copies."""
 
     def build(root: Path) -> None:
-        world = make_world(root, mini_corpus(root / "corpus"))
-        assert world.ingest().success
+        world = make_world(root, two_sided_corpus(root / "corpus"))
+        assert world.ingest().success and world.ingest("others").success
         assert world.cluster().success
 
     root = tmp_path_factory.mktemp("clustered")

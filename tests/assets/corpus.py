@@ -13,6 +13,8 @@ from resources.home import REPO_ROOT
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 TOPICS = ("balloon", "butterfly")
 """Beginnings of picture names; six sound pictures each."""
+OTHER_TOPICS = ("sailboat", "windmill")
+"""The same, of the shard `others`."""
 
 WitLine = dict[str, str]
 
@@ -74,6 +76,13 @@ class Corpus:
 def raw(row: WitLine) -> bytes:
     """A row as the bytes of its line."""
     return "\t".join(row[name] for name in COLUMNS).encode()
+
+
+def two_sided_corpus(folder: Path) -> Corpus:
+    """The mini corpus, and twelve entries on two other topics in a shard of their own, `others`."""
+    corpus = mini_corpus(folder)
+    corpus.write_shard("others", sample_rows(*OTHER_TOPICS))
+    return corpus
 
 
 def mini_corpus(folder: Path) -> Corpus:

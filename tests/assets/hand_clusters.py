@@ -96,6 +96,7 @@ def community(community_id: str, kind: str, centre: str, **changed: Any) -> Row:
         "min_size": 2,
         "group_method": "threshold",
         "cluster_method": "threshold",
+        "place": (*CENTRE_OF_GROUP, *"ABC").index(community_id) + 1,
         **changed,
     }
 

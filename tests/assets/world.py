@@ -33,8 +33,12 @@ from tests.doubles.garbling_proxy import GarblingProxy
 Row = dict[str, Any]
 Result = dg.ExecuteInProcessResult
 
-SMALL_SETS = {"cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}}}
-"""Run config: sets of three images for the benchmark, of two to instruct."""
+SMALL_SETS = {
+    "cluster__sides": {"config": {"benchmark_share": 0.5, "by_cluster": True, "seed": 1}},
+    "cluster__image_sets": {"config": {"benchmark_sizes": [3], "instruction_sizes": [2]}},
+}
+"""Run config: sets of three images for the benchmark, of two to instruct. Half of the clusters are on
+either side: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
 ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
 GENERATION = dg.AssetSelection.assets(

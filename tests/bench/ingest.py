@@ -199,8 +199,8 @@ def checked(folder: Path) -> float:
     from methods.ingest.image_quality import measure_image
 
     pictures = [path.read_bytes() for path in sorted(folder.iterdir())]
-    measure_image(pictures[0], None)
-    return timed(lambda: [measure_image(data, None) for data in pictures])
+    measure_image(pictures[0])
+    return timed(lambda: [measure_image(data) for data in pictures])
 
 
 def taken(folder: Path) -> float:
@@ -221,7 +221,7 @@ def taken(folder: Path) -> float:
             {},
         )
         urls = [f"{address}/{path.name}" for path in sorted(folder.iterdir())]
-        wanted = [WantedImage(url, None, url) for url in urls]
+        wanted = [WantedImage(url, url) for url in urls]
         seconds = timed(lambda: [facts.image_id for _, facts in intake.take(wanted)])
         index.close()
         return seconds

@@ -247,6 +247,13 @@ WRITTEN = {
     [
         ({"w": {"model": "model-w-2"}}, WRITTEN),
         ({"profile": {"writer": "c"}}, WRITTEN),
+        ({"profile": {"summary": "c"}}, {"dialogue/summaries"}),
+        (
+            {"profile": {"question": "c"}},
+            {"dialogue/questions", "dialogue/instructions", "dialogue/three_turns"},
+        ),
+        ({"profile": {"answer": "c"}}, {"dialogue/answers", "dialogue/turn_references"}),
+        ({"profile": {"rewrite": "c"}}, {"rewrite/rewrites", "rewrite/seed_rewrites"}),
         ({"j": {"model": "model-j-2"}}, READ_AND_JUDGED),
         ({"profile": {"evaluate": ["a", "b", "c"]}}, {"evaluate/answers"}),
         ({"profile": {"evaluate": ["a", "b", "no-images:b"]}}, {"evaluate/answers"}),
@@ -259,7 +266,8 @@ WRITTEN = {
         ({"w": {"concurrency": 2}}, set()),
     ],
     ids=[
-        *("writer's model", "writer", "judge", "newcomer", "without images"),
+        *("writer's model", "writer", "summary", "question", "answer", "rewrite"),
+        *("judge", "newcomer", "without images"),
         *("evaluated model", "address"),
         *("parameters", "unused", "concurrency"),
     ],

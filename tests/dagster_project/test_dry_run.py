@@ -80,10 +80,19 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("evaluate.judge_probes", "j"),
         ("all", ""),
     ]
-    for calls, _, prompt, answer, likely, at_most in told.values():
+    for (stage, _), (calls, _, prompt, answer, likely, at_most) in told.items():
         assert calls > 0 and prompt > 0 and likely <= at_most
-        # Nothing was ever answered here, so an answer counts as 500 tokens.
-        assert answer == 500 * calls
+        if stage == "dialogue.summaries":
+            assert answer == 180 * calls, "120 words were asked for"
+        elif stage == "dialogue.questions":
+            assert calls * 47 <= answer <= calls * 140, (
+                "31 words for each of one to three questions"
+            )
+        elif stage == "dialogue.answers":
+            assert answer % 750 == 0 and answer > 750 * calls, "500 words for each question"
+        elif stage != "all":
+            # Nothing was ever answered here, so an answer counts as 500 tokens.
+            assert answer == 500 * calls
     calls, _, prompt, answer, likely, _ = told["dialogue.answers", "w"]
     assert likely == pytest.approx((prompt * 1 + answer * 10) / 1e6, abs=5e-5)
     calls, _, prompt, answer, likely, _ = told["evaluate.judgments", "j"]

@@ -120,6 +120,24 @@ def test_a_weekly_tick_that_is_repeated_later_starts_no_further_new_shard(
     assert new == first, "Dagster has started a run for this key"
 
 
+def test_a_shard_that_failed_does_not_keep_the_others_waiting(
+    instance: dg.DagsterInstance,
+) -> None:
+    """It is tried again when every other one was."""
+
+    def tried(shard: str) -> None:
+        instance.create_run_for_job(
+            dg.GraphDefinition("ingest").to_job(), tags={"dagster/partition": shard}
+        )
+
+    tried("sample-a")
+    assert weekly(instance) == ["sample-b"]
+    tried("sample-b")
+    assert weekly(instance) == ["sample-a"]
+    tried("sample-a")
+    assert weekly(instance) == ["sample-b"]
+
+
 def test_a_corpus_that_cannot_be_read_is_the_reason_to_skip(
     instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

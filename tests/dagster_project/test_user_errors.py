@@ -34,6 +34,7 @@ HANDLED_IN_CODE = {
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.buffer.BufferFull": "the image is queued again",
     "resources.images.ssrf_guard.PrivateAddress": "becomes an ImageRejected",
+    "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
     "resources.llm.silence.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
     "resources.llm.reply_size.ReplyTooLarge": "becomes a Failure",

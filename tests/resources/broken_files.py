@@ -82,7 +82,9 @@ ROWS = [
         "A space in a page's address", of_line(line(page_url="https://en.wikipedia.org/wiki/ Owl"))
     ),
     Case("A quote that nobody closes", of_line(line(section_title='"Owls'))),
+    Case("A quote inside a text", of_line(line(section_title='A 5" owl'))),
     Case("A quote inside quotes, not doubled", of_line(line(section_title='"Owls" and kites"'))),
+    Case("Blanks and zero bytes around a title", of_line(line(page_title="\0 Owl\u00a0"))),
     Case("A line of over a million bytes", of_line(line(section_title="x" * MAX_LINE_BYTES))),
     Case("A line break inside quotes", of_line(line(section_title='"Owls\nat night"'))),
     Case("A zero byte in a text", of_line(line(section_title="Owls\0at night"))),

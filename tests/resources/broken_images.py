@@ -32,7 +32,7 @@ from tests.resources.images.upload_double import (
 )
 
 WEB = "https://upload.example.org/"
-NO_LIMITS = ImageLimits()
+DEFAULT_LIMITS = ImageLimits()
 
 
 def outcome_of(
@@ -40,7 +40,7 @@ def outcome_of(
     fetcher: ImageFetcher,
     broken: WantedImage,
     sound: WantedImage,
-    limits: ImageLimits = NO_LIMITS,
+    limits: ImageLimits = DEFAULT_LIMITS,
     excluded: dict[str, str] | None = None,
 ) -> Outcome:
     """What becomes of an image that is wanted together with a sound one."""
@@ -54,8 +54,8 @@ def outcome_of(
     return Refused("image", "its URL", rejected.reason, rejected.detail)
 
 
-def wanted(url: str, mime_type: str | None = "image/png") -> WantedImage:
-    return WantedImage(url, mime_type, url)
+def wanted(url: str) -> WantedImage:
+    return WantedImage(url, url)
 
 
 # --- Bytes ---------------------------------------------------------------------------------------
@@ -63,7 +63,6 @@ def wanted(url: str, mime_type: str | None = "image/png") -> WantedImage:
 
 def of_bytes(
     data: bytes | None,
-    mime_type: str | None = "image/png",
     excluded: dict[str, str] | None = None,
     **limits: float,
 ) -> Callable[[Path], Outcome]:
@@ -78,7 +77,7 @@ def of_bytes(
         return outcome_of(
             folder,
             ImageFetcher(mirror),
-            wanted(WEB + "broken.png", mime_type),
+            wanted(WEB + "broken.png"),
             wanted(WEB + "sound.png"),
             ImageLimits(**limits),  # type: ignore[arg-type]
             excluded,
@@ -101,32 +100,40 @@ def pattern(width: int = 128, height: int = 128, first: int = 0, step: int = 16)
 
 CHECKS = saved(Image.fromarray((np.indices((96, 96)).sum(axis=0) % 2 * 255).astype(np.uint8)))
 FILM = saved(
-    Image.new("L", (8, 8)), "GIF", save_all=True, append_images=[Image.new("L", (8, 8), 255)]
+    Image.open(io.BytesIO(pattern())),
+    "GIF",
+    save_all=True,
+    append_images=[Image.open(io.BytesIO(pattern(step=8)))],
 )
+CLEAR = saved(Image.new("RGBA", (96, 96), (0, 90, 0, 0)))
+PALE = saved(Image.linear_gradient("L").point(lambda level: 245 + level // 32))
+DOT = Image.new("L", (200, 200))
+DOT.paste(255, (90, 90, 93, 93))
 MD5 = hashlib.md5(PICTURE).hexdigest()
 BYTES = [
     Case("No file of that name in the folder", of_bytes(None)),
     Case("An empty file", of_bytes(b"")),
     Case("A file of over 25 MB", of_bytes(bytes(MAX_BYTES + 1))),
     Case("A web page under an image's name", of_bytes(b"<!doctype html><p>Sorry</p>")),
-    Case("A TIFF", of_bytes(saved(Image.new("L", (8, 8)), "TIFF"), "image/tiff")),
-    Case(
-        "A drawing (SVG)", of_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml")
-    ),
-    Case("A JPEG where the row says PNG", of_bytes(saved(Image.new("L", (8, 8)), "JPEG"))),
+    Case("A TIFF", of_bytes(saved(Image.new("L", (8, 8)), "TIFF"))),
+    Case("A drawing (SVG)", of_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>")),
     Case("An image of 56 million pixels", of_bytes(saved(Image.new("1", (8000, 7000))))),
     Case("An image cut short", of_bytes(PICTURE[: len(PICTURE) // 2])),
     Case("An image cut short within its header", of_bytes(PICTURE[:20])),
     Case("An image of a list in `images.exclude`", of_bytes(PICTURE, excluded={MD5: "coco.md5"})),
-    Case("An image below `min_side`", of_bytes(pattern(96, 48), min_side=64)),
-    Case("An image above `max_aspect`", of_bytes(pattern(320, 80), max_aspect=3)),
-    Case(
-        "A smooth ramp, below `min_blur`", of_bytes(saved(Image.linear_gradient("L")), min_blur=50)
-    ),
-    Case("A draughtboard, below `min_entropy`", of_bytes(CHECKS, min_entropy=2)),
-    Case("A night, below `min_brightness`", of_bytes(pattern(step=1), min_brightness=20)),
-    Case("Snow, above `max_brightness`", of_bytes(pattern(first=240, step=1), max_brightness=240)),
-    Case("A moving picture where none may enter", of_bytes(FILM, "image/gif", animated=False)),
+    Case("A film strip, above `max_aspect`", of_bytes(pattern(960, 96))),
+    Case("30,000 by 10 pixels, above `max_aspect`", of_bytes(pattern(30_000, 10))),
+    Case("One pixel, below `min_side`", of_bytes(pattern(1, 1))),
+    Case("An image below a `min_side` of 100", of_bytes(pattern(128, 96), min_side=100)),
+    Case("All transparent, below `min_visible`", of_bytes(CLEAR)),
+    Case("One colour, below `min_contrast`", of_bytes(saved(Image.new("RGB", (96, 96), "brown")))),
+    Case("Hardly seen, below `min_contrast`", of_bytes(PALE)),
+    Case("A dot on black, below `min_entropy`", of_bytes(saved(DOT))),
+    Case("A smooth ramp, below `min_blur`", of_bytes(saved(Image.linear_gradient("L")))),
+    Case("A draughtboard, below a `min_entropy` of 2", of_bytes(CHECKS, min_entropy=2)),
+    Case("A night, below `min_brightness`", of_bytes(pattern(step=2), min_brightness=20)),
+    Case("Snow, above `max_brightness`", of_bytes(pattern(first=225, step=2), max_brightness=230)),
+    Case("A moving picture where none may enter", of_bytes(FILM, animated=False)),
 ]
 
 # --- Servers -------------------------------------------------------------------------------------

@@ -31,12 +31,17 @@ page to it; `python -m tests.resources.broken_inputs` writes it anew.
 
 - **A row or an image that cannot be used is left out**, and stands in `ingest.rejected` with its
   place, a reason and a sentence. The metadata of `ingest/wit_rows` and `ingest/images` count the
-  reasons. If more than a fifth of a shard's rows or images is lost, the checks `rejected_rows` and
-  `lost_images` stop what stands on them (`max_share` in their run config).
+  reasons. If more than a fifth of a shard's rows (`max_rejected_share`) or of its images
+  (`max_lost_share`; what limits and lists leave out does not count) is lost, the asset fails with a
+  sentence and keeps its earlier rows.
 - **What a person has to put right stops the run** with one sentence, in its log and in the UI, at the
   asset that met it. That asset's rows stay as they were; another run goes on from there.
-- **What says nothing is left out and counted**: pages `without text` and `of no topic` in the
-  metadata of `ingest/pages`, images `without caption` in that of `ingest/entries`.
+- **What says nothing is left out and listed**: rows in other languages than the corpus's, pages
+  without text or topic, rows without a caption, without their image, or with an image that an earlier
+  row has on the same page stand in `ingest.left_out`, with the reason; the metadata of `ingest/pages`
+  and `ingest/entries` count them. Every accepted row is an entry or stands there.
+- **A picture whose row states another type is taken**: `ingest.images` has its own type, and the row's
+  in `stated_mime_type`; the metadata count them as `types corrected`.
 
 Images that were refused are asked for again in the next run, those that were taken are not. FOLDER
 stands for the corpus's folder or that of the home, HOST for a server.

@@ -26,6 +26,7 @@ def wiki_of_one_owl() -> MediaWiki:
         "Kite": Page("A kite is a bird.", images=[Use("File:Owl.png", "No kite")]),
         "Ghost": Page("A ghost is none.", images=[Use("File:Ghost.png", "A ghost")]),
         "Maze": Page("A maze has walls.", images=[Use("File:a<b.png", "No title")]),
+        "Stone": Page("A stone is hard."),
         "Hen": Page(redirect_to="Egg"),
         "Egg": Page(redirect_to="Hen"),
     }
@@ -34,7 +35,7 @@ def wiki_of_one_owl() -> MediaWiki:
 
 def shard(wikipedia: Wikipedia, titles: list[str], language: str = "en") -> WikipediaShard:
     pages = WikipediaPages(language=language, pages=titles)
-    return WikipediaShard("owls", pages, lambda: wikipedia)
+    return WikipediaShard("owls", pages, lambda: wikipedia, "https://wiki.example.org/api.php")
 
 
 def opened(folder: Path, wiki: MediaWiki) -> Wikipedia:
@@ -68,10 +69,16 @@ def of_answer(fault: Fault, language: str = "en") -> Callable[[Path], Outcome]:
     return feed
 
 
+def without_images(folder: Path) -> Outcome:
+    """Of the pages of a shard none shows an image."""
+    with wiki_of_one_owl() as wiki:
+        return stopped(lambda: shard(opened(folder, wiki), ["Stone", "Roc"]))
+
+
 def stopped(make: Callable[[], WikipediaShard]) -> Outcome:
     try:
         make().fetch(lambda _: None)
-    except WikipediaError as broken:
+    except (CorpusError, WikipediaError) as broken:
         return Stopped("ingest/wit_rows", str(broken))
     raise AssertionError("The wiki answered.")
 
@@ -109,6 +116,8 @@ WIKIPEDIA = [
     Case("Redirects that lead round", of_title("Hen")),
     Case("An image whose file was deleted", of_title("Ghost")),
     Case("An image whose file can be no title", of_title("Maze")),
+    Case("A page that shows no image", of_title("Stone")),
+    Case("Pages of which none shows an image", without_images),
     Case("No contact in the settings", of_asker(None)),
     Case("A contact that names nobody", of_asker("somebody")),
     Case("An address that is no API's", of_asker(CONTACT, "https://{language}.wikipedia.org/")),

@@ -55,6 +55,8 @@ def today(before: Rows) -> Rows:
         row["judge_prompt_version"] = min(versions.get(_judged(row), ["unknown"]))
     for row in (*after["evaluate.reports"], *after["cluster.pictures"]):
         row["path"] = "reports/" + row["path"].rpartition("/reports/")[2]
+    for row in after["ingest.images"]:
+        row |= dict.fromkeys(("contrast", "visible", "stated_mime_type"))
     for row in after["release.releases"]:
         benchmark = row["name"] if row["kind"] == "benchmark" else None
         row |= dict.fromkeys(CARD) | {"benchmark": benchmark, "origin": "built"}
@@ -73,6 +75,17 @@ def today(before: Rows) -> Rows:
     for row in after["ledger.calls"]:
         lost = "refused" if row["finish_reason"] == "content_filter" else "lost"
         row |= {"endpoint": None, "outcome": "answered" if row["status"] == "answered" else lost}
+    for row in after["dialogue.questions"]:
+        row |= {"angle": None, "until_position": None}
+    of_entry = {row["entry_id"]: row for row in after["ingest.entries"]}
+    for row in after["cluster.clusters"]:
+        entry = of_entry.get(row["entry_id"], {})
+        row |= {name: entry.get(name) for name in ("page_id", "image_id")}
+    for kind in ("group", "cluster"):
+        found = [row for row in after["cluster.communities"] if row["kind"] == kind]
+        found.sort(key=lambda row: (-row["n_members"], row["community_id"]))
+        for place, row in enumerate(found, start=1):
+            row["place"] = place
     made_later = (
         *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
         "evaluate.ability_comparisons",
@@ -84,8 +97,10 @@ def today(before: Rows) -> Rows:
         *("evaluate.judge_probes", "evaluate.probe_judgments"),
         *("evaluate.critic_pairs", "evaluate.critic_left_out"),
         "evaluate.error_attribution",
+        "ingest.left_out",
         *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
         "evaluate.missing",
+        *("cluster.sides", "cluster.released_hashes"),
         "release.choices",
         "choice.items",
         "choice.failed",

@@ -17,7 +17,7 @@ import pytest
 
 from resources import home_backup
 from resources.home_backup import MANIFEST, BackupError, back_up, restore
-from resources.images.index import ImageIndex
+from resources.images.index import Fetched, ImageIndex
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
@@ -124,7 +124,7 @@ def _write_pairs(folder: Path, number: int, ready: Any) -> None:
         image = folder / "images" / "00" / f"{name}.png"
         image.parent.mkdir(exist_ok=True)
         image.write_text(f"{name}")
-        index.record([(f"https://example.org/{name}", f"{name}", {})])
+        index.record([Fetched(f"https://example.org/{name}", f"{name}", {})])
         ledger.add([call(name)])
         reviews.append([decision(name)])
         release = folder / "releases" / f"r-{name}"

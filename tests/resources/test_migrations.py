@@ -266,6 +266,10 @@ def test_every_row_of_a_sqlite_file_is_there(name: str, kind: type[SqliteFile], 
             assert row["finish_reason"] == "content_filter"
             row |= {"outcome": "refused", "detail": "", "response": "", "request": None}
         before |= {"earlier_endpoints": [], "renewals": []}
+    if "fetched" in before:
+        for row in before["fetched"]:
+            row |= {"fetched_from": None, "file_sha1": None}
+        before |= {"verified": []}
 
     kind(home / name)
 

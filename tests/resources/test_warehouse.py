@@ -118,6 +118,21 @@ def test_every_query_file_runs_against_the_schema(empty_warehouse, name):
     assert result.num_rows == 0 and result.num_columns > 0
 
 
+def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, monkeypatch):
+    """And a name in a comment is none."""
+    texts = {
+        "some/sets": "-- Not $n_rows.\nSELECT DISTINCT set_id FROM dialogue.answers ORDER BY 1;",
+        "some/texts": "SELECT answer FROM dialogue.answers WHERE set_id = $set_id LIMIT $n_rows",
+    }
+    others = module.sql_text
+    monkeypatch.setattr(module, "sql_text", lambda name: texts.get(name) or others(name))
+    warehouse.replace(TABLE, pa.concat_tables([answers("a", 2, "one"), answers("b", 2, "two")]))
+
+    read = warehouse.read_rows("some/{}", ("texts", "sets"), {"set_id": "b", "n_rows": 1})
+
+    assert read == {"texts": [{"answer": "two"}], "sets": [{"set_id": "a"}, {"set_id": "b"}]}
+
+
 def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
     with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
         warehouse.count("cluster.nothing")
@@ -575,19 +590,47 @@ def foreign_reader(warehouse):
         reader.kill()
 
 
-def test_a_reader_at_the_duckdb_prompt_is_waited_for(warehouse, foreign_reader):
+@pytest.fixture
+def hours_pass(monkeypatch):
+    """Each second counts as an hour, so that a second at the prompt is one."""
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: 3600 * now())
+
+
+def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(
+    warehouse, foreign_reader, hours_pass
+):
     def let_go():
         foreign_reader.stdin.write("\n")
         foreign_reader.stdin.flush()
 
     timer = threading.Timer(1, let_go)
     timer.start()
+    said = []
 
-    warehouse.replace(TABLE, answers("a", 2))
+    Warehouse(warehouse.path, said.append).replace(TABLE, answers("a", 2))
 
     timer.join()
     assert foreign_reader.stdout.readline() == "closed\n"
     assert warehouse.count(TABLE) == 2
+    assert 1 <= len(said) < 10
+    holder = rf"is open in .*python.* \(process {foreign_reader.pid}\); close it there.*make sql"
+    assert all(re.search(rf"^Waiting for \d+ s: .*{holder}", line) for line in said)
+
+
+def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
+    monkeypatch.setattr(module, "SAID_AFTER", 0.2)
+    assert warehouse.count(TABLE) == 0
+    said = []
+    lock = FileLock(f"{warehouse.path}.lock", thread_local=False)
+    lock.acquire()
+    timer = threading.Timer(1, lock.release)
+    timer.start()
+
+    assert Warehouse(warehouse.path, said.append).count(TABLE) == 0
+
+    timer.join()
+    assert said and all("is in use by another process of vlm-loom" in line for line in said)
 
 
 def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkeypatch):

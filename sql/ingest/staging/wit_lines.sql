@@ -11,16 +11,16 @@ named AS (
         bytes,
         len(piece) = 17
         AND strlen(text) <= $max_bytes
-        -- Tabs inside quotes and unpaired quotes make a line suspect.
+        -- Tabs inside quotes, and quotes at the beginning of a field that do not end it, make a line suspect.
         AND CASE
             WHEN contains(text, '"') THEN regexp_full_match(text, $plain_quotes) ELSE true
         END AS whole,
-        value_of(piece[1]) AS language,
+        title_of(piece[1], $edges) AS language,
         value_of(piece[2]) AS page_url,
         value_of(piece[3]) AS image_url,
-        value_of(piece[4]) AS page_title,
-        value_of(piece[5]) AS section_title,
-        value_of(piece[6]) AS hierarchical_section_title,
+        title_of(piece[4], $edges) AS page_title,
+        title_of(piece[5], $edges) AS section_title,
+        title_of(piece[6], $edges) AS hierarchical_section_title,
         value_of(piece[7]) AS caption_reference_description,
         value_of(piece[8]) AS caption_attribution_description,
         value_of(piece[9]) AS caption_alt_text_description,

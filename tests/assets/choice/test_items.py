@@ -178,7 +178,10 @@ def test_without_image_sets_there_is_nothing_to_write_about(
     make_world: MakeWorld, released: World, tmp_path: Path
 ) -> None:
     run = make_world(tmp_path, released.corpus).run(ANY_ASSETS, assets=ITEMS)
-    assert sentence(run) == "There are no image sets: run the job cluster first."
+    assert sentence(run) == (
+        "There are no image sets on the benchmarks' side: run the job cluster first, or raise "
+        "benchmark_share of cluster/sides."
+    )
 
 
 @pytest.mark.parametrize("abilities", [[], ["seeing"], ["ocr", "ocr"]])

@@ -242,9 +242,28 @@ def test_a_page_whose_caption_was_edited_is_placed_by_the_new_one(world: World) 
     ingested(world, "one")
     cluster(world)
     after = places(world)[title]
-    assert after["group_id"] == before["group_id"] and after["group_how"] == "assigned"
+    # Its categories are the same, so it is still the member of the group that it was.
+    assert after["group_id"] == before["group_id"] and after["group_how"] == "seed"
     assert after["cluster_id"] is None and after["cluster_how"] == "no neighbour"
     assert after["nearest_cluster_id"] == before["cluster_id"]
+
+
+def test_a_full_stop_after_a_caption_moves_no_entry(world: World) -> None:
+    before, communities = places(world), table(world, "communities")
+    edited = [
+        {**row, "caption_reference_description": f"{row['caption_reference_description']}."}
+        for row in FEW
+    ]
+    world.corpus.write_shard("one", edited)
+    ingested(world, "one")
+    told = cluster(world)
+    after = places(world)
+    for title, row in after.items():
+        assert row["entry_id"] != before[title]["entry_id"]
+        for column in ("group_id", "group_how", "cluster_id", "cluster_how", "page_id", "image_id"):
+            assert row[column] == before[title][column]
+    assert table(world, "communities") == communities
+    assert told["entries assigned to a group"] == 0
 
 
 # --- All anew ------------------------------------------------------------------------------------

@@ -71,7 +71,6 @@ def test_two_models_under_one_name_are_not_mixed(warehouse: Warehouse) -> None:
         entry_vectors(warehouse, "double")
 
 
-def test_no_entries_have_no_vectors(warehouse: Warehouse) -> None:
-    found = entry_vectors(warehouse, "double")
-
-    assert found.entry_ids == [] and found.categories.shape == found.captions.shape == (0, 0)
+def test_without_entries_the_sentence_says_what_to_run(warehouse: Warehouse) -> None:
+    with pytest.raises(dg.Failure, match="^There are no entries: ingest a shard first;"):
+        entry_vectors(warehouse, "double")

@@ -8,7 +8,7 @@ import pytest
 
 from resources.warehouse import WarehouseError
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import mini_corpus, sample_rows
+from tests.assets.corpus import sample_rows, two_sided_corpus
 from tests.assets.world import SMALL_SETS, Result, Row, World, copy_of, metadata, sentence
 
 IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
@@ -16,9 +16,9 @@ IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 
 @pytest.fixture
 def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """Two clusters of six entries, in four threes and six pairs; its shards may be added to."""
+    """Two clusters of six entries on either side, in four threes and in six pairs."""
     copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, mini_corpus(tmp_path / "corpus"))
+    return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
 
 
 def draw(world: World, **config: object) -> Result:
@@ -109,7 +109,7 @@ def test_how_many_and_how_often(world: World) -> None:
 
 def test_entries_of_a_later_shard_move_no_set(world: World) -> None:
     before = set_ids(world)
-    world.corpus.write_shard("later", sample_rows("windmill", "planet"))
+    world.corpus.write_shard("later", sample_rows("fruit", "planet"))
     assert world.ingest("later").success
     result = world.cluster()
     assert before < set_ids(world)

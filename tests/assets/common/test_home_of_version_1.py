@@ -1,6 +1,7 @@
 """A build on the first release's home: the same clusters, releases and scores, and nothing is asked.
 
-The judge reads more than it did then, so judging anew asks it, and nobody else.
+It is with the prompts that its questions and answers were written by (`LOOM_PROMPTS`); by those of
+today both are asked for anew. The judge reads more than it did then, so judging anew asks it alone.
 """
 
 from pathlib import Path
@@ -27,6 +28,8 @@ SETS = {
     }
 }
 """What the first release's home was clustered with."""
+PROMPTS_OF_THEN = Path(__file__).parents[2] / "homes" / "prompts_of_version_1"
+"""What wrote its questions and answers; other prompts of the time are today's."""
 ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 SUPERSEDED, THEN = "mmdu/judge@aa9bc1f9", "mmdu/judge@4bf65a46"
 """The judge's prompt that was sent, and the one as which its replies count."""
@@ -69,7 +72,7 @@ def rebuilt(
     """The same home after this version made everything on it but judgments."""
     root = tmp_path_factory.mktemp("rebuilt")
     copy_of(before.root, root)
-    world = make_world(root, before.corpus)
+    world = make_world(root, before.corpus, LOOM_PROMPTS=str(PROMPTS_OF_THEN))
     assert world.ingest().success
     assert world.run("cluster", SETS).success
     assert world.generate().success
@@ -84,6 +87,20 @@ def test_no_model_is_asked_anything(before: World, rebuilt: World) -> None:
     assert rebuilt.proxy.requests == []
     assert len(rebuilt.ledger) == len(before.ledger) == 79
     assert list(rebuilt.ledger) == list(before.ledger)
+
+
+def test_by_the_prompts_of_today_questions_and_answers_alone_are_asked_for_anew(
+    before: World, rebuilt: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(rebuilt.root, tmp_path)
+    world = make_world(tmp_path, rebuilt.corpus)
+
+    assert world.generate().success
+
+    tasks = {request.task for request in world.proxy.requests}
+    assert tasks == {"questions", "answers"}
+    kept = list(world.ledger)
+    assert all(call in kept for call in before.ledger), "what was paid for is kept"
 
 
 @pytest.mark.parametrize("what", KEPT)

@@ -16,7 +16,7 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import SAMPLE, Corpus
 from tests.assets.evaluate.convbench_items import items_on, read_table, write_items
 from tests.assets.evaluate.sample_dialogues import measured, pictures
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World
+from tests.assets.world import ANY_ASSETS, ASKING, PROBING, SCORING, Row, World
 
 pytestmark = pytest.mark.slow
 
@@ -24,6 +24,7 @@ SLICE = REPO_ROOT.parent / "shared" / "data" / "convbench_slice"
 EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 BY_SKILL = ("careful", "careless", "rambler", "refuser")
 FAULTY = ("poor-perception", "poor-reasoning")
+MODELS = (*BY_SKILL, *FAULTY)
 N_ITEMS = 16
 NINE = tuple(WIN_RATES)
 JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
@@ -43,11 +44,11 @@ def compared(make_world: MakeWorld, offline: str, root: Path, folder: Path) -> W
 
 def models(offline: str) -> Row:
     entry = {"provider": "offline", "base_url": offline}
-    evaluated = [*BY_SKILL, *FAULTY]
+    profile = {"writer": "careful", "judges": list(JUDGES), "evaluate": list(MODELS)}
     return {
-        "profiles": {"test": {"writer": "careful", "judges": list(JUDGES), "evaluate": evaluated}},
+        "profiles": {"test": profile},
         "models": {
-            **{name: {**entry, "model": f"offline-{name}"} for name in evaluated},
+            **{name: {**entry, "model": f"offline-{name}"} for name in MODELS},
             **{name: {**entry, "model": model} for name, model in JUDGES.items()},
         },
     }
@@ -88,6 +89,17 @@ def test_nine_scores_stand_in_the_order_of_skill(world: World) -> None:
 def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World) -> None:
     of = scores(world, "always-a")
     assert {of[name, model] for name in (*NINE, "R1", "R2") for model in BY_SKILL} == {50.0}
+
+
+def test_a_preference_for_a_place_is_seen_in_the_verdicts_without_a_call(world: World) -> None:
+    config = {"n_answers": 0, "n_pairs": 0, "n_resamples": 200}
+    given = {"evaluate__judge_probes": {"config": config}}
+    assert world.run(ANY_ASSETS, given, assets=PROBING).success
+    of_verdicts = world.rows("FROM evaluate.judge_probes WHERE probe = 'verdicts'")
+    found = {row["judge"]: (row["shift"], row["ci_low"], row["ci_high"]) for row in of_verdicts}
+    assert found == {"judge": (0, 0, 0), "always-a": (0.5, 0.5, 0.5)}
+    # Three turns and the conversation; two and the conversation; one and the conversation.
+    assert {(row["n"], row["n_lost"]) for row in of_verdicts} == {(N_ITEMS * len(MODELS) * 9, 0)}
 
 
 def test_a_planted_fault_shows_in_the_setting_that_takes_it_away(world: World) -> None:

@@ -243,7 +243,7 @@ def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(
     assert [row["form"] for row in data["comparisons"]] == ["floor"]
     assert data["unscored"] == ["late"]
     assert [(row["asked"], row["n"]) for row in data["failures"]] == [("judge-1", 1)]
-    assert data["categories"] == [{"category": "Boats", "n": 1}]
+    assert data["page_categories"] == [{"category": "Boats", "n": 1}]
     assert dict(data["shares"][0].counts) == {"one image": 2}
     first, second = data["examples"][0]["turns"]
     (answer,) = first["answers"]

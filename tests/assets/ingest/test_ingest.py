@@ -8,7 +8,14 @@ from PIL import Image
 from methods.ingest.image_check import MAX_BYTES
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
-from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected, start_failure, table
+from tests.assets.ingesting import (
+    ANY_LOSS,
+    ingest_part,
+    ingest_range,
+    rejected,
+    start_failure,
+    table,
+)
 from tests.assets.world import Row, World, made, metadata, sentence
 
 BALLOONS = sample_rows("balloon")
@@ -40,12 +47,10 @@ def break_rows(corpus: Corpus) -> None:
 
 def break_images(corpus: Corpus) -> dict[str, str]:
     """Spoil five of the six pictures of `butterflies`; reason by URL."""
-    truncated, mislabelled, heavy, huge, missing = BUTTERFLIES[:5]
+    truncated, text, heavy, huge, missing = BUTTERFLIES[:5]
     file = corpus.images / file_name(truncated)
     file.write_bytes(file.read_bytes()[:400])
-    with Image.open(corpus.images / file_name(mislabelled)) as image:
-        wrong = "JPEG" if mislabelled["mime_type"] == "image/png" else "PNG"
-        image.convert("RGB").save(corpus.images / file_name(mislabelled), wrong)
+    (corpus.images / file_name(text)).write_bytes(b"<!doctype html><p>Not found</p>")
     with (corpus.images / file_name(heavy)).open("r+b") as heavy_file:
         heavy_file.truncate(MAX_BYTES + 1)
     Image.new("1", (8000, 7000)).save(
@@ -54,7 +59,7 @@ def break_images(corpus: Corpus) -> dict[str, str]:
     (corpus.images / file_name(missing)).unlink()
     return {
         truncated["image_url"]: "truncated",
-        mislabelled["image_url"]: "mislabelled",
+        text["image_url"]: "not_an_image",
         heavy["image_url"]: "oversized_bytes",
         huge["image_url"]: "oversized_pixels",
         missing["image_url"]: "missing",
@@ -103,6 +108,27 @@ def test_images_that_are_none_are_refused_with_a_reason_and_the_rest_goes_on(
     assert world.images.path(entries[0]["image_id"]).is_file()
     stored = [path for path in (world.home / "images").rglob("*") if path.is_file()]
     assert len(stored) == 1
+
+
+def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
+    world: World, corpus: Corpus
+) -> None:
+    wrong, jpg = BUTTERFLIES[0], {**BUTTERFLIES[1], "mime_type": "image/PNG; q=1"}
+    with Image.open(corpus.images / file_name(wrong)) as image:
+        kind = "JPEG" if wrong["mime_type"] == "image/png" else "PNG"
+        image.convert("RGB").save(corpus.images / file_name(wrong), kind)
+    assert BUTTERFLIES[1]["mime_type"] == "image/png"
+    corpus.write_shard("butterflies", [wrong, jpg, *BUTTERFLIES[2:]])
+    run = world.ingest("butterflies")
+    assert run.success
+    assert rejected(world, "image") == {}
+    stated = {row["image_url"]: row["stated_mime_type"] for row in table(world, "images")}
+    assert stated == {
+        row["image_url"]: wrong["mime_type"] if row is wrong else None for row in BUTTERFLIES
+    }
+    types = {row["image_url"]: row["mime_type"] for row in table(world, "images")}
+    assert types[wrong["image_url"]] == f"image/{kind.lower()}" != wrong["mime_type"]
+    assert metadata(run, "ingest/images")["types corrected"] == 1
 
 
 def test_a_shard_that_was_mended_leaves_nothing_refused(world: World, corpus: Corpus) -> None:
@@ -171,6 +197,19 @@ def test_a_bad_shard_does_not_stop_another_shards_run(world: World, corpus: Corp
     assert world.ingest("butterflies").success
     entries = world.rows("SELECT DISTINCT wit_shard FROM ingest.entries")
     assert entries == [{"wit_shard": "butterflies"}]
+
+
+def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: Corpus) -> None:
+    (corpus.folder / "shards" / "balloons.tsv").write_text("a\tb\n1\t2\n")
+    run = ingest_range(world, ["balloons", "butterflies"], "wit_rows")
+    assert not run.success
+    told = sentence(run)
+    assert told.startswith(
+        "1 of 2 shards were not read, the others were: balloons (Shard 'balloons'"
+    )
+    assert "give" in told and "its header line" in told
+    rows = world.rows("SELECT wit_shard, count(*) AS n FROM ingest.wit_rows GROUP BY ALL")
+    assert rows == [{"wit_shard": "butterflies", "n": len(BUTTERFLIES)}]
 
 
 # --- What is not there ---------------------------------------------------------------------------

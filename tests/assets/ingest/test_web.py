@@ -3,6 +3,8 @@
 The server is real and on the loopback address, which the settings allow or forbid.
 """
 
+import base64
+import hashlib
 import os
 import signal
 import subprocess
@@ -18,16 +20,20 @@ from pathlib import Path
 import pytest
 
 from dagster_project import resources
+from methods.ingest.image_filters import ImageLimits
 from resources.home import REPO_ROOT
 from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
-from resources.images.intake import RECORDED_AT_ONCE
+from resources.images.intake import RECORDED_AT_ONCE, ImageIntake, WantedImage
+from resources.images.store import ImageStore
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import (
+    ANY_LOSS,
     ANY_LOSS_OF_IMAGES,
     ingest_part,
     rejected,
+    start_failure,
     table,
     wit_line,
     write_settings,
@@ -35,6 +41,7 @@ from tests.assets.ingesting import (
 )
 from tests.assets.world import World, metadata
 from tests.resources.images.upload_double import (
+    Exchange,
     UploadDouble,
     busy,
     cut_short,
@@ -198,10 +205,9 @@ def test_thumbnails_in_the_place_of_originals(make: Make, uploads: UploadDouble)
         uploads.serve(name, ok(picture(number)))
     assert ingest_part(world, "far", *ASSETS).success
     assert taken(world) == {row["image_url"] for row in rows}
-    assert {row["fetched_from"].removeprefix(site) for row in table(world, "images")} == {
-        "/thumb/a/ab/Map.svg/330px-Map.svg.png",
-        "/thumb/c/cd/Wide.png/330px-Wide.png",
-        "/e/ef/Narrow.png",
+    # They did not come from Wikimedia.
+    assert {row["fetched_from"] for row in table(world, "images")} == {
+        f"{uploads.base}/{name}" for name in served
     }
     assert uploads.asked == dict.fromkeys(served, 1)
 
@@ -257,3 +263,104 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
     again = {name for name, n_times in (uploads.asked - before).items() if n_times}
     assert again == {url.rpartition("/")[2] for url in urls if url not in known}
     assert list((world.home / "staging").glob("*/*")) == []
+
+
+# --- Stored pictures and their addresses ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [True, False], ids=["cut to nothing", "changed at its length"])
+def test_a_stored_picture_that_was_damaged_is_fetched_anew(
+    make: Make, uploads: UploadDouble, cut: bool
+) -> None:
+    good, bad = (uploads.serve(f"{n}.png", ok(picture(n))) for n in (1, 2))
+    world = make([good, bad])
+    assert ingest_part(world, "far", *ASSETS).success
+    before = table(world, "images")
+    (row,) = [row for row in before if row["image_url"] == bad]
+    path = world.images.path(row["image_id"])
+    whole = path.read_bytes()
+    path.write_bytes(b"" if cut else whole[:-20] + bytes(20))
+
+    assert ingest_part(world, "far", *ASSETS).success
+    assert path.read_bytes() == whole
+    assert table(world, "images") == before
+    assert uploads.asked == {"1.png": 1, "2.png": 2}
+
+
+def test_stored_pictures_are_not_read_again_to_be_checked(
+    make: Make, uploads: UploadDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process knows in which state they were whole."""
+    url = uploads.serve("a.png", ok())
+    world = make([url])
+    assert ingest_part(world, "far", "wit_rows", "pages", "images").success
+    monkeypatch.setattr(ImageStore, "read", None)
+    monkeypatch.setattr(hashlib, "file_digest", None)
+    images = world.home / "images"
+    with closing(ImageIndex(world.home / "image_index.sqlite")) as index:
+        wanted = [WantedImage(url, url)]
+        intake = ImageIntake(ImageFetcher(), ImageStore(images), index, ImageLimits(), {})
+        ((image, facts),) = intake.take(wanted)
+    assert (image.fetched_from, facts.mime_type) == (url, "image/png")
+
+
+@pytest.mark.parametrize("kind", ["folder", "server", "none"])
+def test_where_an_image_came_from_is_what_is_said(
+    make: Make, uploads: UploadDouble, tmp_path: Path, kind: str
+) -> None:
+    uploads.serve("a.png", ok())
+    url = f"{uploads.base}/a.png"
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "a.png").write_bytes(picture())
+    chosen = {"folder": str(mirror), "server": uploads.base, "none": ""}[kind]
+    said = {"folder": str(mirror / "a.png"), "server": url, "none": url}[kind]
+    world = make(["https://example.org/x/a.png" if chosen else url], LOOM_IMAGES=chosen)
+    for _ in range(2):
+        assert ingest_part(world, "far", *ASSETS).success
+        assert [row["fetched_from"] for row in table(world, "images")] == [said]
+
+
+def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(
+    make: Make, uploads: UploadDouble, capfd: pytest.CaptureFixture[str]
+) -> None:
+    sent = []
+
+    def guarded(exchange: Exchange) -> None:
+        sent.append((exchange.headers["Authorization"], exchange.path.partition("?")[2]))
+        ok()(exchange)
+
+    uploads.serve("a.png", guarded)
+    mirror = uploads.base.replace("//", "//ada:s3cr%40et@") + "?token=t0ken"
+    urls = [
+        "https://bob:hidd3n@example.org/x/a.png",
+        "https://example.org/y/a.png?width=3&access_token=hidd3n",
+        "https://bob:hidd3n@example.org/x/none.png",
+        "ftp://bob:hidd3n@example.org/x/a.png",
+    ]
+    world = make([], LOOM_IMAGES=mirror)
+    rows = [wit_line(f"Page {number}", url) for number, url in enumerate(urls)]
+    write_tsv(world.corpus.folder / "far.tsv", rows)
+    run = ingest_part(world, "far", *ASSETS, config=ANY_LOSS)
+    assert run.success
+    basic = "Basic " + base64.b64encode(b"ada:s3cr@et").decode()
+    assert sent == [(basic, "token=t0ken")] * 2
+    assert {row["image_url"]: row["fetched_from"] for row in table(world, "images")} == {
+        "https://example.org/x/a.png": f"{uploads.base}/a.png",
+        "https://example.org/y/a.png?width=3": f"{uploads.base}/a.png",
+    }
+    kept = [path for path in world.home.rglob("*") if path.is_file()]
+    assert {"image_index.sqlite", "warehouse.duckdb"} <= {path.name for path in kept}
+    everything = b"".join(path.read_bytes() for path in kept) + "".join(capfd.readouterr()).encode()
+    logged = "".join(str(event) for event in run.all_events).encode()
+    for secret in (b"s3cr", b"t0ken", b"hidd3n", basic.encode()):
+        assert secret not in everything + logged, secret
+
+
+def test_a_mirror_that_cannot_be_used_is_named_without_its_password(
+    make: Make, tmp_path: Path
+) -> None:
+    world = make([], LOOM_IMAGES="http://ada:s3cret@/?token=t0ken")
+    said = start_failure(ingest_part(world, "far", *ASSETS))
+    assert said.startswith("The image mirror http: is neither") and "s3cret" not in said
+    assert "t0ken" not in said

@@ -148,7 +148,8 @@ def test_another_run_asks_for_revisions_alone(make: Make, wiki: MediaWiki) -> No
     assert asked(wiki.requests) == {
         "categorymembers": {""},
         "info": {"Barn owl", "Owl of barns", "Roc", "a<b", "Snowy owl"},
-        "imageinfo": {"File:Burnt.png"},
+        # Of the others only the digests of their files.
+        "imageinfo": {"File:Burnt.png", "File:Barn owl.png", "File:Snowy owl.png"},
     }
     assert len(wiki.uploads) == 2
     assert {name: table(world, name) for name in before} == before

@@ -1,5 +1,7 @@
 """Shared by the tests of the two passes: entries by angles or at random, prior clusterings."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from methods.clustering.communities import threshold_communities
@@ -57,10 +59,23 @@ def rows_of(entries: Entries, rows) -> Entries:
     )
 
 
-def prior(made: Clustering, then: Entries, now: Entries) -> PriorClustering:
-    """The clustering `made` of the entries `then`, as the prior clustering of the entries `now`."""
+def prior(
+    made: Clustering, then: Entries, now: Entries, former: Mapping[str, str] | None = None
+) -> PriorClustering:
+    """The clustering `made` of the entries `then`, as the prior clustering of the entries `now`.
+
+    `former` names the former version of new ones.
+    """
     row_of = {entry_id: row for row, entry_id in enumerate(then.ids)}
-    rows = np.array([row_of.get(entry_id, -1) for entry_id in now.ids], dtype=int)
+    was = {entry_id: entry_id for entry_id in now.ids} | dict(former or {})
+    known = np.array([entry_id in row_of for entry_id in now.ids], dtype=bool)
+    rows = np.array([row_of.get(was[entry_id], -1) for entry_id in now.ids], dtype=int)
+
+    def changed(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        return np.array(
+            [row >= 0 and (before[row] != new).any() for row, new in zip(rows, after, strict=True)],
+            dtype=bool,
+        )
 
     def membership(of: Communities) -> Membership:
         none = Membership.empty(len(rows))
@@ -74,11 +89,13 @@ def prior(made: Clustering, then: Entries, now: Entries) -> PriorClustering:
 
     groups, clusters = made.groups, made.clusters
     return PriorClustering(
-        rows >= 0,
+        known,
         communities(groups),
         communities(clusters),
         membership(groups),
         membership(clusters),
+        changed(then.categories, now.categories),
+        changed(then.captions, now.captions),
     )
 
 

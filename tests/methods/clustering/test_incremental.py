@@ -18,9 +18,11 @@ from tests.methods.clustering.clustered import (
     random_entries,
     rows_of,
 )
+from tests.methods.clustering.vectors import unit
 
 DETECTORS = {"threshold": by_threshold(), "density": by_density()}
 # tau = 0.75 is 41.4 degrees. a is the centre of a, b; e that of e, f; g stands alone.
+NARROW = np.cos(np.radians(20))
 FIRST = {"a": (0, 0), "b": (10, 10), "e": (180, 180), "f": (190, 190), "g": (270, 270)}
 
 
@@ -63,7 +65,7 @@ def same(one: Clustering, other: Clustering, entries: Entries) -> bool:
 # --- New entries ---------------------------------------------------------------------------------
 
 
-def test_a_new_entry_joins_the_nearest_centre_and_ids_stay():
+def test_a_new_entry_joins_a_centre_within_tau_and_ids_stay():
     # h is 35 degrees from a, the centre, in both spaces; i is 5 by category, but 100 by caption.
     then, was, now, made = with_more({"h": (-35, -35), "i": (5, 100)})
     assert parted(made.groups, now) == {frozenset("abhi"), frozenset("ef")}
@@ -105,20 +107,20 @@ def test_new_entries_form_clusters_with_unassigned_ones_of_their_group():
     assert changes(made) == [("cluster", "new")]
 
 
-def test_of_equally_near_centres_the_larger_community_wins():
-    # Centres at -40, +40; h at 0 is 40 degrees from both.
+def test_of_two_centres_within_tau_that_of_the_larger_community_wins_though_the_other_is_nearer():
+    # Centres at -40 and +40; h at -1 is 39 degrees from the one, 41 from the other.
     two, three = {"a": (-40, 0), "b": (-50, 0)}, {"x": (40, 0), "y": (50, 0), "z": (45, 0)}
     then = of_angles(two | three)
-    was = clustered(then, tau=np.cos(np.radians(20)))
-    assert sorted(was.groups.sizes) == [2, 3]
-    now = of_angles(two | three | {"h": (0, 0)})
+    was = clustered(then, tau=NARROW)
+    assert was.groups.sizes.tolist() == [3, 2]
+    now = of_angles(two | three | {"h": (-1, 0)})
     made = extended(was, then, now)
     assert names(made.groups, now)["h"] == names(made.groups, now)["x"]
-    # Of equal size: the smaller id.
+    # Of equal size the one that was found first: that of the smaller entry id.
     del three["z"]
-    then, now = of_angles(two | three), of_angles(two | three | {"h": (0, 0)})
-    made = extended(clustered(then, tau=np.cos(np.radians(20))), then, now)
-    assert names(made.groups, now)["h"] == min(made.groups.ids)
+    then, now = of_angles(two | three), of_angles(two | three | {"h": (1, 0)})
+    made = extended(clustered(then, tau=NARROW), then, now)
+    assert names(made.groups, now)["h"] == names(made.groups, now)["a"]
 
 
 def test_an_earlier_one_learns_that_it_has_a_neighbour_now():
@@ -159,6 +161,71 @@ def test_a_group_of_earlier_ones_alone_is_divided_into_clusters_too():
     )
 
 
+# --- Changed texts -------------------------------------------------------------------------------
+
+# Two groups: a is the centre of a and b at -40 degrees, x that of x, y, z, the larger one, at +40.
+APART = {"a": (-40, 0), "b": (-50, 5), "x": (40, 0), "y": (50, 0), "z": (45, 0)}
+
+
+@pytest.mark.parametrize(
+    ("at", "group", "cluster"),
+    [
+        # 39 degrees from a, 41 from x: stays, and did not even before the larger group.
+        ((-1, 9), "a", "a"),
+        # 41 degrees from a, 39 from x: another one would join x, but b's new version stays.
+        ((1, 9), "a", "a"),
+        # 50 degrees from a: it is placed as a new one.
+        ((10, 9), "x", "x"),
+        # The group stays; in it the caption is 45 degrees from a's.
+        ((-50, 45), "a", None),
+    ],
+)
+def test_a_new_version_stays_while_it_is_within_tau_of_the_centre(at, group, cluster):
+    then = of_angles(APART)
+    was = clustered(then, tau=NARROW)
+    now = of_angles({name: place for name, place in APART.items() if name != "b"} | {"b2": at})
+    made = extend(now, prior(was, then, now, {"b2": "b"}), by_threshold(), TAU)
+    groups, clusters = names(made.groups, now), names(made.clusters, now)
+    assert groups["b2"] == groups[group]
+    assert clusters["b2"] == (clusters[cluster] if cluster else None)
+    assert how(made.groups, now)["b2"] == ("seed" if group == "a" else "assigned")
+    assert how(made.clusters, now)["b2"] == (
+        "no neighbour" if cluster is None else "seed" if cluster == "a" else "assigned"
+    )
+    assert changes(made) == []
+
+
+def test_a_group_whose_only_entry_has_another_text_lives_on():
+    then = of_angles({"a": (0, 0), "b": (10, 10)})
+    was = clustered(then)
+    now = of_angles({"a2": (5, 5), "b2": (12, 12)})
+    made = extend(now, prior(was, then, now, {"a2": "a", "b2": "b"}), by_threshold(), TAU)
+    assert (made.groups.ids, made.clusters.ids) == (was.groups.ids, was.clusters.ids)
+    assert parted(made.clusters, now) == {frozenset(["a2", "b2"])}
+
+
+def test_slightly_changed_texts_stay_wherever_they_were_if_the_centre_is_near():
+    n_stayed = n_left = 0
+    for seed in range(10):
+        then = random_entries(seed)
+        was = clustered(then)
+        noise = np.random.default_rng(seed).normal(size=(2, 60, 8)) / 20
+        now = Entries(
+            [f"{entry_id}, edited" for entry_id in then.ids],
+            unit(then.categories + noise[0]),
+            unit(then.captions + noise[1]),
+        )
+        former = dict(zip(now.ids, then.ids, strict=True))
+        made = extend(now, prior(was, then, now, former), by_threshold(), TAU)
+        before, after = was.groups.membership.community, names(made.groups, now)
+        for row, entry_id in enumerate(now.ids):
+            if before[row] >= 0:
+                near = now.categories[row] @ was.groups.categories[before[row]] >= TAU
+                assert not near or after[entry_id] == was.groups.ids[before[row]]
+                n_stayed, n_left = n_stayed + near, n_left + (not near)
+    assert n_stayed > 300 and n_left > 5
+
+
 # --- Removed entries -----------------------------------------------------------------------------
 
 
@@ -180,6 +247,7 @@ def test_one_whose_entries_have_all_been_exchanged_lives_on():
     _, was, now, made = with_more({"x": (0, 0), "y": (5, 5)}, less="ab")
     assert parted(made.groups, now) == {frozenset("xy"), frozenset("ef")}
     assert set(made.groups.ids) == set(was.groups.ids)
+    assert changes(made) == []
 
 
 # --- Laws of extending ---------------------------------------------------------------------------
@@ -236,6 +304,25 @@ def test_the_order_in_which_entries_come_plays_no_part():
         for a, b in ((one.groups, other.groups), (one.clusters, other.clusters)):
             assert names(a, entries) == names(b, shuffled)
             assert how(a, entries) == how(b, shuffled)
+
+
+def test_an_entry_has_the_same_place_whether_it_was_there_from_the_start_or_comes_later():
+    n_several = 0
+    for seed in range(10):
+        entries = random_entries(seed)
+        all_at_once = clustered(entries)
+        centres = {*all_at_once.groups.centres, *all_at_once.clusters.centres}
+        for row in sorted(set(range(60)) - centres)[:15]:
+            others = rows_of(entries, np.delete(np.arange(60), row))
+            without = extended(all_at_once, entries, others)
+            made = extended(without, others, entries)
+            for kind in ("groups", "clusters"):
+                of_all, of_made = getattr(all_at_once, kind), getattr(made, kind)
+                assert names(of_made, entries) == names(of_all, entries)
+            near = entries.categories[row] @ all_at_once.groups.categories.T >= TAU
+            n_several += near.sum() > 1
+    # Often there was a choice.
+    assert n_several > 15
 
 
 def test_nobody_left_over_is_within_tau_of_a_centre():

@@ -11,8 +11,10 @@ from methods.evaluation.verdicts import (
     MODEL_SECOND,
     ORDERS,
     VERDICT_SCHEMA,
+    order_of,
     read_verdict,
     winner_of,
+    won_by_first_place,
     worth,
 )
 from methods.prompts.parsing import ParseError
@@ -140,3 +142,28 @@ def test_a_win_is_the_models_in_either_order(prefix: str) -> None:
 @pytest.mark.parametrize("winner", ["A", "B", "tie"])
 def test_the_winner_follows_from_what_it_was_worth(order: str, winner: str) -> None:
     assert winner_of(worth(winner, order), order) == winner
+
+
+@pytest.mark.parametrize(
+    ("shares", "first"),
+    [
+        ({MODEL_FIRST: 1, MODEL_SECOND: 0}, 1),
+        ({MODEL_FIRST: 0, MODEL_SECOND: 1}, 0),
+        ({MODEL_FIRST: 1, MODEL_SECOND: 1}, 0.5),
+        ({MODEL_FIRST: 0.5, MODEL_SECOND: 0}, 0.75),
+        ({MODEL_FIRST: 1}, None),
+    ],
+)
+def test_the_first_place_has_half_unless_the_judge_prefers_a_place(
+    shares: dict[str, float], first: float | None
+) -> None:
+    """A model that wins in both orders is better; where its orders disagree, the place decides."""
+    assert won_by_first_place(shares) == first
+
+
+def test_the_order_stands_at_the_end_of_a_part() -> None:
+    assert [order_of(each) for each in ("model-first", "overall-model-second", "grade")] == [
+        MODEL_FIRST,
+        MODEL_SECOND,
+        None,
+    ]

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest.image_check import ImageRejected
-from methods.ingest.image_filters import ImageLimits, parse_exclusions, reject_unwanted
+from methods.ingest.image_filters import (
+    UNWANTED,
+    ImageLimits,
+    parse_exclusions,
+    reject_unwanted,
+)
 from methods.ingest.image_quality import ImageFacts
 
 MD5 = hashlib.md5(b"picture").hexdigest()
@@ -28,6 +33,16 @@ FACTS = ImageFacts(
     entropy=4.5,
     brightness=100.0,
     phash="c" * 16,
+    contrast=180,
+    visible=0.75,
+)
+NO_LIMITS = ImageLimits(
+    max_aspect=None,
+    min_side=None,
+    min_visible=None,
+    min_contrast=None,
+    min_entropy=None,
+    min_blur=None,
 )
 
 
@@ -41,15 +56,42 @@ def refused(limits: ImageLimits, facts: ImageFacts = FACTS, excluded=None) -> Im
 
 
 def test_without_limits_every_image_is_wanted():
-    reject_unwanted(FACTS, ImageLimits(), {})
+    nothing = {"width": 1, "height": 900, "contrast": 0, "entropy": 0, "blur": 0, "visible": 0}
+    reject_unwanted(dataclasses.replace(FACTS, **nothing), NO_LIMITS, {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"width": 1, "height": 1}, "too_small"),
+        ({"width": 30_000, "height": 10}, "too_long"),
+        ({"width": 200, "height": 1200}, "too_long"),
+        ({"visible": 0.0}, "transparent"),
+        ({"contrast": 0, "entropy": 0.0, "blur": 0.0}, "blank"),
+        ({"contrast": 8, "entropy": 0.7, "blur": 4.8}, "faint"),
+        ({"entropy": 0.1}, "flat"),
+        ({"blur": 0.4}, "blurred"),
+        ({"brightness": 1.8}, None),
+        ({"brightness": 254.0}, None),
+    ],
+)
+def test_by_default_what_nobody_can_be_asked_about_is_left_out(changes, reason):
+    facts = dataclasses.replace(FACTS, **changes)
+    if reason is None:
+        reject_unwanted(facts, ImageLimits(), {})
+    else:
+        assert refused(ImageLimits(), facts).reason == reason
 
 
 # The shorter side is 200, the longer over the shorter 300 / 200 = 1.5.
 EDGES = [
-    ("too_small", "min_side", 200, 201),
     ("too_long", "max_aspect", 1.5, 1.4),
-    ("blurred", "min_blur", 80.0, 80.5),
+    ("too_small", "min_side", 200, 201),
+    ("transparent", "min_visible", 0.75, 0.76),
+    ("faint", "min_contrast", 180, 181),
     ("flat", "min_entropy", 4.5, 4.6),
+    ("blurred", "min_blur", 80.0, 80.5),
     ("too_dark", "min_brightness", 100.0, 100.1),
     ("too_bright", "max_brightness", 100.0, 99.9),
 ]
@@ -87,10 +129,12 @@ def test_the_detail_tells_the_figure_and_the_limit():
 
 def test_the_first_reason_is_the_one_that_is_told():
     limits = ImageLimits(
-        min_side=201,
         max_aspect=1.4,
-        min_blur=81,
+        min_side=201,
+        min_visible=0.8,
+        min_contrast=200,
         min_entropy=5,
+        min_blur=81,
         min_brightness=101,
         max_brightness=99,
         animated=False,
@@ -100,6 +144,7 @@ def test_the_first_reason_is_the_one_that_is_told():
         limits = dataclasses.replace(limits, **{field.name: None})
         told.append(refused(limits).reason)
     assert told == ["excluded", *[edge[0] for edge in EDGES], "animated"]
+    assert told == [reason for reason in UNWANTED if reason != "blank"]
 
 
 # --- Lists of images that must stay out ----------------------------------------------------------

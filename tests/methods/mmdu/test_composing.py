@@ -246,3 +246,34 @@ def test_no_question_is_lost_and_singles_come_first_in_the_order_of_the_set(give
         assert [turn.question_id for turn in dialogue.turns] == [
             qa.question_id for qa in singles + multis
         ]
+
+
+def test_images_that_enter_over_several_turns_enter_with_the_questions_on_them() -> None:
+    # MMDU, Figure 10: a question on the first images, then one that adds others.
+    asked = [
+        QA("m2", None, "And <image-1> with <image-4>?", "<image-4> is larger.", until=4),
+        QA("s3", 3, "What is <image-1>?", "<image-1> is a boat."),
+        QA("m1", None, "Describe <image-1> and <image-2>.", "<image-2> is an anchor.", until=2),
+        QA("s1", 1, "What is <image-1>?", "A ship."),
+    ]
+
+    dialogue = compose(asked, n_images=4)
+
+    assert [turn.question_id for turn in dialogue.turns] == ["s1", "m1", "s3", "m2"]
+    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), (3,), (4,)]
+    assert dialogue.turns[3].question == "Image4: <ImageHere>. And <image-1> with <image-4>?"
+    assert dialogue.positions == (1, 2, 3, 4)
+
+
+def test_the_images_of_a_lost_entry_enter_with_the_next_one() -> None:
+    asked = [
+        QA("m1", None, "Describe <image-9>.", "No.", until=2),
+        QA("m2", None, "Compare <image-1> and <image-3>.", "Yes.", until=3),
+    ]
+
+    dialogue = compose(asked, n_images=3)
+
+    assert [turn.question_id for turn in dialogue.turns] == ["m2"]
+    assert dialogue.turns[0].question.startswith(
+        "Image1: <ImageHere>, Image2: <ImageHere>, Image3: <ImageHere>. "
+    )

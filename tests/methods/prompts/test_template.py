@@ -188,15 +188,18 @@ def data_of(name: str, outside: str) -> dict:
         },
         "mmdu/questions": {
             "n_questions": 3,
+            "n_earlier": 0,
+            "angles": ["what they share", "their mood", "their order"],
+            "structured": False,
             "entries": [{"caption": outside, "summary": outside}] * 2,
         },
         "mmbench/translate": {"item": outside, "language": "Simplified Chinese"},
+        "mmdu/answers": {"n_words": 500, "structured": False, "questions": [outside, outside]},
         "quality/unseen": {"n_words": 80, "questions": [outside, outside]},
         **dict.fromkeys(
             ("quality/marks", "quality/ground", "quality/reread"),
             {"pairs": [{"question": outside, "reference": outside, "answer": outside}] * 2},
         ),
-        "mmdu/answers": {"n_words": 500, "questions": [outside, outside]},
         "mmdu/judge": {
             "earlier": [{"question": outside, "answer": outside}] * 2,
             "question": outside,
@@ -431,8 +434,49 @@ def test_the_question_designer_is_told_what_questions_may_not_do():
     assert "must not give away what a caption or a note says" in said
     assert "Never mention that captions, notes or any other material exist." in said
     assert "several pictures at once" in said and "this one picture" not in said
+    assert "Nobody can answer without looking" in said and "Every question is open" in said
+    assert "Never ask who a person is" in said
+    assert (
+        "- question 1: what they share - question 2: their mood - question 3: their order" in said
+    )
+    assert "are new" not in said, "all pictures are"
     assert '<caption image="2">bridge</caption>' in text_of(user)
     assert '<summary image="2">bridge</summary>' in text_of(user)
+
+
+def test_the_question_designer_is_told_which_pictures_are_new():
+    data = data_of("mmdu/questions", "bridge") | {"n_earlier": 2}
+    system, _ = load("mmdu/questions").render(images=["x", "y", "z"], **data)
+    said = " ".join(text_of(system).split())
+    assert "The reader knows <image-1> to <image-2> already, the others are new" in said
+
+
+def test_the_answerer_may_say_what_cannot_be_seen_and_names_nobody():
+    system, _ = load("mmdu/answers").render(images=["x"], **data_of("mmdu/answers", "bridge"))
+    said = " ".join(text_of(system).split())
+    assert "Where something that is asked cannot be seen, say so" in said
+    assert "never say who a private person is" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "as_text", "as_json"),
+    [
+        ("mmdu/questions", '"Q1: ..."', 'keys are "Q1" to "Q3"'),
+        ("mmdu/answers", '"**A1**:"', 'keys are "A1" to "A2"'),
+    ],
+)
+def test_a_prompt_asks_for_the_form_that_the_model_is_held_to_and_for_no_other(
+    name, as_text, as_json
+):
+    for structured in (False, True):
+        data = data_of(name, "bridge") | {"structured": structured}
+        system, _ = load(name).render(images=["x", "y"], **data)
+        said = " ".join(text_of(system).split())
+        assert (as_text in said, as_json in said, "JSON" in said) == (
+            not structured,
+            structured,
+            structured,
+        )
 
 
 def test_a_question_on_one_picture_is_asked_for_in_the_singular():

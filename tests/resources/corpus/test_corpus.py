@@ -164,7 +164,7 @@ def test_without_settings_there_are_defaults(folder, text):
         (folder / "corpus.yaml").write_text(text)
     settings = load_settings(folder)
     assert settings == CorpusSettings()
-    assert settings.languages == ["en"] and settings.topics == {} and settings.images.width is None
+    assert settings.languages == [] and settings.topics == {} and settings.images.width is None
 
 
 def test_settings_are_read(folder):
@@ -197,7 +197,7 @@ def test_settings_are_read(folder):
         ("languages: [en, no]", "languages", "write 'no' in quotes"),
         ("languages: [en, 7]", "languages.1", "string"),
         (
-            "wikipedia: {shards: {a: {language: de}}}",
+            "{languages: [en], wikipedia: {shards: {a: {language: de}}}}",
             "the keys",
             "the shard a is in de, which is not among languages",
         ),
@@ -418,5 +418,6 @@ def test_every_image_of_the_real_sample_is_there_and_is_what_its_row_says(sample
     assert len(images) == 148
     for url, row in images.items():
         data = (sample.images_folder / url.rpartition("/")[2]).read_bytes()
-        checked = check(data, row["mime_type"])
+        checked = check(data)
+        assert checked.mime == row["mime_type"]
         assert (checked.height, checked.width) == (row["original_height"], row["original_width"])

@@ -283,14 +283,18 @@ def test_plain_lines_are_not_judged_one_by_one(tmp_path, monkeypatch):
         ROW.replace(b"\n", b"\r\n"),
         changed(15, '"They ""fly""."') + b"\n",
         changed(16, '"last"') + b"\r\n",
+        changed(8, 'A 5" owl, "barn owl"') + b"\n",
+        changed(3, " Barn owl\0") + b"\n",
         changed(12, "TRUE") + b"\n",
         changed(2, "http://upload.example.org:8080/%C3%A9.png?x=[1]") + b"\n",
     ]
     rows, _ = staged_content(tmp_path, b"".join(plain) + RUBBISH)
-    assert [row["line_number"] for row in rows] == [2, 3, 4, 5, 6, 7]
+    assert [row["line_number"] for row in rows] == list(range(2, 10))
     assert rows[2]["context_page_description"] == 'They "fly".'
     assert rows[3]["context_section_description"] == "last"
-    assert judged == [(8, RUBBISH)]
+    assert rows[4]["caption_alt_text_description"] == 'A 5" owl, "barn owl"'
+    assert rows[5]["page_title"] == "Barn owl"
+    assert judged == [(10, RUBBISH)]
 
 
 def test_records_over_several_lines_are_put_together_across_row_groups(tmp_path, monkeypatch):

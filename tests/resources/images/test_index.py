@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from resources.home import REPO_ROOT
-from resources.images.index import Entry, ImageIndex
+from resources.images.file_states import FileState
+from resources.images.index import Entry, Fetched, ImageIndex
 
 IMAGE, OTHER = "a" * 64, "b" * 64
 FACTS = {"mime_type": "image/png", "width": 3, "height": 2, "blur": 0.5, "title": "où 字"}
@@ -31,24 +32,59 @@ def url(number: int) -> str:
     return f"https://upload.wikimedia.org/wikipedia/commons/{number}/O'wl_%C3%A9.png"
 
 
-def rows(numbers) -> list[tuple[str, str, dict]]:
-    return [(url(number), f"{number:064x}", {"n": number}) for number in numbers]
+def rows(numbers) -> list[Fetched]:
+    return [Fetched(url(number), f"{number:064x}", {"n": number}) for number in numbers]
 
 
 def test_what_was_recorded_is_known(index):
-    index.record([(url(1), IMAGE, FACTS), (url(2), OTHER, {})])
+    index.record([Fetched(url(1), IMAGE, FACTS), Fetched(url(2), OTHER, {})])
 
     assert index.known([url(1), url(3)]) == {
-        url(1): Entry(IMAGE, FACTS, index.known([url(2)])[url(2)].fetched_at)
+        url(1): Entry(IMAGE, FACTS, index.known([url(2)])[url(2)].fetched_at, None, None)
     }
     with closing(ImageIndex(index.path)) as again:
         assert again.known([url(1), url(2)]) == index.known([url(1), url(2)])
 
 
 def test_when_it_was_fetched_is_kept(index):
-    index.record([(url(1), IMAGE, FACTS)])
+    index.record([Fetched(url(1), IMAGE, FACTS)])
     age = datetime.now(UTC) - datetime.fromisoformat(index.known([url(1)])[url(1)].fetched_at)
     assert timedelta(0) <= age < timedelta(minutes=1)
+
+
+def test_where_it_came_from_and_the_digest_of_its_file_are_kept(index):
+    index.record([Fetched(url(1), IMAGE, FACTS, "http://mirror.example.org/1.png", "ab" * 20)])
+    assert index.known([url(1)])[url(1)][3:] == ("http://mirror.example.org/1.png", "ab" * 20)
+
+
+def test_the_state_in_which_a_file_was_found_whole_is_kept(index):
+    states = {f"{number:064x}": FileState(number, 10**18 + number, 7) for number in range(1203)}
+    index.record_verified(states)
+    index.record_verified({IMAGE: FileState(1, 2, 3)})
+    index.record_verified({IMAGE: FileState(1, 2, 4)})
+    assert index.verified([*states, IMAGE, OTHER]) == {**states, IMAGE: FileState(1, 2, 4)}
+
+
+def test_an_index_of_version_1_keeps_its_rows_but_for_addresses_with_secrets(tmp_path):
+    path = tmp_path / "index.sqlite"
+    secret = [
+        "https://ada:pw@example.org/a.png",
+        "https://ada:pw@example.org",
+        "https://example.org/a.png?X-Amz-Signature=1",
+        "https://example.org/a.png?w=3&access_token=1",
+    ]
+    kept = [url(1), "https://example.org/a@b.png", "https://example.org/a.png?width=3"]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE fetched (url TEXT PRIMARY KEY, image_id TEXT NOT NULL, facts TEXT NOT NULL, "
+            "fetched_at TEXT NOT NULL) STRICT, WITHOUT ROWID"
+        )
+        rows = [(each, IMAGE, "{}", "2026-01-01T00:00:00+00:00") for each in (*secret, *kept)]
+        connection.executemany("INSERT INTO fetched VALUES (?, ?, ?, ?)", rows)
+        connection.execute("PRAGMA user_version = 1")
+    with closing(ImageIndex(path)) as index:
+        assert list(index.known([*secret, *kept])) == sorted(kept)
+        assert index.verified([IMAGE]) == {}
 
 
 def test_what_was_not_recorded_is_not_known(index):
@@ -58,11 +94,11 @@ def test_what_was_not_recorded_is_not_known(index):
 
 
 def test_what_an_address_gave_last_stands(index):
-    index.record([(url(1), IMAGE, FACTS)])
-    index.record([(url(1), IMAGE, FACTS), (url(2), IMAGE, {})])
+    index.record([Fetched(url(1), IMAGE, FACTS)])
+    index.record([Fetched(url(1), IMAGE, FACTS), Fetched(url(2), IMAGE, {})])
     assert index.known([url(1)])[url(1)][:2] == (IMAGE, FACTS)
 
-    index.record([(url(1), IMAGE, {"old": 1}), (url(1), OTHER, {"new": 1})])
+    index.record([Fetched(url(1), IMAGE, {"old": 1}), Fetched(url(1), OTHER, {"new": 1})])
     assert index.known([url(1)])[url(1)][:2] == (OTHER, {"new": 1})
 
 
@@ -82,7 +118,7 @@ def test_any_number_of_addresses_can_be_looked_up_at_once(index):
 def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad):
     index.record(rows([5]))
     with pytest.raises((ValueError, sqlite3.IntegrityError)):
-        index.record([*rows([2, 3]), bad])
+        index.record([*rows([2, 3]), Fetched(*bad)])
     assert set(index.known(map(url, range(6)))) == {url(5)}
 
 

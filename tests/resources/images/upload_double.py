@@ -27,6 +27,7 @@ def picture(number: int = 0) -> bytes:
     """The bytes of a PNG; another number makes another picture."""
     buffer = io.BytesIO()
     image = Image.linear_gradient("L").convert("RGB")
+    image.paste("white", (32, 32, 96, 96))
     image.putpixel((0, 0), (number >> 16 & 255, number >> 8 & 255, number & 255))
     image.save(buffer, "PNG")
     return buffer.getvalue()

@@ -13,8 +13,11 @@ from resources.llm.estimate import (
     estimated_tokens,
     highest_cost,
     image_tokens,
+    likely_prompt_tokens,
+    picture_tokens,
     prompt_tokens,
     text_tokens,
+    tokens_of_words,
 )
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
@@ -204,3 +207,35 @@ def test_an_image_costs_what_its_model_counts_for_it():
     asked = request(Message("user", (Image(RED),)), params={"max_tokens": 1})
 
     assert highest_cost(asked, mini) >= mini.cost(2833 + 4 * 5667, 1)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"),
+    [
+        (512, 512, 255),  # 1 * 1
+        (1024, 500, 425),  # 2 * 1
+        (640, 480, 425),  # 2 * 1
+        (1024, 1024, 765),  # 768 * 768: 2 * 2
+        (2048, 1024, 1105),  # 1536 * 768: 3 * 2
+        (4096, 512, 765),  # 2048 * 256: 4 * 1
+    ],
+)
+def test_a_picture_counts_the_tiles_that_it_is_cut_into(width, height, tokens):
+    assert picture_tokens(asked_of(), width, height) == tokens
+    assert picture_tokens(asked_of(detail="low"), width, height) == 85
+
+
+def test_a_word_is_one_token_and_a_half():
+    assert [tokens_of_words(n) for n in (0, 1, 500)] == [0, 2, 750]
+
+
+def test_a_prompt_counts_its_pictures_as_large_as_they_are():
+    said = request(Message("user", (Text("abcde"), Image(RED), Text("abc"), Image(BLUE))))
+    sizes = {RED: (512, 512), BLUE: (1024, 500)}
+
+    assert likely_prompt_tokens(said, asked_of(), sizes.__getitem__) == 2 + 255 + 1 + 425
+    # In one grid they count as the largest that may be sent.
+    grid = replace(said, in_a_grid=True)
+    assert likely_prompt_tokens(grid, asked_of(), sizes.__getitem__) == prompt_tokens(
+        grid, asked_of()
+    )

@@ -15,6 +15,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
+from resources.llm.trial import FIRST_RESULTS
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import ScriptedApi, scripted
 
@@ -199,3 +200,27 @@ def test_an_answer_to_the_prompt_of_today_comes_first(ask, writer, tmp_path):
 
     assert ask(request=NOW) == now
     assert len(writer.received) == 2
+
+
+def test_replies_that_are_cut_off_give_no_model_up_where_less_can_be_asked_for(writer, tmp_path):
+    writer.answers("length", content="Q1: Why?")
+    models = tmp_path / "models.yaml"
+    models.write_text(MODELS.format(url=writer.url, structured="false"))
+    gateway = Gateway(
+        load_registry(models),
+        "p",
+        Ledger(tmp_path / "ledger.sqlite"),
+        ImageStore(tmp_path),
+        launcher=OfflineServer(),
+    )
+    requests = [replace(REQUEST, replicate=number) for number in range(2 * FIRST_RESULTS)]
+
+    async def read(calls, request):
+        return await complete_and_parse(calls, request, str, can_be_smaller=True)
+
+    replies, _ = gateway.map("s", requests, read)
+
+    assert all(reply.cut_off for reply in replies)
+    assert {reply.loss[0] for reply in replies if reply.loss} == {"truncated"}
+    # None was repaired at the limit that cut it off.
+    assert len(writer.received) == len(requests)

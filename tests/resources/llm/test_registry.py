@@ -239,6 +239,20 @@ def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
         load(GOOD.replace(role, role.replace("big", "gone"))).profile("paid")
 
 
+def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
+    profile = load(GOOD.replace("writer: big", "writer: big, answer: local, check: stand-in"))
+
+    paid = profile.profile("paid")
+    steps = ("writer", "summary", "question", "answer", "rewrite", "check")
+    assert [paid.of(step) for step in steps] == ["big", "big", "big", "local", "big", "stand-in"]
+    assert paid.models == ["big", "local", "stand-in"], "their keys are needed, too"
+
+
+def test_a_step_with_an_unknown_model_is_refused(load):
+    with pytest.raises(RegistryError, match="There is no model 'gone' in models.yaml"):
+        load(GOOD.replace("writer: big", "writer: big, answer: gone")).profile("paid")
+
+
 # Files that are not right
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from resources.offline import process
 from resources.offline.process import ROOT, OfflineServer, OfflineServerError
+from resources.offline.writing_faults import OFFER
 from tests.resources.offline.offline_drawings import chat_messages, draw
 
 HELLO = [{"role": "user", "content": "Hello"}]
@@ -136,6 +137,39 @@ def test_broken_answers(client: openai.OpenAI, http: httpx2.Client) -> None:
     with pytest.raises(ValueError):
         http.post("/v1/chat/completions", json={"model": "offline-judge", "messages": HELLO}).json()
     assert chat(client).choices
+
+
+def test_a_fault_of_a_text_hits_the_named_task_only(
+    client: openai.OpenAI, http: httpx2.Client
+) -> None:
+    fault = {"kind": "closing_offer", "task": "summary"}
+    assert http.post("/faults", json=fault).status_code == 200
+    page = [{"role": "user", "content": "<page>The lynx is a cat of the northern forests.</page>"}]
+
+    def said(task: str) -> str:
+        done = client.chat.completions.create(
+            model="offline-writer", messages=page, metadata={"task": task}
+        )
+        return done.choices[0].message.content
+
+    assert OFFER not in said("questions")
+    assert said("summary").endswith(OFFER)
+    assert OFFER not in said("summary")
+    assert http.post("/faults", json={"kind": "fence", "task": 7}).status_code == 400
+
+
+def test_a_context_that_is_too_small_is_a_400_with_its_code() -> None:
+    plain = httpx2.Client(trust_env=False)
+    with (
+        OfflineServer(context_tokens=20) as small,
+        openai.OpenAI(
+            base_url=small.base_url, api_key="none", max_retries=0, http_client=plain
+        ) as client,
+    ):
+        chat(client, max_tokens=10)
+        with pytest.raises(openai.BadRequestError) as caught:
+            chat(client, max_tokens=100)
+        assert caught.value.code == "context_length_exceeded"
 
 
 def test_broken_connections(client: openai.OpenAI, http: httpx2.Client) -> None:

@@ -275,7 +275,7 @@ def report_data(store: ImageStore) -> Row:
         "failures": [],
         "task_map": [],
         "task_distances": [],
-        "readings": [],
+        "extraction_quality": [],
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
             Distribution("Words per question", "words", "questions", (12, 60, 230)),
@@ -283,7 +283,7 @@ def report_data(store: ImageStore) -> Row:
         "shares": [
             Share("A question is about", "questions", (("one image", 3), ("several images", 9)))
         ],
-        "categories": [{"category": "Boats", "n": 4}],
+        "page_categories": [{"category": "Boats", "n": 4}],
         "item_analysis": None,
         "examples": [
             {

@@ -83,7 +83,7 @@ def test_a_release_without_scores_has_a_page_of_what_it_is(data, store):
     assert "Turns per dialogue" in page.text and "Dialogue 1" in page.text
 
     data["release"]["kind"] = "instruction"
-    data.update(examples=[], distributions=[], shares=[], categories=[])
+    data.update(examples=[], distributions=[], shares=[], page_categories=[])
     text = Page(render_report(data, store)).text
     assert "No model has been evaluated" not in text
     assert "nothing to show" in text

@@ -55,7 +55,7 @@ def rows(model: str, gain: float = 25.0, **of: Any) -> list[Row]:
 
 
 def test_shares_effect_and_agreement_are_shown(data: Row, store: ImageStore) -> None:
-    data["readings"] = [*rows(""), *rows("weak", 37.5)]
+    data["extraction_quality"] = [*rows(""), *rows("weak", 37.5)]
     page = Page(render_report(data, store))
     assert "How letters were read" in page.words and "#readings" in page.attributes("a", "href")
     assert stands("All models 8 50.0 25.0–50.0 25.0 12.5–25.0 37.5", page)
@@ -75,7 +75,7 @@ def test_models_come_first_all_together_then_each_then_what_stands_beside_them()
 
 def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) -> None:
     lost = {"value": None, "ci_low": None, "ci_high": None, "reason": "No key.", "n": 0}
-    data["readings"] = [
+    data["extraction_quality"] = [
         each | lost if each["metric"] else each for each in [*rows(""), *rows("weak")]
     ]
     assert stands("weak 0 – – – – –", Page(render_report(data, store)))
@@ -85,17 +85,17 @@ def test_scores_that_there_are_none_of_are_dashes(data: Row, store: ImageStore) 
 def test_a_release_without_letters_has_no_such_section(
     data: Row, store: ImageStore, evaluated: bool
 ) -> None:
-    data["readings"] = []
+    data["extraction_quality"] = []
     assert "How letters were read" not in render_report(data, store)
     # A release whose keys are held out has letters and no leaderboard.
     if not evaluated:
         data |= {"scores": [], "ranks": [], "comparisons": [], "benchmark": None}
-    data["readings"] = rows("")
+    data["extraction_quality"] = rows("")
     words = Page(render_report(data, store)).words
     assert "How letters were read" in words and ("Leaderboard" in words) == evaluated
 
 
 def test_names_from_outside_are_only_text(data: Row, store: ImageStore) -> None:
-    data["readings"] = [*rows(""), *rows(HOSTILE)]
+    data["extraction_quality"] = [*rows(""), *rows(HOSTILE)]
     page = Page(render_report(data, store))
     assert "script" not in {tag for tag, _ in page.elements} and HOSTILE in page.text

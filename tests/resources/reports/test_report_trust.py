@@ -79,6 +79,7 @@ def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
         probe("self_preference", None),
         probe("length", 1.0),
         probe("position", 0.125, 0.05, 0.2),
+        probe("verdicts", -0.02, -0.05, 0.01),
     ]
     assert trust_of(data).probes == [
         f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], on 10 answers.",
@@ -87,9 +88,11 @@ def test_each_probe_is_one_sentence_that_says_what_the_judge_does(data):
         f"{JUDGE} is about as strict with other models as other judges are: 0.0 points "
         "[−0.2, +0.2], on 10 answers, 1 more were lost.",
         f"{JUDGE}, favour for its own family: not known. No model that it judged is of its family.",
-        f"{JUDGE}, neutral text after answers: +1.0 points, no interval: all answers are of one item "
+        f"{JUDGE}, neutral text after answers: +1.0 points, no interval: all are of one item "
         "or group, on 10 answers.",
         f"{JUDGE} prefers the answer in the first place: +0.12 wins [+0.05, +0.20], on 10 answers.",
+        f"{JUDGE} shows no preference for a place in the comparisons that its scores rest on: "
+        "−0.02 wins [−0.05, +0.01], on 10 comparisons.",
     ]
 
 

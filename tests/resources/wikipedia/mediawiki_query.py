@@ -197,6 +197,8 @@ class _Query:
         return {"iicontinue": f"{rest[0].partition(':')[2].replace(' ', '_')}|{TIMESTAMP}"}
 
     def file_info(self, name: str, file: File) -> dict:
+        if self.parameters["iiprop"] == "sha1":
+            return {"sha1": hashlib.sha1(file.data).hexdigest()}
         width = int(self.parameters["iiurlwidth"])
         step = next(step for step in THUMBNAIL_WIDTHS if step >= width)
         key = name.replace(" ", "_")

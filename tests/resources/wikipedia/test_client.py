@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import json
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 from PIL import Image
 
 from methods.wikimedia import THUMBNAIL_WIDTHS, FileFacts, Missing, PageFacts, PageImage
-from resources.wikipedia import Wikipedia, WikipediaError
+from resources.wikipedia import Wikipedia, WikipediaError, api_client
+from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import File, Limits, MediaWiki, Page, Use
 
 buffer = io.BytesIO()
@@ -79,8 +82,9 @@ def test_every_request_names_who_asks_and_what_with(wiki, tmp_path, contact):
 @pytest.mark.parametrize(
     "api",
     [
-        "https://en.wikipedia.org/w/api.php",
         "https://{language}.wikipedia.org/",
+        "https://{language}.wikipedia.org",
+        "https://example.org/api.php?token=secret",
         "{language}.wikipedia.org/w/api.php",
         "ftp://{language}.wikipedia.org/w/api.php",
         "https://[{language}/w/api.php",
@@ -88,8 +92,9 @@ def test_every_request_names_who_asks_and_what_with(wiki, tmp_path, contact):
     ],
 )
 def test_an_address_of_no_api_is_refused(tmp_path, api):
-    with pytest.raises(WikipediaError, match=r"like https://\{language\}.wikipedia.org"):
+    with pytest.raises(WikipediaError, match=r"like https://\{language\}.wikipedia.org") as caught:
         Wikipedia("me@example.org", api=api, folder=tmp_path)
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("language", ["", "EN", "en.evil.org/", "en/../de", "@x", "en\n"])
@@ -223,13 +228,37 @@ def test_the_images_of_pages(wiki, wikipedia):
     assert paths == {f"{base}/Owl", f"{base}/AC%2FDC%3F_%C3%A9", f"{base}/Stone"}
 
 
-def test_a_page_that_the_rest_api_does_not_know_has_no_images(wiki, wikipedia):
+def test_a_page_that_the_rest_api_does_not_know_has_the_images_that_it_is_rendered_with(
+    wiki, wikipedia
+):
     def vanish(handler) -> bool:
         handler.send_json({"type": "not_found"}, 404)
         return True
 
     wiki.fail(vanish, on="media-list")
-    assert wikipedia.page_images("birds", "en", ["Owl"]) == {"Owl": ()}
+    text = '<p><img src="/b/b1/Barn_owl.png"></p>'
+    shown = {"parse": {"text": text, "images": ["Barn_owl.png"]}}
+    wiki.fail(faults.text(json.dumps(shown)), on="'action': 'parse'")
+    image = PageImage("File:Barn owl.png", None, 0, True)
+    assert wikipedia.page_images("birds", "en", ["Owl"]) == {"Owl": (image,)}
+
+
+def test_a_password_in_the_address_is_sent_and_shown_nowhere(wiki, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(api_client, "TRIES", 1)
+    caplog.set_level("DEBUG")
+    api = wiki.api.replace("//", "//ada:p%40ss@")
+    wikipedia = Wikipedia("me@example.org", api=api, folder=tmp_path)
+    wikipedia.pages("birds", "en", ["Owl"])
+    sent = {request.headers["authorization"] for request in wiki.requests}
+    assert sent == {"Basic " + b64encode(b"ada:p@ss").decode()}
+    with pytest.raises(WikipediaError, match="no MediaWiki API") as absent:
+        wikipedia.pages("birds", "nl", ["Owl"])
+    wiki.fail(faults.status(500))
+    with pytest.raises(WikipediaError, match="no usable answer") as broken:
+        wikipedia.pages("birds", "en", ["Owl"])
+    kept = "".join(path.read_text() for path in tmp_path.iterdir())
+    for text in (str(absent.value), str(broken.value), kept, caplog.text):
+        assert "p@ss" not in text and "p%40ss" not in text and "ada" not in text
 
 
 def test_the_facts_of_files(wiki, wikipedia):

@@ -1,0 +1,187 @@
+"""`cluster.sides`: what benchmarks and what instruction sets are made of, divided before sampling.
+
+What belongs here: the configuration, reading entries, prior sides and imported benchmarks, and what a
+run says of them. The rules are in `methods/image_sets/sides.py`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import dagster as dg
+from pydantic import Field
+
+from assets.cluster.clusters import clusters
+from assets.cluster.duplicates import duplicates
+from assets.common.automation import WHEN_READY
+from assets.common.image_hashes import TABLE as HASHES
+from assets.common.image_hashes import images_like, perceptual_hashes
+from assets.common.losses import in_words, reasons
+from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.ingest import entries
+from methods.image_sets.sides import (
+    BRIDGES,
+    IMPORTED,
+    Elsewhere,
+    Key,
+    PageImage,
+    Side,
+    SplitSpec,
+)
+from methods.image_sets.sides import sides as sides_of
+from resources.corpus.corpus import Corpus
+from resources.images.store import ImageStore
+from resources.settings import Settings
+from resources.warehouse import Warehouse
+
+TABLE = "cluster.sides"
+
+
+class SidesSettings(Settings):
+    """How the corpus is divided between benchmarks and instruction sets; newcomers follow it, and what
+    has a side keeps it until it is redrawn."""
+
+    RUN_ONLY: ClassVar = frozenset({"redraw"})
+
+    benchmark_share: float = Field(
+        0.6,
+        ge=0,
+        le=1,
+        description="Share of the corpus that benchmarks are made of; instruction sets have the rest.",
+    )
+    by_cluster: bool = Field(
+        False,
+        description="Whether a cluster is on one side as a whole, so that no topic is on both.",
+    )
+    seed: int = Field(0, description="Seed of the division.")
+    redraw: bool = Field(
+        False,
+        description="Divide everything again in this run: sets on a wrong side are sampled anew.",
+    )
+
+    def spec(self) -> SplitSpec:
+        """What `methods/image_sets/sides.py` is told."""
+        return SplitSpec(self.benchmark_share, self.by_cluster, self.seed)
+
+
+@table_asset(
+    TABLE,
+    settings=SidesSettings,
+    side_tables=["cluster.entry_sides", HASHES],
+    kinds={"image"},
+    deps=[entries, clusters, duplicates],
+    automation_condition=WHEN_READY,
+)
+def sides(
+    context: dg.AssetExecutionContext,
+    settings: SidesSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    corpus: dg.ResourceParam[Corpus],
+    image_store: dg.ResourceParam[ImageStore],
+) -> dg.MaterializeResult:
+    """Which entries benchmarks are made of, and which ones instruction sets: no page, image or
+    near-duplicate is on both sides, and what had a side keeps it when the corpus grows."""
+    page_images = _page_images(warehouse)
+    prior = {} if settings.redraw else _prior_sides(warehouse)
+    tested = _tested(warehouse, image_store, corpus.settings.images.near_duplicate_bits)
+    found = sides_of(page_images, settings.spec(), prior, tested)
+    table = rows_to_arrow(
+        TABLE,
+        [
+            {"page_id": page_id, "image_id": image_id, **side._asdict()}
+            for (page_id, image_id), side in sorted(found.items())
+        ],
+    )
+    warehouse.replace(TABLE, table)
+    details = _details(page_images, found, prior)
+    if told := _warning(page_images, found):
+        context.log.warning(told)
+        details["warning"] = told
+    return report(table, details, images=image_store)
+
+
+def left_out_of_benchmarks(warehouse: Warehouse) -> dict[str, Any]:
+    """Metadata of what makes benchmarks of entries: how many it may not use, by the reason."""
+    rows = warehouse.read("cluster/left_out_of_benchmarks").to_pylist()
+    return {f"entries left out, {row['reason']}": row["n"] for row in rows}
+
+
+def _page_images(warehouse: Warehouse) -> list[PageImage]:
+    """Raises dg.Failure if there are no entries."""
+    rows = warehouse.read("cluster/page_images").to_pylist()
+    if not rows:
+        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
+    return [PageImage(**{**row, "clusters": tuple(row["clusters"])}) for row in rows]
+
+
+def _prior_sides(warehouse: Warehouse) -> dict[Key, Side]:
+    rows = warehouse.read("cluster/prior_sides").to_pylist()
+    return {(row["page_id"], row["image_id"]): Side(row["side"], row["reason"]) for row in rows}
+
+
+def _tested(warehouse: Warehouse, image_store: ImageStore, bits: int) -> Elsewhere:
+    """Pages of imported benchmarks in force, and images that are one of theirs or look like it."""
+    images = warehouse.read("release/imported_images").column("image_id").to_pylist()
+    pages = warehouse.read("release/imported_pages").column("page_id").to_pylist()
+    if not images:
+        return Elsewhere(pages)
+    hashes = warehouse.read("cluster/image_hashes").to_pylist()
+    known = {row["image_id"]: row["phash"] for row in hashes}
+    alike = images_like(known, perceptual_hashes(warehouse, image_store, images), bits)
+    return Elsewhere(pages, {*images, *alike})
+
+
+def _details(
+    page_images: list[PageImage], found: Mapping[Key, Side], prior: Mapping[Key, Side]
+) -> dict[str, Any]:
+    """Counts of what is in the corpus; the table has what was in it before, too."""
+    now = {each.name: found[each.name] for each in page_images}
+    counts = Counter(side.side for side in now.values())
+    of_cluster: dict[str, set[str | None]] = {}
+    for each in page_images:
+        for cluster_id in each.clusters:
+            of_cluster.setdefault(cluster_id, set()).add(now[each.name].side)
+    return {
+        "images of pages": len(now),
+        "for benchmarks": counts["benchmark"],
+        "for instruction sets": counts["instruction"],
+        "left out of both": counts[None],
+        "share for benchmarks": counts["benchmark"] / len(now),
+        "side as before": sum(prior.get(name) == side for name, side in now.items()),
+        "joined a side": sum(
+            side.reason == "joined" and name not in prior for name, side in now.items()
+        ),
+        "sides of images that are not in the corpus now": len(found) - len(now),
+        "clusters on both sides": sum(
+            {"benchmark", "instruction"} <= sides for sides in of_cluster.values()
+        ),
+        "clusters": len(of_cluster),
+        **reasons(Counter(side.reason for side in now.values() if side.side is None)),
+    }
+
+
+def _warning(page_images: list[PageImage], found: Mapping[Key, Side]) -> str:
+    """What a person may want to do something about, in sentences; empty if there is nothing."""
+    now = {each.name: found[each.name] for each in page_images}
+    told = []
+    if left_out := Counter(str(side.reason) for side in now.values() if side.side is None):
+        why = {
+            BRIDGES: "what bridges_sides hangs together with both sides",
+            IMPORTED: "what is in_imported_benchmark was for instruction sets before a benchmark with "
+            "it was imported",
+        }
+        told.append(
+            f"Neither benchmarks nor instruction sets may use {in_words(left_out)}: "
+            f"{' and '.join(text for reason, text in why.items() if left_out[reason])}."
+        )
+    of_group: dict[str, set[str]] = {}
+    for each in page_images:
+        side = now[each.name].side
+        if each.duplicate_group is not None and side is not None:
+            of_group.setdefault(each.duplicate_group, set()).add(side)
+    if both := sum(len(sides) > 1 for sides in of_group.values()):
+        told.append(
+            f"{both} groups of near-duplicates are on both sides, as later images or another limit of "
+            "bits joined what was apart: redraw divides everything again."
+        )
+    return " ".join(told)

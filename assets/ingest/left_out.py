@@ -1,0 +1,66 @@
+"""Rows that a step of ingestion leaves out: listed in `ingest.left_out`, counted in the metadata.
+
+What belongs here: the file of those rows and what a run shows of it. Why a row is left out is the
+step's.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets.common.losses import in_words, reasons
+from resources.rows_file import RowsFile
+from resources.warehouse import Parquet, Write, arrow_schema
+
+
+class LeftOut:
+    """Collects what `step` leaves out in a file at `path`; a context manager."""
+
+    def __init__(self, path: Path, step: str) -> None:
+        self._file = RowsFile(path, arrow_schema("ingest.left_out"))
+        self._step = step
+        self._paths = [path]
+        self._rows: Counter[str] = Counter()
+
+    def __enter__(self) -> "LeftOut":
+        self._file.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.__exit__(*error)
+
+    def add(self, of: Mapping[str, Any], reference: str, reason: str, detail: str) -> None:
+        """Leave out what `of` stands for: a shard's row, or a page or language with its `n_rows`."""
+        n_rows = of.get("n_rows", 1)
+        self._rows[reason] += n_rows
+        self._file.add(
+            {
+                "wit_shard": of["wit_shard"],
+                "step": self._step,
+                "reference": reference,
+                "reason": reason,
+                "detail": detail,
+                "n_rows": n_rows,
+            }
+        )
+
+    def add_file(self, path: Path, counts: Mapping[str, int]) -> None:
+        """Leave out what a query found, in the columns of the table; `counts` are rows by reason."""
+        self._paths.append(path)
+        self._rows.update(counts)
+
+    def write(self, shards: Sequence[str]) -> Write:
+        """What replaces the table's rows of these shards and this step."""
+        of_step = {"wit_shard": list(shards), "step": self._step}
+        return Write("ingest.left_out", Parquet(self._paths), of_step)
+
+    def details(self, context: dg.AssetExecutionContext, n_kept: int) -> dict[str, Any]:
+        """The counts for the run's metadata; a line in the log, a warning if nothing was kept."""
+        total = self._rows.total()
+        if total:
+            log = context.log.info if n_kept else context.log.warning
+            log(f"{self._step}: {n_kept:,} kept, {total:,} rows left out ({in_words(self._rows)})")
+        return {"rows left out": total, **reasons(self._rows)}

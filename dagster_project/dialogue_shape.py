@@ -1,0 +1,232 @@
+"""What dialogues are like with some settings, beside the paper's, and what building them would cost.
+
+What belongs here: a dry run of the stage `dialogue` in a home that is thrown away, for each kind of
+dialogues by itself, and the page of what came of it. No provider is asked: the offline server writes
+the texts, and a call is reckoned as in `make dry-run`.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+
+from assets.common.partitions import wit_shards
+from assets.common.settings import SECTIONS
+from dagster_project.definitions import build_defs
+from dagster_project.dry_run import home_at
+from dagster_project.jobs import run_job
+from dagster_project.resources import corpus_folder
+from methods.errors import UserError
+from methods.image_sets import Kind
+from methods.markdown import code, table
+from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, Built, figures_of
+from resources import home
+from resources.atomic_file import write_atomically
+from resources.home import REPO_ROOT
+from resources.images.store import ImageStore
+from resources.llm.dry_run import DryGateway, Forecast
+from resources.llm.estimate import picture_tokens, text_tokens
+from resources.llm.ledger import Ledger
+from resources.llm.model_spec import ModelSpec
+from resources.llm.registry import Registry, active_profile, load_registry
+from resources.offline.process import OfflineServer
+from resources.prompts import check_own_prompts
+from resources.settings import read_sections
+from resources.warehouse import Warehouse
+
+GUIDES = REPO_ROOT / "docs" / "guides"
+PAPER_SETTINGS = GUIDES / "dialogues" / "paper.yaml"
+DIALOGUE = [
+    dg.AssetKey(["dialogue", name]) for name in ("summaries", "questions", "answers", "dialogues")
+]
+Forecasts = Mapping[tuple[str, str], Forecast]
+
+
+class NotBuilt(UserError):
+    """A step of the dry run failed; its own message is above."""
+
+
+@dataclass(frozen=True)
+class OfKind:
+    """What came of one kind of dialogues."""
+
+    dialogues: Sequence[Built]
+    forecasts: Forecasts
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the page, or write it to a file; 0 when it was done, 2 when it could not be."""
+    parser = argparse.ArgumentParser(
+        prog="python -m dagster_project.dialogue_shape", description=__doc__
+    )
+    parser.add_argument("--settings", type=Path, default=PAPER_SETTINGS, help="as settings.yaml")
+    parser.add_argument("--out", type=Path, help="the page; it is printed without")
+    arguments = parser.parse_args(argv)
+    try:
+        check_own_prompts()
+        registry, profile = load_registry(), active_profile()
+        found = _built(registry, profile, arguments.settings)
+        page = _page(registry, profile, arguments.settings, found)
+        if arguments.out:
+            write_atomically(arguments.out, page.encode())
+            print(f"Page: {arguments.out}")
+        else:
+            print(page)
+    except (OSError, UserError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _built(registry: Registry, profile: str, settings: Path) -> dict[Kind, OfKind]:
+    """Both kinds of dialogues on the corpus, each in a dry run of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="vlm-loom-shape-") as name,
+        home_at(Path(name)),
+        dg.DagsterInstance.ephemeral() as instance,
+    ):
+        shutil.copy(settings, home.settings_path())
+        read_sections(SECTIONS)
+        shards = corpus_folder().shards()
+        instance.add_dynamic_partitions(str(wit_shards.name), shards)
+        for shard in shards:
+            _run("ingest", instance, partition=shard)
+        _run("cluster", instance)
+        warehouse = Warehouse(home.warehouse_path())
+        sets = {
+            kind: warehouse.read("dialogue/sets_of_kind", {"kind": kind})
+            for kind in PAPER_DIALOGUES
+        }
+        found: dict[Kind, OfKind] = {}
+        for kind, of_kind in sets.items():
+            warehouse.replace("cluster.image_sets", of_kind)
+            found[kind] = _of_kind(registry, profile, instance, warehouse)
+        return found
+
+
+def _of_kind(
+    registry: Registry, profile: str, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> OfKind:
+    """The dialogues of the image sets that there are, and what they would be asked for."""
+    images = ImageStore(home.images_path())
+    gateway = DryGateway(
+        registry, profile, Ledger(home.ledger_path()), images, launcher=OfflineServer()
+    )
+    try:
+        _run("dialogue", instance, gateway, assets=DIALOGUE)
+    finally:
+        gateway.close()
+    spec = registry.model(gateway.profile.answer)
+    dialogues = [
+        Built(
+            len(row["image_ids"]),
+            [turn["question"] for turn in row["turns"]],
+            [turn["answer"] for turn in row["turns"]],
+            row["n_several"],
+            _tokens(row["turns"], row["image_ids"], images, spec),
+        )
+        for row in warehouse.read("dialogue/shape").to_pylist()
+    ]
+    return OfKind(dialogues, gateway.forecasts)
+
+
+def _run(
+    job: str,
+    instance: dg.DagsterInstance,
+    gateway: DryGateway | None = None,
+    partition: str | None = None,
+    assets: Sequence[dg.AssetKey] | None = None,
+) -> None:
+    definitions = build_defs(resource_overrides={"llm": gateway} if gateway else {})
+    done = run_job(definitions.resolve_job_def(job), instance, partition=partition, assets=assets)
+    if not done.success:
+        raise NotBuilt(f"The run of {job} failed: see above for what is wrong.")
+
+
+def _tokens(
+    turns: Sequence[Mapping[str, str]],
+    image_ids: Sequence[str],
+    images: ImageStore,
+    spec: ModelSpec,
+) -> int:
+    texts = sum(text_tokens(turn[name]) for turn in turns for name in ("question", "answer"))
+    sizes = [images.sent_size(image_id, spec.max_side) for image_id in image_ids]
+    return texts + sum(picture_tokens(spec, *size) for size in sizes)
+
+
+# --- The page ------------------------------------------------------------------------------------
+
+
+def _page(registry: Registry, profile: str, settings: Path, found: Mapping[Kind, OfKind]) -> str:
+    corpus = corpus_folder().path.name
+    lines = [
+        "# Dialogues at the paper's shape, and what they cost",
+        "",
+        f"Made by `make dialogue-shape PROFILE={profile}` on the corpus {code(corpus)} with "
+        f"{code(settings.name)}. No model was asked: texts are the offline writer's, so lengths of "
+        "answers are its own and say nothing of a model; numbers of turns, of images and kinds of "
+        "questions are those of any build with these settings.",
+    ]
+    for kind, of in found.items():
+        here = figures_of(of.dialogues)
+        lines += [
+            "",
+            f"## {kind.capitalize()}: {len(of.dialogues)} dialogues beside MMDU's Table 1 and Figure 4",
+            "",
+            *table(
+                ("", "paper", "here"),
+                [(name, PAPER[kind].get(name, "–"), here[name]) for name in FIGURES],
+            ),
+        ]
+    lines += [
+        "",
+        "## Cost",
+        "",
+        "Calls and tokens of a dialogue here, times the dialogues of the paper. An answer counts the "
+        "words that it is asked to have; at most: every reply as long as it may be. Without repairs, "
+        "review and evaluation. In batches a call costs the part of the price that `models.yaml` says.",
+    ]
+    for kind, of in found.items():
+        lines += ["", *_costs(registry, kind, of)]
+    return "\n".join(lines) + "\n"
+
+
+def _costs(registry: Registry, kind: Kind, of: OfKind) -> list[str]:
+    times = PAPER_DIALOGUES[kind] / len(of.dialogues)
+    rows: list[list[float]] = []
+    names: list[tuple[str, str]] = []
+    for (stage, model), forecast in of.forecasts.items():
+        usage, spec = forecast.usage, registry.model(model)
+        tokens = usage.prompt_tokens, usage.completion_tokens
+        names.append((stage, model))
+        rows.append(
+            [
+                usage.calls * times,
+                *(count * times for count in tokens),
+                spec.cost(*tokens) * times,
+                spec.cost(*tokens, "batch") * times,
+                forecast.at_most_usd * times,
+            ]
+        )
+    total = [sum(column) for column in zip(*rows, strict=True)]
+    heads = ("stage", "model", "calls", "prompt tokens", "answer tokens")
+    return [
+        f"### {PAPER_DIALOGUES[kind]:,} dialogues ({kind})",
+        "",
+        *table(
+            (*heads, "likely $", "in batches $", "at most $"),
+            [
+                (*name, *(f"{value:,.0f}" for value in row[:3]), *(f"{v:,.2f}" for v in row[3:]))
+                for name, row in zip([*names, ("all", "")], [*rows, total], strict=True)
+            ],
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""Shards that could not be ingested while others could: why in words, and how a build tells it.
+
+What belongs here: reading a failed run's reason, and the sentence at the end of a build. Which shards
+are ingested, and in which order, is `jobs.py`.
+"""
+
+from collections.abc import Mapping
+
+import dagster as dg
+
+from dagster_project.progress import cause
+
+NAME_FAILED_SHARDS = "name_failed_shards"
+"""The last step of a build: it fails if shards could not be ingested, when all else is done."""
+
+
+def why_failed(result: dg.ExecuteInProcessResult) -> str:
+    """What ended a run, in words: the sentence of its first failed step, or its checks that failed."""
+    checks = [
+        f"the check {check.check_name} of {check.asset_key.to_user_string()} failed"
+        for check in result.get_asset_check_evaluations()
+        if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+    ]
+    if checks:
+        return ", ".join(checks)
+    for event in result.all_events:
+        if event.is_step_failure and event.step_failure_data.error:
+            told = event.step_failure_data.user_failure_data
+            return (told and told.description) or cause(event.step_failure_data.error)
+        if event.is_resource_init_failure and event.engine_event_data.error:
+            return cause(event.engine_event_data.error)
+    return f"see its run {result.run_id}"
+
+
+def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
+    """The sentence about shards that failed, each with its reason."""
+    each = "; ".join(f"{shard} ({why.rstrip('.')})" for shard, why in failed.items())
+    left = n_shards - len(failed)
+    others = f"the other {left} was" if left == 1 else f"the other {left} were"
+    return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {each}."
+
+
+def only_shards_failed(result: dg.ExecuteInProcessResult) -> str | None:
+    """The sentence of a build that did everything but ingest some shards; None if more failed."""
+    failures = [event for event in result.all_events if event.is_step_failure]
+    if [event.step_key for event in failures] != [NAME_FAILED_SHARDS]:
+        return None
+    told = failures[0].step_failure_data.user_failure_data
+    return told.description if told else None

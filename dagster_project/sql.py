@@ -1,0 +1,131 @@
+"""`make sql`: a prompt on a copy of the tables, or one query; runs that write go on meanwhile.
+
+What belongs here: the copy, the prompt and what it prints. The copy is DuckDB's file as it is between
+two transactions; it is open for reading alone, and is gone when the prompt ends.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from methods.errors import UserError
+from resources import home
+from resources.warehouse import Warehouse, WarehouseError
+
+if TYPE_CHECKING:
+    import duckdb
+
+LEAVE = (".quit", ".exit", "quit", "exit")
+TABLES = """
+SELECT
+    schema_name || '.' || table_name AS name,
+    string_agg(column_name, ', ' ORDER BY column_index) AS columns
+FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
+"""
+HELP = (
+    "A copy of the tables, to read. End a query with ; and the prompt with .quit or Ctrl-D. "
+    ".tables lists what there is."
+)
+_SHOWN_ROWS = 1_000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Answer the query that is given, or those at the prompt; 0, or 2 where that could not be."""
+    parser = argparse.ArgumentParser(prog="python -m dagster_project.sql", description=__doc__)
+    parser.add_argument("query", nargs="?", help="one query; without it there is a prompt")
+    query = parser.parse_args(argv).query
+    try:
+        with copy_of_tables() as connection:
+            if query:
+                return 0 if _answer(connection, query) else 2
+            _prompt(connection)
+    except (OSError, UserError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+@contextmanager
+def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A connection that reads a copy of the home's tables. Raises WarehouseError, OSError."""
+    import duckdb
+
+    path = home.warehouse_path()
+    if not path.exists():
+        raise WarehouseError("There are no tables yet: run make demo or a job first.")
+    # Beside the tables, where there is room for them.
+    folder = Path(tempfile.mkdtemp(prefix="sql-", dir=path.parent))
+    try:
+        copy = folder / path.name
+        Warehouse(path).copy_to(copy)
+        spilled = Path(tempfile.gettempdir()) / folder.name
+        connection = duckdb.connect(
+            str(copy), read_only=True, config={"temp_directory": str(spilled)}
+        )
+    finally:
+        # What is open stays there until it is closed, and is gone then even if this process is killed.
+        shutil.rmtree(folder)
+    try:
+        yield connection
+    finally:
+        connection.close()
+        shutil.rmtree(spilled, ignore_errors=True)
+
+
+def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:
+    import readline  # noqa: F401 - gives the prompt its editing and its history
+
+    at_terminal = sys.stdin.isatty()
+    if at_terminal:
+        print(HELP)
+    lines: list[str] = []
+    while True:
+        try:
+            line = input(("sql> " if not lines else "...> ") if at_terminal else "")
+        except EOFError:
+            break
+        except KeyboardInterrupt:
+            print()
+            break
+        if not lines and line.strip().lower() in LEAVE:
+            return
+        if not lines and line.strip() == ".tables":
+            _answer(connection, TABLES)
+            continue
+        lines += [line] if lines or line.strip() else []
+        if line.rstrip().endswith(";"):
+            _answer(connection, "\n".join(lines))
+            lines = []
+    if lines:
+        _answer(connection, "\n".join(lines))
+
+
+def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
+    """Print the result of a query, or what is wrong with it; whether there was one."""
+    import duckdb
+
+    try:
+        found = connection.sql(query)
+        if found is not None:
+            found.show(max_width=_width(), max_rows=_SHOWN_ROWS)
+    except duckdb.Error as error:
+        print(error, file=sys.stderr)
+        return False
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return False
+    return True
+
+
+def _width() -> int:
+    """Columns of the terminal; a file or a pipe takes lines of any length."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,257 @@
+"""The two sides of a corpus: what benchmarks are made of, and what instruction sets are made of.
+
+What belongs here: which images of which pages have to be on one side, and which side it is. A model
+that was trained on the instruction set should meet nothing of it in a benchmark again, so the corpus
+is divided before anything is sampled. What two releases share all the same is found by
+`methods/overlap.py`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from methods.ids import content_id
+from methods.image_sets.spec import Kind
+
+Key = tuple[str, str]
+"""What images of pages may have in common: its kind (page, image, group, cluster) and its id."""
+Reason = Literal["drawn", "joined", "bridges_sides", "in_imported_benchmark"]
+BRIDGES: Reason = "bridges_sides"
+IMPORTED: Reason = "in_imported_benchmark"
+BOTH: frozenset[Kind] = frozenset({"benchmark", "instruction"})
+
+
+class PageImage(NamedTuple):
+    """One image of one page, whatever the texts around it are, with what it is compared by."""
+
+    page_id: str
+    image_id: str
+    duplicate_group: str | None = None
+    """Id of the group of near-duplicates that the image is in; None if it has no near-duplicate."""
+    clusters: tuple[str, ...] = ()
+    """Clusters of the entries that are made of it, sorted."""
+
+    @property
+    def name(self) -> Key:
+        """What it is known by from run to run."""
+        return self.page_id, self.image_id
+
+
+class Side(NamedTuple):
+    """The side of an image of a page; None if it is left out of both, for the reason."""
+
+    side: Kind | None
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class SplitSpec:
+    """How a corpus is divided. With `by_cluster` a cluster is on one side as a whole."""
+
+    benchmark_share: float
+    by_cluster: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What benchmarks that were made elsewhere have: ids of pages, and of images that are one of theirs
+    or look like it."""
+
+    pages: Collection[str] = ()
+    images: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Images of pages that hang together and have no side yet."""
+
+    members: list[PageImage] = field(default_factory=list)
+
+    @property
+    def name(self) -> Key:
+        return min(member.name for member in self.members)
+
+    def stratum(self, by_cluster: bool) -> str:
+        """What the share is kept in: each cluster by itself, or all that is in a cluster together."""
+        counts = Counter(each for member in self.members for each in member.clusters)
+        if not counts:
+            return ""
+        return "clusters" if by_cluster else min(counts, key=lambda each: (-counts[each], each))
+
+
+def sides(
+    corpus: Sequence[PageImage],
+    spec: SplitSpec,
+    prior: Mapping[Key, Side] | None = None,
+    tested: Elsewhere | None = None,
+) -> dict[Key, Side]:
+    """The side of each image of a page, by its name; `prior` are the sides of an earlier run.
+
+    Images that share a page or an image, that are near-duplicates, or that are in one cluster (if
+    `spec.by_cluster`) are on one side. What had a side keeps it, also while it is not in the corpus. A
+    newcomer goes to the side of what it hangs together with; if that is on both, it is left out. What
+    hangs together with an imported benchmark is on the benchmarks' side; if it was on the other side
+    before, it is left out from then on, as a model may have been trained on it.
+
+    Other newcomers are drawn in the order of a seeded hash: of each cluster as many go to the
+    benchmarks as bring the whole corpus nearest to the share, so that both sides have all topics. A
+    side of a cluster gets none or at least two that do not hang together, as one image makes no set; of
+    a single one there is no other way. The result does not depend on the order of the input.
+    """
+    known = dict(prior or {})
+    tested_keys = _keys_of(tested or Elsewhere())
+    by_name = {each.name: each for each in sorted(corpus)}
+    for name in _displaced(by_name.values(), known, tested_keys, spec):
+        known[name] = Side(None, IMPORTED)
+    found = {name: side for name, side in known.items() if _is_settled(side)}
+    taken = _taken(found, by_name, tested_keys, spec)
+    newcomers = [each for name, each in by_name.items() if name not in found]
+    free: list[_Block] = []
+    for block in _blocks(newcomers, spec):
+        met = {side for each in block.members for key in _keys(each, spec) for side in taken[key]}
+        if not met:
+            free.append(block)
+        else:
+            side: Side = Side(None, BRIDGES) if len(met) > 1 else Side(met.pop(), "joined")
+            found.update((each.name, side) for each in block.members)
+    for block, side_drawn in _drawn(free, found, by_name, spec):
+        found.update((each.name, Side(side_drawn, "drawn")) for each in block.members)
+    return found
+
+
+def _is_settled(side: Side) -> bool:
+    """Whether it stays; what bridged the sides is looked at again, as what it met may be gone."""
+    return side.side is not None or side.reason == IMPORTED
+
+
+def _keys(each: PageImage, spec: SplitSpec) -> list[Key]:
+    """What others that share it have to be on one side with."""
+    keys = [("page", each.page_id), ("image", each.image_id)]
+    if each.duplicate_group is not None:
+        keys.append(("group", each.duplicate_group))
+    if spec.by_cluster:
+        keys += [("cluster", cluster_id) for cluster_id in each.clusters]
+    return keys
+
+
+def _keys_of(tested: Elsewhere) -> set[Key]:
+    return {("page", each) for each in tested.pages} | {("image", each) for each in tested.images}
+
+
+def _displaced(
+    corpus: Iterable[PageImage], known: Mapping[Key, Side], tested: set[Key], spec: SplitSpec
+) -> list[Key]:
+    """Names on the instruction side that hang together with an imported benchmark."""
+    if not tested:
+        return []
+    # Which topics a benchmark has is no reason: only pages and images are.
+    within = SplitSpec(spec.benchmark_share)
+    return [
+        each.name
+        for block in _blocks(corpus, within)
+        if any(key in tested for each in block.members for key in _keys(each, within))
+        for each in block.members
+        if each.name in known and known[each.name].side == "instruction"
+    ]
+
+
+def _taken(
+    found: Mapping[Key, Side],
+    by_name: Mapping[Key, PageImage],
+    tested: set[Key],
+    spec: SplitSpec,
+) -> dict[Key, set[Kind]]:
+    """The sides of each key; what was displaced was on one side and is tested on the other."""
+    taken: dict[Key, set[Kind]] = defaultdict(set)
+    for key in tested:
+        taken[key].add("benchmark")
+    for name, side in found.items():
+        # What is not in the corpus any more keeps the side of its page and its image.
+        for key in _keys(by_name.get(name, PageImage(*name)), spec):
+            taken[key] |= BOTH if side.side is None else {side.side}
+    return taken
+
+
+def _blocks(units: Iterable[PageImage], spec: SplitSpec) -> list[_Block]:
+    """What hangs together, in a stable order."""
+    parents: dict[Hashable, Hashable] = {}
+
+    def root(node: Hashable) -> Hashable:
+        while parents.setdefault(node, node) != node:
+            # Each step halves the path: nearly linear in all.
+            parents[node] = parents[parents[node]]
+            node = parents[node]
+        return node
+
+    listed = list(units)
+    for each in listed:
+        first, *others = _keys(each, spec)
+        for key in others:
+            parents[root(key)] = root(first)
+    blocks: dict[Hashable, _Block] = defaultdict(_Block)
+    for each in listed:
+        blocks[root(("page", each.page_id))].members.append(each)
+    return sorted(blocks.values(), key=lambda block: block.name)
+
+
+def _drawn(
+    free: Sequence[_Block],
+    found: Mapping[Key, Side],
+    by_name: Mapping[Key, PageImage],
+    spec: SplitSpec,
+) -> list[tuple[_Block, Kind]]:
+    """The side of each free block: strata in the order of a hash, the blocks of each in another one.
+
+    What rounding gives to one side in a stratum is made up for in those that follow.
+    """
+    strata: dict[str, list[_Block]] = defaultdict(list)
+    for block in free:
+        strata[block.stratum(spec.by_cluster)].append(block)
+    settled: dict[str, dict[Kind, list[PageImage]]] = defaultdict(
+        lambda: {"benchmark": [], "instruction": []}
+    )
+    for name, side in found.items():
+        if side.side is not None and name in by_name:
+            of = _Block([by_name[name]]).stratum(spec.by_cluster)
+            settled[of][side.side].append(by_name[name])
+    wanted, drawn = 0.0, []
+    order = sorted({*strata, *settled}, key=lambda each: content_id("stratum", spec.seed, each))
+    for stratum in order:
+        blocks = sorted(
+            strata[stratum], key=lambda block: content_id("side", spec.seed, block.name)
+        )
+        sizes = [len(block.members) for block in blocks]
+        before = settled[stratum]
+        n_before = {kind: len({each.page_id for each in before[kind]}) for kind in before}
+        wanted += spec.benchmark_share * (sum(sizes) + sum(map(len, before.values())))
+        wanted -= len(before["benchmark"])
+        # Sets are sampled in clusters: elsewhere a single image is as good as two.
+        apart = stratum != "" and not spec.by_cluster
+        n_first = _n_first(sizes, wanted, n_before if apart else None)
+        wanted -= sum(sizes[:n_first])
+        drawn += [(block, _kind(place < n_first)) for place, block in enumerate(blocks)]
+    return drawn
+
+
+def _kind(is_benchmark: bool) -> Kind:
+    return "benchmark" if is_benchmark else "instruction"
+
+
+def _n_first(sizes: Sequence[int], wanted: float, before: Mapping[Kind, int] | None) -> int:
+    """How many of the first blocks go to the benchmarks, so that their sizes sum up to about `wanted`.
+
+    With `before`, the numbers of pages that the sides have, no side is left with one alone if possible.
+    """
+    sums = [0, *accumulate(sizes)]
+
+    def preference(n_first: int) -> tuple[int, float, int]:
+        alone = 0
+        if before is not None:
+            n_others = before["instruction"] + len(sizes) - n_first
+            alone = (before["benchmark"] + n_first == 1) + (n_others == 1)
+        return alone, abs(sums[n_first] - wanted), n_first
+
+    return min(range(len(sums)), key=preference)

@@ -1,0 +1,61 @@
+"""Stacking of dialogues: one after another in one conversation, images renumbered (MMDU, C.1).
+
+What belongs here: which dialogues are stacked, and the texts of the stack. A dialogue is stacked once,
+and no image is twice in a stack: it would have two numbers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence, Set
+
+from methods.ids import content_id
+from methods.mmdu.composing import renumber
+from methods.mmdu.shapes import Between, drawn
+from methods.prompts.messages import IMAGE_HERE
+
+_PLACE = re.compile(rf"\bImage(\d+): {IMAGE_HERE}")
+_TEXTS = ("question", "answer")
+Turn = Mapping[str, str]
+
+
+def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -> list[list[str]]:
+    """The ids of the dialogues of each stack, of a number drawn by seed; every id is in one stack.
+
+    `images_of` are the images of each dialogue by its id. A stack is smaller where no dialogue without
+    its images is left.
+    """
+    left = sorted(images_of, key=lambda each: content_id("stack", seed, each))
+    made: list[list[str]] = []
+    while left:
+        stack = [left.pop(0)]
+        size = drawn(n_dialogues, "size of stack", seed, stack[0])
+        shown = set(images_of[stack[0]])
+        while len(stack) < size:
+            fitting = next((each for each in left if not shown & images_of[each]), None)
+            if fitting is None:
+                break
+            left.remove(fitting)
+            stack.append(fitting)
+            shown |= images_of[fitting]
+        made.append(stack)
+    return made
+
+
+def stacked_turns(dialogues: Sequence[tuple[int, Sequence[Turn]]]) -> list[dict[str, str]]:
+    """The turns of dialogues one after another; each dialogue is its number of images and its turns.
+
+    `<image-i>` and the place where an image enters count on from the images of the dialogues before.
+    """
+    turns: list[dict[str, str]] = []
+    before = 0
+    for n_images, own in dialogues:
+        for turn in own:
+            texts = {name: _counted_on(turn[name], n_images, before) for name in _TEXTS}
+            turns.append({**turn, **texts})
+        before += n_images
+    return turns
+
+
+def _counted_on(text: str, n_images: int, before: int) -> str:
+    numbers = {number: number + before for number in range(1, n_images + 1)}
+    placed = _PLACE.sub(lambda match: f"Image{int(match[1]) + before}: {IMAGE_HERE}", text)
+    return renumber(placed, numbers)

@@ -1,0 +1,123 @@
+"""The form that a request asks its reply to have: at most so many tokens, and an object of a schema.
+
+What belongs here: `max_tokens`, `response_format` and the context's length, as OpenAI's API keeps them.
+What a reply says is the task's; no model is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Mapping
+
+from resources.offline.errors import BadRequest
+
+CONTEXT_TOKENS = 128_000
+"""Tokens of prompt and reply together, as GPT-4o has them."""
+_CHARACTERS_PER_TOKEN = 4
+_LIMITS = ("max_completion_tokens", "max_tokens")
+_LABEL = re.compile(r"[A-Z]\d+")
+_OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
+
+
+def text_tokens(text: str) -> int:
+    """Return the number of tokens that a text counts for."""
+    return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
+
+
+def require_room(payload: Mapping[str, object], prompt: int, context: int) -> None:
+    """Raise BadRequest where the prompt, and the reply asked for, do not fit into the context."""
+    most = _most(payload) or 0
+    if prompt + most <= context:
+        return
+    if prompt > context:
+        used = f"your messages resulted in {prompt} tokens"
+        shorten = "the messages"
+    else:
+        used = (
+            f"you requested {prompt + most} tokens ({prompt} in the messages, {most} in the "
+            "completion)"
+        )
+        shorten = "the messages or completion"
+    raise BadRequest(
+        f"This model's maximum context length is {context} tokens. However, {used}. Please reduce "
+        f"the length of {shorten}.",
+        "context_length_exceeded",
+        "messages",
+    )
+
+
+def cut_off(payload: Mapping[str, object], text: str) -> tuple[str, str]:
+    """Return the text as far as the token limit allows, and the finish reason."""
+    most = _most(payload)
+    if most is None or text_tokens(text) <= most:
+        return text, "stop"
+    return text[: most * _CHARACTERS_PER_TOKEN], "length"
+
+
+def in_schema(payload: Mapping[str, object], text: str) -> str:
+    """Return the text as an object of the request's JSON schema, where it asks for one.
+
+    Raises BadRequest for a schema that no task of this server fills.
+    """
+    wanted = payload.get("response_format")
+    if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
+        return text
+    described = wanted.get("json_schema")
+    schema = described.get("schema") if isinstance(described, dict) else None
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict) or not properties:
+        raise BadRequest("The schema must be that of an object.", param="response_format")
+    found = _object(text, list(properties)) or _numbered(text, list(properties))
+    if found is None:
+        raise BadRequest(
+            f"This offline server fills no schema with {', '.join(properties)} by this task.",
+            param="response_format",
+        )
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _most(payload: Mapping[str, object]) -> int | None:
+    """The limit of a request's reply in tokens."""
+    for name in _LIMITS:
+        most = payload.get(name)
+        if most is None:
+            continue
+        if type(most) is not int or most < 1:
+            raise BadRequest(f"Invalid '{name}': expected a positive integer.", param=name)
+        return most
+    return None
+
+
+def _object(text: str, names: list[str]) -> dict[str, object] | None:
+    """The text's own object; the one name that it lacks has the text before it, as a judge's has."""
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        whole = None
+    if isinstance(whole, dict):
+        return {name: whole[name] for name in names} if set(names) <= set(whole) else None
+    places = list(_OBJECT.finditer(text))
+    if not places:
+        return None
+    try:
+        value = ast.literal_eval(places[-1][0])
+    except (ValueError, SyntaxError):
+        return None
+    lacking = [name for name in names if name not in value]
+    if len(lacking) > 1:
+        return None
+    before = text[: places[-1].start()].strip()
+    return {name: before if name in lacking else value[name] for name in names}
+
+
+def _numbered(text: str, names: list[str]) -> dict[str, object] | None:
+    """The texts after the labels `Q1:`, `**A2**:` where the names are such labels."""
+    if not all(_LABEL.fullmatch(name) for name in names):
+        return None
+    label = re.compile(rf"^\W*({'|'.join(names)})\W*?:\s*", re.MULTILINE)
+    pieces = label.split(text)
+    found = dict(zip(pieces[1::2], (piece.strip() for piece in pieces[2::2]), strict=True))
+    return {name: found[name] for name in names} if set(names) <= set(found) else None

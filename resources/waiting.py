@@ -1,0 +1,34 @@
+"""Waiting for something that others hold, and saying so now and then.
+
+What belongs here: how long, and when a line is due. What does not: what is waited for.
+"""
+
+import time
+from collections.abc import Callable
+
+
+class Waiting:
+    """A wait of at most `timeout` seconds; `log` is told after `first`, and then every `again`."""
+
+    def __init__(
+        self, timeout: float, log: Callable[[str], None], first: float, again: float
+    ) -> None:
+        self._log = log
+        self._began = time.monotonic()
+        self._ends = self._began + timeout
+        self._says_at = self._began + first
+        self._again = again
+
+    def seconds_left(self) -> float:
+        """Seconds until a line is due, or the wait is over."""
+        return max(0.0, min(self._says_at, self._ends) - time.monotonic())
+
+    def goes_on(self, why: str) -> bool:
+        """Whether there is time left; tells the log why it is waited, if a line is due."""
+        now = time.monotonic()
+        if now >= self._ends:
+            return False
+        if now >= self._says_at:
+            self._says_at = now + self._again
+            self._log(f"Waiting for {now - self._began:.0f} s: {why}.")
+        return True

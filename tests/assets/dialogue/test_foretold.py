@@ -1,0 +1,84 @@
+"""What a dry run foretells is what a build then uses: calls and tokens, stage by stage."""
+
+from pathlib import Path
+
+import pytest
+
+from dagster_project.definitions import build_defs
+from resources.llm.dry_run import DryGateway
+from resources.llm.registry import load_registry
+from resources.llm.usage import Usage
+from resources.offline.process import OfflineServer
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import Row, World, copy_of
+
+SHAPE = {
+    "dialogue__questions": {"config": {"per_set": 7}},
+    "dialogue__answers": {"config": {"n_words": 400}},
+}
+"""The answers on all images of a set come in two calls, so that dividing is foretold, too."""
+STAGES = {"dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewrite.rewrites"}
+
+
+def models(provider: str) -> Row:
+    """A writer that is the offline server's, or somebody else's of whom nothing is known."""
+    elsewhere = {"base_url": "http://127.0.0.1:9/v1", "price": {"prompt": 1, "completion": 10}}
+    writer = {"model": "offline-writer", **(elsewhere if provider == "openai" else {})}
+    return {
+        "profiles": {"test": {"writer": "w", "judge": "w", "evaluate": ["w"]}},
+        "models": {"w": {"provider": provider, **writer}},
+    }
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(clustered.root, tmp_path)
+    return make_world(tmp_path, clustered.corpus)
+
+
+def foretold(world: World, provider: str) -> dict[str, Usage]:
+    """The forecast of generation by stage."""
+    world.write_models(models(provider))
+    registry = load_registry(world.root / "models.yaml")
+    gateway = DryGateway(registry, "test", world.ledger, world.images, launcher=OfflineServer())
+    own = world.definitions
+    world.definitions = build_defs(resource_overrides={"embedder": world.embedder, "llm": gateway})
+    assert world.generate(SHAPE).success
+    world.definitions = own
+    gateway.close()
+    return {stage: forecast.usage for (stage, _), forecast in gateway.forecasts.items()}
+
+
+def test_an_offline_build_uses_what_was_foretold(world: World) -> None:
+    told = foretold(world, "offline")
+    assert list(world.ledger) == [], "a dry run keeps nothing"
+
+    assert world.generate(SHAPE).success
+
+    used: dict[str, Usage] = {stage: Usage() for stage in STAGES}
+    for call in world.ledger:
+        of_stage = used[call.stage]
+        of_stage.calls += 1
+        of_stage.prompt_tokens += call.prompt_tokens
+        of_stage.completion_tokens += call.completion_tokens
+    assert told.keys() == STAGES
+    for stage, usage in used.items():
+        assert told[stage].calls == usage.calls > 0, stage
+        for tokens in ("prompt_tokens", "completion_tokens"):
+            share = getattr(told[stage], tokens) / getattr(usage, tokens)
+            assert 0.8 <= share <= 1.2, (stage, tokens, share)
+
+
+def test_a_model_of_whom_nothing_is_known_is_reckoned_to_write_what_it_is_asked_for(
+    world: World,
+) -> None:
+    told = foretold(world, "openai")
+
+    # Twelve images, each in two sets and asked about once; seven questions about each of ten sets. 400
+    # words are 600 tokens.
+    n_questions = 12 + 10 * 7
+    assert told["dialogue.answers"].completion_tokens == 600 * n_questions
+    # 120 words are 180 tokens.
+    assert told["dialogue.summaries"].completion_tokens == 180 * told["dialogue.summaries"].calls
+    # Each set's seven answers of 600 tokens come in two calls.
+    assert told["dialogue.answers"].calls + told["dialogue.answers"].cache_hits == 24 + 10 * 2

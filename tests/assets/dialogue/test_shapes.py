@@ -1,0 +1,138 @@
+"""The shape of dialogues by settings: how many questions on what, entries of images, stacks."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from methods.mmdu.angles import ON_ONE, ON_SEVERAL
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import Result, World, copy_of, sentence
+
+PLACE = re.compile(r"Image(\d+): <ImageHere>")
+
+
+@pytest.fixture
+def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    copy_of(clustered.root, tmp_path)
+    return make_world(tmp_path, clustered.corpus)
+
+
+def made_with(world: World, questions: dict, dialogues: dict | None = None) -> Result:
+    run = world.generate(
+        {
+            "dialogue__questions": {"config": questions},
+            "dialogue__dialogues": {"config": dialogues or {}},
+        }
+    )
+    assert run.success, sentence(run)
+    return run
+
+
+def test_each_kind_has_its_shape_and_questions_have_an_angle_of_their_own(world: World) -> None:
+    made_with(
+        world,
+        {
+            "per_image": {"benchmark": 2, "instruction": [0, 1]},
+            "per_set": {"benchmark": [4, 9], "instruction": 2},
+        },
+    )
+
+    rows = world.rows(
+        "SELECT d.kind, q.set_id, q.scope, q.position, count(*) AS n, list(angle) AS angles "
+        "FROM dialogue.questions AS q JOIN dialogue.dialogues AS d USING (set_id) GROUP BY ALL"
+    )
+    counts = {
+        (kind, scope): {row["n"] for row in rows if (row["kind"], row["scope"]) == (kind, scope)}
+        for kind in ("benchmark", "instruction")
+        for scope in ("single", "multi")
+    }
+    assert counts["benchmark", "single"] == {2} and counts["instruction", "multi"] == {2}
+    assert (
+        counts["benchmark", "multi"] <= set(range(4, 10)) and len(counts["benchmark", "multi"]) > 1
+    )
+    assert counts["instruction", "single"] == {1}
+    # Of twelve images in sets of two some have no question of their own.
+    singles = [row for row in rows if (row["kind"], row["scope"]) == ("instruction", "single")]
+    assert 0 < len(singles) < 12
+    of_scope = {
+        "single": {angle.name for angle in ON_ONE},
+        "multi": {angle.name for angle in ON_SEVERAL},
+    }
+    for row in rows:
+        assert len(set(row["angles"])) == row["n"] and set(row["angles"]) <= of_scope[row["scope"]]
+    # What is after what, the writer is told.
+    (asked, *_) = world.proxy.asked("questions")
+    assert "- question 1: " in asked.texts[0]
+
+
+def test_images_enter_over_several_turns_with_questions_on_those_that_are_there(
+    world: World,
+) -> None:
+    made_with(world, {"per_image": 0, "per_set": 4, "enter_together": [1, 2]})
+
+    benchmark = world.rows("SELECT * FROM dialogue.dialogues WHERE kind = 'benchmark'")
+    for row in benchmark:
+        entries = [PLACE.findall(turn["question"]) for turn in row["turns"]]
+        # Two images with the first question; the third with the third, after two on the others.
+        assert entries == [["1", "2"], [], ["3"], []]
+        for turn in row["turns"][:2]:
+            assert "<image-3>" not in turn["question"] + turn["answer"]
+        assert any("<image-3>" in turn["question"] for turn in row["turns"][2:])
+    until = world.rows(
+        "SELECT until_position AS until, count(*) AS n FROM dialogue.questions AS q "
+        "JOIN dialogue.dialogues USING (set_id) WHERE kind = 'benchmark' GROUP BY ALL ORDER BY ALL"
+    )
+    assert [tuple(row.values()) for row in until] == [
+        (2, 2 * len(benchmark)),
+        (3, 2 * len(benchmark)),
+    ]
+    # Both are asked for with the images that are there; the writer is told which are new.
+    for task in ("questions", "answers"):
+        assert {len(request.images) for request in world.proxy.asked(task)} == {2, 3}
+    told = [each for each in world.proxy.asked("questions") if "are new" in each.texts[0]]
+    assert len(told) == len(benchmark)
+
+
+def test_dialogues_are_stacked_and_every_turn_is_still_somewhere(world: World) -> None:
+    made_with(world, {})
+    before = {row["dialogue_id"]: row for row in world.rows("FROM dialogue.dialogues")}
+    stack = {"benchmark": 1, "instruction": 3}
+
+    made_with(world, {}, {"stack": stack})
+
+    rows = world.rows("FROM dialogue.dialogues")
+    assert [row for row in rows if row["kind"] == "benchmark"] == [
+        row for row in before.values() if row["kind"] == "benchmark"
+    ]
+    stacked = [row for row in rows if row["kind"] == "instruction"]
+    # Six dialogues of two images.
+    assert 2 <= len(stacked) < 6 and sum(row["n_images"] for row in stacked) == 12
+    for row in stacked:
+        text = " ".join(turn["question"] for turn in row["turns"])
+        places = [int(number) for number in PLACE.findall(text)]
+        assert places == list(range(1, row["n_images"] + 1))
+        assert len(set(row["image_ids"])) == row["n_images"]
+    turns_before = sorted(
+        turn["question_id"]
+        for row in before.values()
+        if row["kind"] == "instruction"
+        for turn in row["turns"]
+    )
+    assert sorted(turn["question_id"] for row in stacked for turn in row["turns"]) == turns_before
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ({"per_set": 0}, "a number here is 1 or more"),
+        ({"per_set": [5, 2]}, "the least is 5 and the most 2: give the smaller one first"),
+        ({"per_image": {"benchmark": 2}}, "give a number for each kind: benchmark, instruction"),
+        ({"per_image": -1}, "dialogue.questions"),
+    ],
+)
+def test_a_wrong_number_is_refused_when_the_run_is_launched(
+    world: World, setting: dict, says: str
+) -> None:
+    with pytest.raises(Exception, match=re.escape(says)):
+        world.generate({"dialogue__questions": {"config": setting}})

@@ -1,0 +1,188 @@
+"""Every row of a shard is an entry or is listed with a reason, in five languages and end to end."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus, WitLine
+from tests.assets.ingesting import table, wit_line, write_settings
+from tests.assets.world import Result, World, metadata, sentence
+
+WEB = "https://upload.example.org/"
+OWLS = {
+    "en": ("Owl", "An owl at night", "Owls hunt at night."),
+    "de": ("Eule", "Eine Eule bei Nacht", "Eulen jagen bei Nacht."),
+    "ja": ("フクロウ", "夜のフクロウ", "フクロウは夜に狩りをする。"),
+    "ar": ("بومة", "بومة في الليل", "البوم يصطاد ليلا."),
+    "zh-TW": ("貓頭鷹", "夜裡的貓頭鷹", "貓頭鷹在夜間狩獵。"),
+}
+"""Title, caption and text by the code of the language, in WIT's own letter case."""
+
+
+def owl(number: int) -> bytes:
+    """A picture with edges, another one for each number."""
+    x, y = np.meshgrid(np.arange(96), np.arange(96))
+    levels = ((number + 3) * x + (2 * number + 5) * y) % 16 * 16
+    buffer = io.BytesIO()
+    Image.fromarray(levels.astype(np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def rows_of(language: str, n_pages: int = 2) -> list[WitLine]:
+    """Pages with an image each; all in one category."""
+    title, caption, text = OWLS[language]
+    return [
+        wit_line(
+            f"{title} {number}",
+            f"{WEB}{language}-{number}.png",
+            language=language,
+            caption_reference_description=caption,
+            context_page_description=text,
+        )
+        for number in range(n_pages)
+    ]
+
+
+def junk() -> list[WitLine]:
+    """Rows of which none becomes an entry, each for another reason."""
+    return [
+        wit_line("Silent", WEB + "silent.png", context_page_description=" "),
+        wit_line("Bare", WEB + "bare.png", caption_reference_description=""),
+        wit_line("Gone", WEB + "gone.png"),
+        wit_line("Dot", WEB + "dot.png"),
+        rows_of("en")[0],
+    ]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    corpus = Corpus(tmp_path / "corpus")
+    rows = [row for language in OWLS for row in rows_of(language)] + junk()
+    corpus.write_shard("mini", rows)
+    for number, row in enumerate(rows):
+        name = row["image_url"].removeprefix(WEB)
+        if name != "gone.png" and not (corpus.images / name).exists():
+            (corpus.images / name).write_bytes(owl(number))
+    Image.new("RGB", (1, 1)).save(corpus.images / "dot.png")
+    for row in rows:
+        corpus.add_categories(row["page_title"], ["Owls"])
+    return corpus
+
+
+@pytest.fixture
+def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
+    return make_world(tmp_path, corpus)
+
+
+def reasons(world: World) -> dict[str, int]:
+    """Rows left out by reason."""
+    found = world.rows(
+        "SELECT reason, sum(n_rows)::INTEGER AS n FROM ingest.left_out GROUP BY reason ORDER BY ALL"
+    )
+    return {row["reason"]: row["n"] for row in found}
+
+
+def assert_all_accounted_for(world: World) -> None:
+    """Rows of the shard are those of its entries and those that are left out."""
+    (row,) = world.rows(
+        "SELECT (SELECT count(*) FROM ingest.wit_rows) AS n_rows, "
+        "(SELECT count(*) FROM ingest.entries) AS n_entries, "
+        "(SELECT sum(n_rows) FROM ingest.left_out)::INTEGER AS n_left_out"
+    )
+    assert row["n_rows"] == row["n_entries"] + row["n_left_out"]
+
+
+def told(run: Result, asset: str) -> tuple[int, str]:
+    found = metadata(run, asset)
+    return found["rows left out"], found["reasons"]
+
+
+def test_five_languages_come_through_from_rows_to_image_sets(world: World) -> None:
+    ingested = world.ingest()
+    assert ingested.success, sentence(ingested)
+    languages = world.rows("SELECT language, count(*) AS n FROM ingest.entries GROUP BY language")
+    assert {row["language"]: row["n"] for row in languages} == {
+        language.lower(): 2 for language in OWLS
+    }
+    assert reasons(world) == {
+        "duplicate": 1,
+        "without_caption": 1,
+        "without_image": 2,
+        "without_text": 1,
+    }
+    assert_all_accounted_for(world)
+    assert told(ingested, "ingest/pages")[0] == 1
+    n_left_out, shown = told(ingested, "ingest/entries")
+    assert n_left_out == 4 and "| without_image | 2 |" in shown
+    details = {row["reference"]: row["detail"] for row in table(world, "left_out")}
+    assert details["line 14"].startswith("missing: ")
+    assert details["line 15"].startswith("too_small: ")
+    assert details["line 16"] == "Line 2 has the same image on the same page."
+
+    assert world.cluster().success
+    in_sets = world.rows(
+        "SELECT DISTINCT language FROM cluster.image_sets JOIN ingest.entries USING (entry_id)"
+    )
+    assert len(in_sets) >= 2
+
+
+@pytest.mark.parametrize("languages", [["en", "zh-tw"], ["EN", "ZH-TW"]])
+def test_languages_that_are_not_taken_are_counted_by_language(
+    world: World, languages: list[str]
+) -> None:
+    write_settings(world.corpus.folder, languages=languages)
+    run = world.ingest()
+    assert run.success
+    assert {row["language"] for row in table(world, "entries")} == {"en", "zh-tw"}
+    left_out = {
+        row["reference"]: (row["n_rows"], row["detail"])
+        for row in table(world, "left_out")
+        if row["reason"] == "language"
+    }
+    assert {reference: n for reference, (n, _) in left_out.items()} == {
+        "language de": 2,
+        "language ja": 2,
+        "language ar": 2,
+    }
+    assert left_out["language de"][1] == (
+        "2 pages are in de, and the languages in corpus.yaml are en, zh-tw."
+    )
+    assert "| language | 6 |" in told(run, "ingest/pages")[1]
+    assert_all_accounted_for(world)
+
+
+def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_settings(world.corpus.folder, languages=["fi"])
+    run = world.ingest()
+    assert run.success
+    assert_all_accounted_for(world)
+    assert "pages: 0 kept, 15 rows left out (15 language)" in capsys.readouterr().out
+    clustered = world.cluster()
+    assert not clustered.success
+    said = [
+        event.step_failure_data.user_failure_data.description
+        for event in clustered.all_events
+        if event.is_step_failure
+    ]
+    assert any(line.startswith("There are no entries: ingest a shard first;") for line in said)
+
+
+def test_what_is_left_out_is_listed_anew_by_each_run(world: World) -> None:
+    write_settings(world.corpus.folder, languages=["en"])
+    assert world.ingest().success
+    write_settings(world.corpus.folder)
+    (world.corpus.images / "gone.png").write_bytes(owl(40))
+    assert world.ingest().success
+    assert reasons(world) == {
+        "duplicate": 1,
+        "without_caption": 1,
+        "without_image": 1,
+        "without_text": 1,
+    }
+    assert_all_accounted_for(world)

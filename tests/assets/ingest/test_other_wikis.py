@@ -1,0 +1,104 @@
+"""A corpus out of a wiki that is not Wikimedia's, from its pages to entries.
+
+The wiki is what a real MediaWiki answered; `make test-mediawiki` runs the same tests against it.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.ingesting import ANY_LOSS, by_title, ingest_part, table, write_settings
+from tests.assets.world import World, metadata, sentence
+from tests.resources.wikipedia.recorded_wiki import (
+    PLAIN,
+    WITH_EXTRACTS,
+    AnsweringWiki,
+    open_wiki,
+)
+
+
+@pytest.fixture
+def wiki() -> Iterator[AnsweringWiki]:
+    with open_wiki[0]() as wiki:
+        yield wiki
+
+
+def make(
+    make_world: MakeWorld, folder: Path, wiki: AnsweringWiki, path: str, **owls: list[str]
+) -> World:
+    corpus = Corpus(folder / "corpus")
+    write_settings(
+        corpus.folder,
+        wikipedia={"contact": "me@example.org", "api": wiki.api(path), "shards": {"owls": owls}},
+        images={"allow_private_addresses": True},
+    )
+    return make_world(folder, corpus)
+
+
+@pytest.mark.parametrize("path", [WITH_EXTRACTS, PLAIN])
+def test_its_pages_become_entries(
+    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki, path: str
+) -> None:
+    world = make(make_world, tmp_path, wiki, path, pages=["Stone", "Pebble"], categories=["Owls"])
+    # Two of six records are pages without images, which is no loss; one of five is a lost file.
+    run = world.ingest("owls")
+    assert run.success
+    told = metadata(run, "ingest/wit_rows")
+    assert (told["dagster/row_count"], told["rejected"]) == (4, 3)
+    assert "| no_images | 2 |" in told["reasons"] and "| missing_file | 1 |" in told["reasons"]
+    entries = {row["caption"]: row for row in table(world, "entries")}
+    assert set(entries) == {"A barn owl at dusk", "Eggs of an owl", "Another owl"}
+    barn = entries["A barn owl at dusk"]
+    assert barn["page_url"] == f"{wiki.address}/w/index.php/Barn_owl"
+    assert barn["page_text"].startswith("The barn owl hunts by ear.")
+    assert barn["categories"] == ["Owls", "Pages with broken file links"]
+    assert by_title(world, "pages")["Snowy owl"]["page_text"] == "The snowy owl is white."
+    (shard,) = table(world, "shards")
+    assert shard["address"] == wiki.address.removeprefix("http://") + {
+        WITH_EXTRACTS: "",
+        PLAIN: "/sites/birds",
+    }.get(path, "")
+
+
+def test_no_row_at_all_fails_with_one_sentence(
+    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki
+) -> None:
+    world = make(make_world, tmp_path, wiki, PLAIN, pages=["Stone"])
+    run = ingest_part(world, "owls", "wit_rows", config=ANY_LOSS)
+    assert not run.success
+    place = wiki.address.removeprefix("http://") + "/sites/birds"
+    assert sentence(run) == (
+        f"Shard 'owls' has no row of {place} (1 no_images): choose other pages under "
+        "wikipedia.shards in corpus.yaml, or correct wikipedia.api."
+    )
+
+
+def test_a_picture_that_was_overwritten_is_fetched_again(
+    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki
+) -> None:
+    """Its address stays as it is."""
+    world = make(make_world, tmp_path, wiki, PLAIN, pages=["Barn owl"])
+    before, after = [], []
+    for images in (before, after):
+        assert world.ingest("owls", ANY_LOSS).success
+        images += table(world, "images")
+        uploads = [path for _, _, path, _ in wiki.requests if path.startswith("/images/")]
+        if images is before:
+            assert world.ingest("owls", ANY_LOSS).success
+            assert table(world, "images") == before
+            wiki.overwrite()
+    assert sorted(path.rpartition("/")[2] for path in uploads) == [
+        "Barn_owl.png",
+        "Barn_owl.png",
+        "Owl_eggs.jpg",
+        "Snowy_owl.png",
+    ]
+    found = [{row["image_url"]: row["image_id"] for row in images} for images in (before, after)]
+    (changed,) = [url for url in found[0] if found[0][url] != found[1][url]]
+    assert changed == f"{wiki.address}/images/b/bd/Barn_owl.png"
+    stored = world.images.read(found[1][changed])
+    assert hashlib.sha256(stored).hexdigest() == found[1][changed]

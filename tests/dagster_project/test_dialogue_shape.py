@@ -1,0 +1,63 @@
+"""The page of dialogues at a shape: their figures beside the paper's, and what they would cost."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from resources.home import REPO_ROOT
+from tests.assets.corpus import mini_corpus
+from tests.dagster_project.test_dry_run import REGISTRY
+from tests.e2e.running import command
+
+SHAPE = "dagster_project.dialogue_shape"
+SETTINGS = """
+cluster: {image_sets: {benchmark_sizes: [3], instruction_sizes: [2]}}
+dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7]}}}
+"""
+
+
+@pytest.mark.slow
+def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(tmp_path: Path) -> None:
+    (tmp_path / "models.yaml").write_text(REGISTRY)
+    (tmp_path / "settings.yaml").write_text(SETTINGS)
+    page = tmp_path / "page.md"
+
+    done = command(
+        SHAPE,
+        tmp_path / "home",
+        *("--settings", str(tmp_path / "settings.yaml"), "--out", str(page)),
+        LOOM_MODELS=str(tmp_path / "models.yaml"),
+        LOOM_PROFILE="p",
+        LOOM_CORPUS=str(mini_corpus(tmp_path / "corpus").folder),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "home").exists(), "it is in a home that is thrown away"
+    text = page.read_text()
+    benchmark, instruction = text.split("## Cost")[0].split("## Instruction")
+    # Four sets of three images; a question about each, twelve about all.
+    assert "4 dialogues" in benchmark and "| Turns, mean | 15 | 15.0 |" in benchmark
+    assert "| Questions on several images | 62.9 % | 80.0 % |" in benchmark
+    assert "6 dialogues" in instruction and "| Images, most | 5 | 2 |" in instruction
+    costs = text.split("## Cost")[1]
+    assert "110 dialogues (benchmark)" in costs and "45,000 dialogues (instruction)" in costs
+    row = re.search(r"\| dialogue.answers \| w \| (.*) \|\n", costs)
+    # Each of 110 dialogues: one call on each of three images, three calls for twelve answers of 750.
+    assert row is not None and row[1].split(" | ")[0] == "660"
+    assert row[1].split(" | ")[2] == f"{110 * 15 * 750:,}"
+
+
+def test_settings_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
+    done = command(SHAPE, tmp_path / "home", "--settings", str(tmp_path / "none.yaml"))
+
+    assert done.returncode == 2 and "none.yaml" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_page_in_the_guides_is_of_the_settings_in_the_guides() -> None:
+    page = (REPO_ROOT / "docs" / "guides" / "dialogue-shape.md").read_text()
+
+    assert page.startswith("# Dialogues at the paper's shape, and what they cost\n")
+    assert "`paper.yaml`" in page and "PROFILE=openai" in page
+    assert "110 dialogues (benchmark)" in page and "45,000 dialogues (instruction)" in page

@@ -1,0 +1,124 @@
+"""`make sql`: a copy of the tables to read, and nobody who writes waits for who reads it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+
+from dagster_project import resources, sql
+from resources import home
+from resources import warehouse as warehouse_module
+from resources.home import REPO_ROOT
+from resources.warehouse import Warehouse
+from tests.resources.test_warehouse import TABLE, answers
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "it's"))
+    made = Warehouse(home.warehouse_path())
+    made.replace(TABLE, answers("a", 3))
+    return made
+
+
+def left_behind() -> list[str]:
+    return [path.name for path in home.home().iterdir() if path.name.startswith("sql-")]
+
+
+def test_one_query_is_printed(warehouse, capsys):
+    assert sql.main([f"SELECT count(*) AS n_rows FROM {TABLE}"]) == 0
+    printed = capsys.readouterr().out
+    assert "n_rows" in printed and "3" in printed
+    assert left_behind() == []
+
+
+def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
+    assert sql.main(["SELECT nothing FROM nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_a_copy_is_read_while_the_tables_are_written_and_nothing_can_be_written_to_it(warehouse):
+    with sql.copy_of_tables() as connection:
+        warehouse.replace(TABLE, answers("a", 5))
+        assert connection.sql(f"SELECT count(*) FROM {TABLE}").fetchall() == [(3,)]
+        with pytest.raises(duckdb.Error, match="read-only"):
+            connection.execute(f"DELETE FROM {TABLE}")
+        # It is gone for good, however this process ends.
+        assert left_behind() == []
+    assert warehouse.count(TABLE) == 5
+
+
+def test_the_prompt_answers_each_query_and_goes_on_after_a_wrong_one(warehouse):
+    typed = f".tables\nSELECT\n  answer FROM {TABLE}\nLIMIT 1;\nnonsense;\n\nSELECT 41 + 1\n"
+    prompt = subprocess.run(
+        [sys.executable, "-m", "dagster_project.sql"],
+        input=typed,
+        capture_output=True,
+        text=True,
+        cwd=REPO_ROOT,
+        env={**os.environ, "PYTHONPATH": str(REPO_ROOT)},
+        timeout=60,
+    )
+    assert prompt.returncode == 0
+    for shown in ("dialogue.answers", "evaluate.leaderboard", "seen", "42"):
+        assert shown in prompt.stdout
+    assert "nonsense" in prompt.stderr
+
+
+def test_a_home_without_tables_is_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    assert sql.main([]) == 2
+    said = "There are no tables yet: run make demo or a job first.\n"
+    assert capsys.readouterr() == ("", said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_waits_for_a_reader_says_so_in_its_log(warehouse, monkeypatch):
+    monkeypatch.setattr(warehouse_module, "SAID_AFTER", 0.1)
+    script = (
+        "import duckdb, sys\n"
+        "connection = duckdb.connect(sys.argv[1], read_only=True)\n"
+        "print('open', flush=True)\n"
+        "sys.stdin.readline()\n"
+    )
+    command = [sys.executable, "-c", script, warehouse.path]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        dg.DagsterInstance.ephemeral() as instance,
+        subprocess.Popen(command, **pipes) as reader,
+    ):
+        assert reader.stdout.readline() == "open\n"
+
+        def let_go(line: str) -> None:
+            reader.communicate("\n")
+
+        @dg.asset(required_resource_keys={"warehouse"})
+        def rows(context: dg.AssetExecutionContext) -> int:
+            return context.resources.warehouse.count(TABLE)
+
+        monkeypatch.setattr(
+            warehouse_module.Waiting,
+            "goes_on",
+            _then(warehouse_module.Waiting.goes_on, let_go),
+        )
+        run = dg.materialize([rows], instance=instance, resources=resources.make_resources())
+        assert run.success and run.output_for_node("rows") == 3
+        logged = [entry.user_message for entry in instance.all_logs(run.run_id)]
+    assert any("Waiting for 0 s" in line and "make sql" in line for line in logged)
+
+
+def _then(goes_on, act):
+    """`goes_on`, and then `act` once something was said."""
+
+    def both(waiting, why):
+        before = waiting._says_at
+        result = goes_on(waiting, why)
+        if waiting._says_at != before:
+            act(why)
+        return result
+
+    return both

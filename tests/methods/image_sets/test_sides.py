@@ -1,0 +1,244 @@
+"""The sides of a corpus: the laws that no release may break, and small corpora worked by hand."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.image_sets.sides import (
+    BRIDGES,
+    IMPORTED,
+    Elsewhere,
+    Key,
+    PageImage,
+    Side,
+    SplitSpec,
+    sides,
+)
+
+PLACES = st.integers(0, 7)
+SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.6, 1.0])
+
+
+@st.composite
+def corpora(draw: st.DrawFn, most: int = 20) -> list[PageImage]:
+    """Images on pages, some on several, some in groups of near-duplicates, some in no cluster."""
+    pairs = draw(st.lists(st.tuples(PLACES, PLACES), max_size=most, unique=True))
+    group = draw(st.lists(st.sampled_from([None, None, "g1", "g2"]), min_size=8, max_size=8))
+    cluster = draw(st.lists(st.sampled_from([(), ("c1",), ("c2",), ("c1", "c2")]), min_size=64))
+    return [
+        PageImage(f"p{page}", f"i{image}", group[image], cluster[8 * page + image])
+        if len(cluster) > 8 * page + image
+        else PageImage(f"p{page}", f"i{image}", group[image])
+        for page, image in pairs
+    ]
+
+
+def specs() -> st.SearchStrategy[SplitSpec]:
+    return st.builds(SplitSpec, SHARES, st.booleans(), st.integers(0, 5))
+
+
+def shared(corpus: Sequence[PageImage], found: dict[Key, Side], spec: SplitSpec) -> set[Key]:
+    """Pages, images, groups, and clusters if they count, that are on both sides."""
+    on: dict[Key, set[str]] = {}
+    for each in corpus:
+        side = found[each.name].side
+        keys = [("page", each.page_id), ("image", each.image_id)]
+        keys += [("group", each.duplicate_group)] if each.duplicate_group else []
+        keys += [("cluster", cluster) for cluster in each.clusters] if spec.by_cluster else []
+        for key in keys if side else []:
+            on.setdefault(key, set()).add(side or "")
+    return {key for key, of in on.items() if len(of) > 1}
+
+
+def counts(found: dict[Key, Side]) -> Counter[str | None]:
+    return Counter(side.side for side in found.values())
+
+
+# --- Laws ----------------------------------------------------------------------------------------
+
+
+@given(corpora(), specs())
+def test_nothing_is_on_both_sides_and_nothing_is_left_out(
+    corpus: list[PageImage], spec: SplitSpec
+) -> None:
+    found = sides(corpus, spec)
+    assert shared(corpus, found, spec) == set()
+    assert found.keys() == {each.name for each in corpus}
+    assert None not in counts(found)
+
+
+@given(corpora(), specs(), st.randoms())
+def test_the_order_of_the_corpus_says_nothing(
+    corpus: list[PageImage], spec: SplitSpec, random: object
+) -> None:
+    mixed = list(corpus)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    assert sides(mixed, spec) == sides(corpus, spec)
+
+
+@given(corpora(), corpora(), specs(), specs())
+def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(
+    corpus: list[PageImage], more: list[PageImage], spec: SplitSpec, now: SplitSpec
+) -> None:
+    prior = sides(corpus, spec)
+    # What an image is compared by may change as others come: its group, its clusters.
+    grown = list({each.name: each for each in [*corpus, *more]}.values())
+    found = sides(grown, now, prior)
+    assert prior.items() <= found.items()
+    assert sides(grown, now, found) == found
+    pages_and_images = {key for key in shared(grown, found, now) if key[0] in ("page", "image")}
+    assert pages_and_images == set()
+
+
+@given(corpora(), corpora(), specs())
+def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(
+    corpus: list[PageImage], more: list[PageImage], spec: SplitSpec
+) -> None:
+    known = {each.name for each in corpus}
+    groups = {each.image_id: each.duplicate_group for each in corpus}
+    # Later images are in the groups that there were.
+    newcomers = [
+        each._replace(duplicate_group=groups.get(each.image_id, each.duplicate_group))
+        for each in more
+        if each.name not in known
+    ]
+    grown = [*corpus, *newcomers]
+    found = sides(grown, spec, sides(corpus, spec))
+    assert shared(grown, found, spec) == set()
+
+
+@given(corpora(), specs())
+def test_what_left_the_corpus_comes_back_to_its_side(
+    corpus: list[PageImage], spec: SplitSpec
+) -> None:
+    prior = sides(corpus, spec)
+    without = sides(corpus[::2], spec, prior)
+    assert without == prior
+    assert sides(corpus, spec, without) == prior
+
+
+@given(corpora(), specs(), st.sets(PLACES, max_size=2))
+def test_nothing_of_an_imported_benchmark_is_left_to_instruct(
+    corpus: list[PageImage], spec: SplitSpec, images: set[int]
+) -> None:
+    tested = Elsewhere(images={f"i{image}" for image in images})
+    for prior in ({}, sides(corpus, spec)):
+        found = sides(corpus, spec, prior, tested)
+        for each in corpus:
+            if each.image_id in tested.images:
+                assert found[each.name].side != "instruction"
+        assert shared(corpus, found, SplitSpec(0.5)) == set()
+        # What was displaced stays so, also when the benchmark is retired.
+        displaced = {name for name, side in found.items() if side.reason == IMPORTED}
+        later = sides(corpus, spec, found)
+        assert displaced == {name for name, side in later.items() if side.reason == IMPORTED}
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.9])
+def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share: float) -> None:
+    many = alone(f"{n % 100}" for n in range(600))
+    assert counts(sides(many, SplitSpec(share)))["benchmark"] == pytest.approx(600 * share, abs=3)
+    one = alone(["c"] * 200)
+    assert counts(sides(one, SplitSpec(share)))["benchmark"] == 200 * share
+
+
+def test_another_seed_is_another_division_of_the_same_share() -> None:
+    corpus = alone(["c"] * 40)
+    first, second = (sides(corpus, SplitSpec(0.5, seed=seed)) for seed in (0, 1))
+    assert first != second
+    assert counts(first) == counts(second) == {"benchmark": 20, "instruction": 20}
+
+
+# --- By hand -------------------------------------------------------------------------------------
+
+
+def alone(clusters: Iterable[str]) -> list[PageImage]:
+    """Images of pages of their own, in these clusters."""
+    return [PageImage(f"p{n:03}", f"i{n:03}", None, (of,)) for n, of in enumerate(clusters)]
+
+
+def test_both_sides_have_every_cluster_that_is_large_enough_for_two_sets() -> None:
+    corpus = alone(["a"] * 6 + ["b"] * 4 + ["c"] * 3 + ["d"] * 2)
+    found = sides(corpus, SplitSpec(0.5))
+    of = {cluster: Counter[str | None]() for cluster in "abcd"}
+    for each in corpus:
+        of[each.clusters[0]][found[each.name].side] += 1
+    assert of["a"] == {"benchmark": 3, "instruction": 3}
+    assert of["b"] == {"benchmark": 2, "instruction": 2}
+    # Three make a set of three or of two and one left over; two make one set.
+    assert sorted(of["c"].values()) == [3]
+    assert sorted(of["d"].values()) == [2]
+    assert counts(found)["benchmark"] in (7, 8)
+
+
+def test_what_shares_a_page_an_image_or_a_likeness_stays_together() -> None:
+    chain = [
+        PageImage("p1", "i1"),
+        PageImage("p1", "i2"),
+        PageImage("p2", "i2"),
+        PageImage("p3", "i3", "g"),
+        PageImage("p2", "i4", "g"),
+    ]
+    for seed in range(20):
+        assert len(counts(sides([*chain, *alone("xy")], SplitSpec(0.5, seed=seed)))) == 2
+        assert len(counts(sides(chain, SplitSpec(0.5, seed=seed)))) == 1
+
+
+def test_a_cluster_is_on_one_side_where_that_is_wanted() -> None:
+    corpus = alone(["a"] * 4 + ["b"] * 4 + ["c"] * 4)
+    found = sides(corpus, SplitSpec(0.6, by_cluster=True))
+    assert counts(found) == {"benchmark": 8, "instruction": 4}
+    assert shared(corpus, found, SplitSpec(0.6, by_cluster=True)) == set()
+
+
+ON_BOTH = {
+    ("p1", "i1"): Side("benchmark", "drawn"),
+    ("p2", "i2"): Side("instruction", "drawn"),
+}
+
+
+def test_a_newcomer_joins_what_it_hangs_together_with() -> None:
+    corpus = [PageImage("p1", "i1"), PageImage("p2", "i2"), PageImage("p2", "i3")]
+    found = sides(corpus, SplitSpec(1.0), ON_BOTH)
+    assert found["p2", "i3"] == Side("instruction", "joined")
+
+
+def test_a_newcomer_that_bridges_the_sides_is_left_out_until_it_does_not() -> None:
+    corpus = [PageImage("p1", "i1"), PageImage("p2", "i2")]
+    bridge = PageImage("p2", "i1")
+    beside = PageImage("p1", "i9")
+    found = sides([*corpus, bridge, beside], SplitSpec(0.5), ON_BOTH)
+    assert found["p2", "i1"] == Side(None, BRIDGES)
+    # What meets one of the sides alone is not left out with it.
+    assert found["p1", "i9"] == Side("benchmark", "joined")
+    later = {name: side for name, side in found.items() if name != ("p1", "i1")}
+    assert sides([bridge], SplitSpec(0.5), later)["p2", "i1"].side == "instruction"
+
+
+def test_a_page_with_other_texts_or_another_picture_keeps_its_side() -> None:
+    # The page's earlier picture is gone.
+    found = sides([PageImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
+    assert found == {**ON_BOTH, ("p2", "i7"): Side("instruction", "joined")}
+
+
+def test_what_an_imported_benchmark_has_goes_to_the_benchmarks_or_is_left_out() -> None:
+    corpus = [
+        PageImage("p1", "i1"),
+        PageImage("p2", "i2"),
+        PageImage("p2", "i5"),
+        PageImage("p3", "i3"),
+        PageImage("p4", "i4"),
+    ]
+    tested = Elsewhere(pages={"p3"}, images={"i1", "i2"})
+    found = sides(corpus, SplitSpec(0.0), ON_BOTH, tested)
+    assert found == {
+        ("p1", "i1"): Side("benchmark", "drawn"),
+        # A model may have been trained on it.
+        ("p2", "i2"): Side(None, IMPORTED),
+        ("p2", "i5"): Side(None, BRIDGES),
+        ("p3", "i3"): Side("benchmark", "joined"),
+        ("p4", "i4"): Side("instruction", "drawn"),
+    }

@@ -1,0 +1,58 @@
+"""Secrets are taken out of addresses, and nothing else is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.web_address import Credentials, credentials, secrets_cut, without_secrets
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ada:s3cret@example.org/a.png", "https://example.org/a.png"),
+        ("https://ada:p@ss@example.org:8080/a@b.png", "https://example.org:8080/a@b.png"),
+        ("http://token@example.org", "http://example.org"),
+        ("https://example.org?token=abc", "https://example.org"),
+        (
+            "https://example.org/a.png?width=3&token=abc&x=%20",
+            "https://example.org/a.png?width=3&x=%20",
+        ),
+        (
+            "https://example.org/a?X-Amz-Signature=1&X-Amz-Credential=2#top",
+            "https://example.org/a#top",
+        ),
+        (
+            "https://example.org/a?api_key=1&apiKey=2&access%5Ftoken=3&sig=4",
+            "https://example.org/a",
+        ),
+        ("https://example.org/a?keyword=owl&signal=1&pages=2", None),
+        ("https://upload.wikimedia.org/a/ab/Caf%C3%A9_(1).jpg", None),
+        ("/home/ada/images/a@b.png", None),
+        ("owls", None),
+        ("", None),
+    ],
+)
+def test_what_is_secret_goes_and_all_else_stays(address, shown):
+    assert without_secrets(address) == (address if shown is None else shown)
+
+
+@given(st.text())
+def test_whatever_is_written_there_it_is_done_once(text):
+    assert without_secrets(without_secrets(text)) == without_secrets(text)
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="/?#@"), min_size=1))
+def test_no_password_is_left(password):
+    shown = without_secrets(f"https://ada:{password}@example.org/a.png")
+    assert shown == "https://example.org/a.png"
+
+
+def test_addresses_in_a_text():
+    text = "en\thttps://a:b@example.org/x?token=1\tsee <https://c@example.org/?a=1&sig=2>"
+    assert secrets_cut(text) == "en\thttps://example.org/x\tsee <https://example.org/?a=1>"
+
+
+def test_what_is_sent_is_decoded():
+    assert credentials("https://ada:p%40ss@example.org") == Credentials("ada", "p@ss")
+    assert credentials("https://example.org/a@b") is None

@@ -1,0 +1,81 @@
+"""A page's introduction and images in the markup of MediaWiki's older and newer parsers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.wikimedia import PageImage, introduction, shown_images
+
+OLD = """<div class="mw-parser-output"><div class="thumb tright"><div class="thumbinner">
+<a href="/wiki/Datei:Barn_owl.png" class="image"><img alt=""
+src="/images/thumb/b/bd/Barn_owl.png/300px-Barn_owl.png"/></a>
+<div class="thumbcaption"><div class="magnify"><a title="Enlarge">x</a></div>A <i>barn</i>
+owl<sup class="reference">[1]</sup></div></div></div>
+<p>An owl is a bird.<sup id="cite" class="reference"><a>[1]</a></sup></p>
+<div id="toc" class="toc"><h2>Contents</h2><ul><li>Eggs</li></ul></div>
+<ul><li><p>It hunts.</p></li></ul><table><tr><td><p>30 cm</p></td></tr></table>
+<h2><span class="mw-headline">Eggs</span></h2><p>Seven.</p>
+<h3>White</h3>
+<ul class="gallery"><li class="gallerybox"><div class="thumb"><a><img
+src="/images/e/eg/Egg_%C3%A9.jpg"/></a></div>
+<div class="gallerytext"><p>An egg</p></div></li></ul></div>"""
+NEW = """<div class="mw-parser-output"><figure typeof="mw:File/Thumb">
+<a href="/index.php?title=File:Barn_owl.png" class="mw-file-description"><img
+resource="./File:Barn_owl.png"
+src="https://cdn.example.org/1a2b" class="mw-file-element"/></a><figcaption>A <i>barn</i>
+owl<sup class="reference">[1]</sup>
+</figcaption></figure>
+<p>An owl is a bird.<sup class="mw-ref reference">[1]</sup></p>
+<ul><li>It hunts.</li></ul>
+<section><div class="mw-heading mw-heading2"><h2 id="Eggs">Eggs</h2></div><p>Seven.</p>
+<div class="mw-heading mw-heading3"><h3 id="White">White</h3></div>
+<ul class="gallery"><li class="gallerybox"><div class="thumb"><span><a
+href="/wiki/File:Egg_%C3%A9.jpg"><img src="/x/Egg.jpg"/></a>
+</span></div><div class="gallerytext">An egg</div></li></ul></section></div>"""
+NAMES = ["Egg_é.jpg", "Barn_owl.png", "Lost_egg.png"]
+
+
+@pytest.mark.parametrize("html", [OLD, NEW], ids=["older parser", "newer parser"])
+def test_both_parsers_markup_says_the_same(html):
+    assert introduction(html) == "An owl is a bird.\nIt hunts."
+    assert shown_images(html, NAMES) == (
+        PageImage("File:Barn owl.png", "A barn owl", 0, True),
+        PageImage("File:Egg é.jpg", "An egg", 2, False),
+        PageImage("File:Lost egg.png", None, 0, False),
+    )
+
+
+def test_an_image_without_a_frame_has_no_caption_and_one_shown_twice_is_one():
+    html = (
+        '<h2>A</h2><figure><figcaption>Not its own</figcaption></figure><p><img src="/b/A.png"></p>'
+        '<figure><img src="/b/A.png"><figcaption>Too late</figcaption></figure><img src="/b/A.png">'
+    )
+    assert shown_images(html, ["A.png"]) == (PageImage("File:A.png", None, 1, False),)
+
+
+def test_pictures_that_are_no_files_of_the_wiki_are_no_images():
+    html = (
+        '<img src="https://example.org/skin/logo.png"><img><img src="//[/A.png">'
+        '<img src="/thumb.php?f=A.png">'
+    )
+    assert shown_images(html, ["A.png"]) == (PageImage("File:A.png", None, 0, True),)
+    assert shown_images(html, []) == ()
+
+
+def test_a_caption_is_shown_as_plain_text():
+    caption = "<script>x()</script>&lt;b&gt; &amp; <b>c</b>"
+    html = f'<figure><img src="/A.png"><figcaption>{caption}</figcaption></figure>'
+    assert shown_images(html, ["A.png"])[0].caption == "<b> & c"
+
+
+@pytest.mark.parametrize("html", ["", "<h2>A</h2><p>Text</p>", "<table><tr><td><p>x</p></table>"])
+def test_no_introduction(html):
+    assert introduction(html) == ""
+
+
+@given(st.text(), st.lists(st.text(min_size=1)))
+def test_any_text_is_read_and_each_named_file_is_there_once(html, names):
+    found = [image.title for image in shown_images(html, names)]
+    wanted = {"File:" + name.replace("_", " ") for name in names}
+    assert sorted(found) == sorted(wanted)
+    assert isinstance(introduction(html), str)

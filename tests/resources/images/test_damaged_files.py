@@ -1,0 +1,113 @@
+"""A stored file that is no longer what was stored is named, and written anew when it is there again."""
+
+import io
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from resources.images import file_states
+from resources.images import store as store_module
+from resources.images.file_states import FileStates
+from resources.images.store import ImageDamaged, ImageStore
+from tests.resources.images.upload_double import PICTURE
+
+Damage = Callable[[Path], None]
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def changed(path: Path) -> None:
+    """As many bytes as before, and one of them another."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+
+
+def changed_at_the_same_time(path: Path) -> None:
+    """As a copying program does that keeps times: in a file of its own."""
+    before = path.stat()
+    other = path.with_name("other")
+    shutil.copy(path, other)
+    changed(other)
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(path)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["this process", "another one"])
+@pytest.mark.parametrize("damage", [cut, changed, changed_at_the_same_time])
+def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, anew):
+    image_id = store.put(PICTURE).image_id
+    path = store.path(image_id)
+    assert store.read(image_id) == PICTURE
+    damage(path)
+    reader = ImageStore(store.root) if anew else store
+    for use in (
+        reader.path,
+        reader.read,
+        reader.thumbnail,
+        lambda one: reader.jpeg_base64(one, 64),
+    ):
+        with pytest.raises(ImageDamaged) as caught:
+            use(image_id)
+        said = str(caught.value)
+        assert str(path) in said and f"its {path.stat().st_size} bytes" in said
+        assert "Run the job ingest again" in said and "\n" not in said
+    assert not reader.has(image_id)
+
+
+@pytest.mark.parametrize("damage", [cut, changed, changed_at_the_same_time])
+def test_storing_the_image_again_mends_it(store, damage):
+    image_id = store.put(PICTURE).image_id
+    damage(store.path(image_id))
+    for writer in (store, ImageStore(store.root)):
+        writer.put(PICTURE)
+        assert writer.read(image_id) == store.read(image_id) == PICTURE
+
+
+def test_a_file_is_checked_once_and_again_when_its_state_has_changed(store, monkeypatch):
+    checked = []
+    digest = store_module.hashlib.file_digest
+    monkeypatch.setattr(
+        store_module.hashlib, "file_digest", lambda *args: checked.append(args) or digest(*args)
+    )
+    image_id = ImageStore(store.root).put(PICTURE).image_id
+    for _ in range(3):
+        assert store.has(image_id)
+    assert len(checked) == 1
+    os.utime(store.path(image_id), ns=(1, 1))
+    for _ in range(3):
+        assert store.path(image_id).read_bytes() == store.read(image_id)
+    assert len(checked) == 2
+    other = ImageStore(store.root)
+    other.whole.remember(store.whole.of([image_id]))
+    assert other.has(image_id) and len(checked) == 2
+
+
+def test_states_are_bounded(monkeypatch):
+    monkeypatch.setattr(file_states, "REMEMBERED", 2)
+    states = FileStates()
+    for number in range(3):
+        states.remember({f"{number}": file_states.FileState(number, 0, 0)})
+    assert list(states.of(["0", "1", "2"])) == ["1", "2"]
+
+
+def test_the_pictures_of_a_file_that_was_mended_are_made_of_it(store):
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
+    image_id = store.put(buffer.getvalue()).image_id
+    store.path(image_id).write_bytes(b"")
+    with pytest.raises(ImageDamaged):
+        store.thumbnail(image_id)
+    store.put(buffer.getvalue())
+    assert store.thumbnail(image_id)

@@ -165,12 +165,12 @@ def _quality(card: Card) -> list[tuple[str, str]]:
     found = [f"{each} {counted[each]}" for each in REASONS if counted.get(each)]
     facts = [
         ("Checks of pairs", ", ".join(shares)),
-        ("Found by them", ", ".join(found) or "nothing"),
+        ("Found by the checks", ", ".join(found) or "nothing"),
     ]
     left_out = [
-        f"{counted[name]} {what}" for name, what in LEFT_OUT_OF.items() if counted.get(name)
+        f"{what} {counted[name]}" for name, what in LEFT_OUT_OF.items() if counted.get(name)
     ]
-    return [*facts, ("Left out by them", " and ".join(left_out))] if left_out else facts
+    return [*facts, ("Left out by the checks", ", ".join(left_out))] if left_out else facts
 
 
 def card_markdown(card: Card) -> str:

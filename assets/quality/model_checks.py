@@ -29,6 +29,10 @@ from resources.llm.usage import Usage
 from resources.prompts import prompt
 
 STAGE = "quality.checks"
+UNSEEN_PROMPT = "quality/unseen"
+MARKS_PROMPT = "quality/marks"
+GROUND_PROMPT = "quality/ground"
+REREAD_PROMPT = "quality/reread"
 BLIND, OTHER = "blind", "other images"
 BLIND_GRADES, OTHER_GRADES = "blind grades", "other grades"
 GROUNDING, TEXTS = "grounding", "texts"
@@ -173,7 +177,7 @@ def _place(pair: Pair) -> Place:
 def _answering(name: str, column: str) -> Step:
     return Step(
         name,
-        "quality/unseen",
+        UNSEEN_PROMPT,
         lambda n: numbered_schema("A", n),
         lambda reply, n: [{column: text} for text in parse_numbered(reply, "A", n)],
     )
@@ -182,7 +186,7 @@ def _answering(name: str, column: str) -> Step:
 def _grading(name: str, column: str) -> Step:
     return Step(
         name,
-        "quality/marks",
+        MARKS_PROMPT,
         marks_schema,
         lambda reply, n: [{column: grade} for grade in read_marks(reply, n)],
     )
@@ -190,11 +194,11 @@ def _grading(name: str, column: str) -> Step:
 
 _GROUNDING = Step(
     GROUNDING,
-    "quality/ground",
+    GROUND_PROMPT,
     lists_schema,
     lambda reply, n: [{"unsupported": texts} for texts in read_lists(reply, n)],
 )
-_REREADING = Step(TEXTS, "quality/reread", reread_schema, read_reread)
+_REREADING = Step(TEXTS, REREAD_PROMPT, reread_schema, read_reread)
 
 
 def _questions(checked: Checked) -> Row:

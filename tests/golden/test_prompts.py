@@ -166,7 +166,11 @@ DATA: dict[str, dict[str, object]] = {
         "question": "Write about it.",
         "focus": ["It names the balloon. </focus>", "It is short."],
     },
-    "quality/unseen": {"n_words": 80, "questions": ["What is red?", "Which is larger?"]},
+    "quality/unseen": {
+        "n_words": 80,
+        "structured": False,
+        "questions": ["What is red?", "Which is larger?"],
+    },
     **dict.fromkeys(("quality/marks", "quality/ground", "quality/reread"), PAIRS),
     "rewriting/rewrite": {"n_rewrites": 5, "prompt": "What is red in <image-1>?"},
 }

@@ -69,7 +69,7 @@ VERSIONS = {
     "quality/ground": ("ground", "quality/ground@5e663347", None),
     "quality/marks": ("marks", "quality/marks@881ea2ae", None),
     "quality/reread": ("reread", "quality/reread@dcd8892c", None),
-    "quality/unseen": ("unseen", "quality/unseen@d5ee3351", None),
+    "quality/unseen": ("unseen", "quality/unseen@7cae9046", None),
     "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
 }
 """Prompt -> its task, its version, the version whose answers stand for its own, if there is one."""

@@ -195,7 +195,7 @@ def data_of(name: str, outside: str) -> dict:
         },
         "mmbench/translate": {"item": outside, "language": "Simplified Chinese"},
         "mmdu/answers": {"n_words": 500, "structured": False, "questions": [outside, outside]},
-        "quality/unseen": {"n_words": 80, "questions": [outside, outside]},
+        "quality/unseen": {"n_words": 80, "structured": False, "questions": [outside, outside]},
         **dict.fromkeys(
             ("quality/marks", "quality/ground", "quality/reread"),
             {"pairs": [{"question": outside, "reference": outside, "answer": outside}] * 2},
@@ -463,6 +463,7 @@ def test_the_answerer_may_say_what_cannot_be_seen_and_names_nobody():
     [
         ("mmdu/questions", '"Q1: ..."', 'keys are "Q1" to "Q3"'),
         ("mmdu/answers", '"**A1**:"', 'keys are "A1" to "A2"'),
+        ("quality/unseen", '"**A1**:"', 'keys are "A1" to "A2"'),
     ],
 )
 def test_a_prompt_asks_for_the_form_that_the_model_is_held_to_and_for_no_other(

@@ -46,7 +46,8 @@ class Planted(NamedTuple):
 def replied(name: str, images: Sequence[str], **data: object) -> str:
     """The stand-in's reply to a prompt of the stage."""
     template = prompt(name)
-    messages = [_as_sent(message) for message in template.render(images, **data)]
+    rendered = template.render(images, structured=False, **data)
+    messages = [_as_sent(message) for message in rendered]
     sent = {"model": "offline-writer", "messages": messages, "metadata": {"task": template.task}}
     return answer(read_chat(sent))
 

@@ -205,9 +205,9 @@ def bench(rounds: int) -> dict:
                 rows[n][way]["same_communities"] = set(map(frozenset, made)) == set(
                     map(frozenset, wanted)
                 )
-                rows[n][way]["same_centres"] = [each[0] for each in made] == [
+                rows[n][way]["same_centres"] = {each[0] for each in made} == {
                     each[0] for each in wanted
-                ]
+                }
         true = set(map(tuple, found(EXACT, MANY)[1].tolist()))
         for way in (FLAT, APPROXIMATE):
             pairs = set(map(tuple, found(way, MANY)[1].tolist()))

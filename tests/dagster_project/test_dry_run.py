@@ -69,6 +69,7 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
         ("choice.items", "w"),
         ("choice.mmiu_items", "w"),
         ("choice.translations", "w"),
+        ("quality.checks", "w"),
         ("evaluate.answers", "a"),
         ("evaluate.answers", "b"),
         # Letters that no rule reads, "(a)" among the choices and "(b)".

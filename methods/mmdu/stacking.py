@@ -5,6 +5,7 @@ and no image is twice in a stack: it would have two numbers.
 """
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 
 from methods.ids import content_id
@@ -23,17 +24,19 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Between, seed: int) -
     `images_of` are the images of each dialogue by its id. A stack is smaller where no dialogue without
     its images is left.
     """
-    left = sorted(images_of, key=lambda each: content_id("stack", seed, each))
+    order = sorted(images_of, key=lambda each: content_id("stack", seed, each))
+    # One whose first entry can be taken again and again, which a list and a dict do slowly.
+    left = OrderedDict.fromkeys(order)
     made: list[list[str]] = []
     while left:
-        stack = [left.pop(0)]
+        stack = [left.popitem(last=False)[0]]
         size = drawn(n_dialogues, "size of stack", seed, stack[0])
         shown = set(images_of[stack[0]])
         while len(stack) < size:
             fitting = next((each for each in left if not shown & images_of[each]), None)
             if fitting is None:
                 break
-            left.remove(fitting)
+            del left[fitting]
             stack.append(fitting)
             shown |= images_of[fitting]
         made.append(stack)

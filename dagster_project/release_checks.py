@@ -8,7 +8,6 @@ import dagster as dg
 
 from assets.release.overlap import NAMES, blocking, counted, in_numbers, shared_in_force
 from methods.markdown import code, table
-from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
@@ -24,14 +23,12 @@ N_SHOWN = 20
 )
 def no_overlap(
     warehouse: dg.ResourceParam[Warehouse],
-    corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.AssetCheckResult:
     """Blocking: a score on what a model was trained on says nothing."""
     current = warehouse.read("release/current").to_pylist()
     kinds = {row["release_id"]: row["kind"] for row in current}
-    bits = corpus.settings.images.near_duplicate_bits
-    found = shared_in_force(warehouse, image_store, bits, kinds)
+    found = shared_in_force(warehouse, image_store, kinds)
     forbidden = blocking(found)
     first = [
         (NAMES[each.kind], code(each.what[:80]), code(each.benchmark), code(each.instruction))
@@ -47,7 +44,6 @@ def no_overlap(
         description=told if forbidden else None,
         metadata={
             **counted(found),
-            "bits of near-duplicates": bits,
             "first of them": dg.MetadataValue.md("\n".join(lines) if first else "none"),
         },
     )

@@ -366,7 +366,8 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
 
 def _where(partition: Partition) -> tuple[str, list[list[str]]]:
     """The condition that a row is of the partition, and its parameters."""
-    conditions = ["true", *(f'list_contains(?, "{column}")' for column in partition)]
+    # Not list_contains, which looks through all values for each row.
+    conditions = ["true", *(f'"{column}" IN (SELECT unnest(?::VARCHAR[]))' for column in partition)]
     values = [[one] if isinstance(one, str) else list(one) for one in partition.values()]
     return " AND ".join(conditions), values
 

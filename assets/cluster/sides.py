@@ -14,9 +14,8 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.common.automation import WHEN_READY
-from assets.common.image_hashes import TABLE as HASHES
-from assets.common.image_hashes import images_like, perceptual_hashes
 from assets.common.losses import in_words, reasons
+from assets.common.picture_copies import copies_of
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.image_sets.sides import (
@@ -29,7 +28,6 @@ from methods.image_sets.sides import (
     SplitSpec,
 )
 from methods.image_sets.sides import sides as sides_of
-from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
 from resources.settings import Settings
 from resources.warehouse import Warehouse
@@ -67,7 +65,7 @@ class SidesSettings(Settings):
 @table_asset(
     TABLE,
     settings=SidesSettings,
-    side_tables=["cluster.entry_sides", HASHES],
+    side_tables=["cluster.entry_sides"],
     kinds={"image"},
     deps=[entries, clusters, duplicates],
     automation_condition=WHEN_READY,
@@ -76,14 +74,13 @@ def sides(
     context: dg.AssetExecutionContext,
     settings: SidesSettings,
     warehouse: dg.ResourceParam[Warehouse],
-    corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """Which entries benchmarks are made of, and which ones instruction sets: no page, image or
     near-duplicate is on both sides, and what had a side keeps it when the corpus grows."""
     page_images = _page_images(warehouse)
     prior = {} if settings.redraw else _prior_sides(warehouse)
-    tested = _tested(warehouse, image_store, corpus.settings.images.near_duplicate_bits)
+    tested = _tested(warehouse, image_store)
     found = sides_of(page_images, settings.spec(), prior, tested)
     table = rows_to_arrow(
         TABLE,
@@ -119,16 +116,14 @@ def _prior_sides(warehouse: Warehouse) -> dict[Key, Side]:
     return {(row["page_id"], row["image_id"]): Side(row["side"], row["reason"]) for row in rows}
 
 
-def _tested(warehouse: Warehouse, image_store: ImageStore, bits: int) -> Elsewhere:
-    """Pages of imported benchmarks in force, and images that are one of theirs or look like it."""
+def _tested(warehouse: Warehouse, image_store: ImageStore) -> Elsewhere:
+    """Pages of imported benchmarks in force, and images that are one of theirs or a copy of it."""
     images = warehouse.read("release/imported_images").column("image_id").to_pylist()
     pages = warehouse.read("release/imported_pages").column("page_id").to_pylist()
     if not images:
         return Elsewhere(pages)
-    hashes = warehouse.read("cluster/image_hashes").to_pylist()
-    known = {row["image_id"]: row["phash"] for row in hashes}
-    alike = images_like(known, perceptual_hashes(warehouse, image_store, images), bits)
-    return Elsewhere(pages, {*images, *alike})
+    entries = warehouse.read("cluster/page_images").column("image_id").to_pylist()
+    return Elsewhere(pages, {*images, *copies_of(warehouse, image_store, entries, images)})
 
 
 def _details(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assets.common.image_hashes import images_like, perceptual_hashes
+from assets.common.picture_copies import copies_of
 from assets.release.in_force import ReleaseError
 from methods.overlap import BLOCKING, Content, Kind, Shared, content_of, shared
 from resources.images.store import ImageStore
@@ -32,11 +32,10 @@ NAMES: Mapping[Kind, str] = {
 def shared_in_force(
     warehouse: Warehouse,
     image_store: ImageStore,
-    bits: int,
     kinds: Mapping[str, str],
     new: Mapping[str, Rows] | None = None,
 ) -> list[Shared]:
-    """All that benchmarks and instruction sets share; near-duplicates differ in at most `bits` bits.
+    """All that benchmarks and instruction sets share; near-duplicates are copies of one picture.
 
     `kinds` says of each release, by its id, whether it is a benchmark or an instruction set; `new` are
     rows of releases that are not in the tables yet: with them, what two earlier ones share is left out.
@@ -48,13 +47,10 @@ def shared_in_force(
         contents[kind].append(content_of(release_id, new.get(release_id) or earlier[release_id]))
     if not all(contents.values()):
         return []
-    hashes = {
-        kind: perceptual_hashes(
-            warehouse, image_store, (image for each in of for image in each.images)
-        )
-        for kind, of in contents.items()
+    images = {
+        kind: {image for each in of for image in each.images} for kind, of in contents.items()
     }
-    alike = images_like(hashes["instruction"], hashes["benchmark"], bits)
+    alike = copies_of(warehouse, image_store, images["instruction"], images["benchmark"])
     return [
         each
         for each in shared(contents["benchmark"], contents["instruction"], alike)

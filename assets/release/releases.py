@@ -45,7 +45,6 @@ from assets.rewrite import contexts, seed_rewrites
 from methods.markdown import code, table
 from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
-from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, Write
@@ -93,7 +92,6 @@ def releases(
     context: dg.AssetExecutionContext,
     settings: ReleaseSettings,
     warehouse: dg.ResourceParam[Warehouse],
-    corpus: dg.ResourceParam[Corpus],
     image_store: dg.ResourceParam[ImageStore],
     ledger: dg.ResourceParam[Ledger],
 ) -> dg.MaterializeResult:
@@ -106,8 +104,7 @@ def releases(
     their page and attribution. A release comes into force unless another one of its name is pinned, or
     a benchmark and an instruction set would share something: then nothing is frozen.
     """
-    bits = corpus.settings.images.near_duplicate_bits
-    frozen = _freeze(context, settings, warehouse, ledger, image_store, bits)
+    frozen = _freeze(context, settings, warehouse, ledger, image_store)
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
     details |= frozen.counts
     lines = table(
@@ -135,12 +132,11 @@ def _freeze(
     warehouse: Warehouse,
     ledger: Ledger,
     image_store: ImageStore,
-    bits: int,
 ) -> Frozen:
     """Write every release.
 
     Raises dg.Failure or ReleaseError, and changes nothing, if nothing is approved, or if a benchmark
-    and an instruction set would share something; near-duplicates differ in at most `bits` bits.
+    and an instruction set would share something.
     """
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
@@ -181,7 +177,7 @@ def _freeze(
     kinds |= {row["release_id"]: row["kind"] for row in rows["releases"]}
     frozen_now = {each.release.release_id: each.release.rows for each in built}
     to_be = {release_id: kinds[release_id] for release_id in {**before, **current}.values()}
-    shared = shared_in_force(warehouse, image_store, bits, to_be, frozen_now)
+    shared = shared_in_force(warehouse, image_store, to_be, frozen_now)
     require_no_overlap(shared)
     where = {"release_id": list(made.values())}
     warehouse.replace_all(

@@ -66,28 +66,51 @@ def as_code(numbers: Sequence[float]) -> Code:
 
 def candidates(of_pictures: Sequence[Code]) -> list[Candidate]:
     """Each pair of pictures that may be copies once, by rows; the nearest way of looking at it."""
-    n = len(of_pictures)
-    if n < 2:
+    if len(of_pictures) < 2:
         return []
     codes = np.array(of_pictures)
+    return _nearest_ways([(codes, 0, codes, 0)])
+
+
+def candidates_between(first: Sequence[Code], second: Sequence[Code]) -> list[Candidate]:
+    """As `candidates`, of pairs of one of the first and one of the second; rows of the second count on.
+
+    However many pictures of its own list a picture looks like, its nearest of the other are found.
+    """
+    if not first or not second:
+        return []
+    one, other = np.array(first), np.array(second)
+    return _nearest_ways([(one, 0, other, len(one)), (other, len(one), one, 0)])
+
+
+def _nearest_ways(
+    searches: Sequence[tuple[NDArray[np.float32], int, NDArray[np.float32], int]],
+) -> list[Candidate]:
+    """The nearest way of looking at each pair found, by rows.
+
+    A search is the codes of pictures that are looked for and of those that are looked among, of shape
+    (pictures, windows, 63), each with its first row.
+    """
     best: dict[tuple[int, int], tuple[float, Candidate]] = {}
-    index = codes.reshape(-1, codes.shape[-1])
-    search = _search(index, n)
-    for mirrored in (False, True):
-        for start in range(0, n, _QUERIES_AT_ONCE):
-            queries = codes[start : start + _QUERIES_AT_ONCE, 0] * (_MIRROR if mirrored else 1.0)
-            similarity, found = search(np.ascontiguousarray(queries, dtype=np.float32))
-            near = (similarity >= MIN_SIMILARITY) & (found >= 0)
-            for row, column in zip(*np.nonzero(near), strict=True):
-                whole, window = divmod(int(found[row, column]), len(CROPS))
-                part = start + int(row)
-                if whole == part:
-                    continue
-                pair = (min(whole, part), max(whole, part))
-                cosine = float(similarity[row, column])
-                if cosine > best.get(pair, (-1.0,))[0]:
-                    way = Candidate(whole, part, 1 - 2 * CROPS[window], mirrored)
-                    best[pair] = (cosine, way)
+    for parts, first_part, wholes, first_whole in searches:
+        search = _search(wholes.reshape(-1, wholes.shape[-1]), len(wholes))
+        for mirrored in (False, True):
+            for start in range(0, len(parts), _QUERIES_AT_ONCE):
+                queries = parts[start : start + _QUERIES_AT_ONCE, 0] * (
+                    _MIRROR if mirrored else 1.0
+                )
+                similarity, found = search(np.ascontiguousarray(queries, dtype=np.float32))
+                near = (similarity >= MIN_SIMILARITY) & (found >= 0)
+                for row, column in zip(*np.nonzero(near), strict=True):
+                    nearest, window = divmod(int(found[row, column]), len(CROPS))
+                    whole, part = first_whole + nearest, first_part + start + int(row)
+                    if whole == part:
+                        continue
+                    pair = (min(whole, part), max(whole, part))
+                    cosine = float(similarity[row, column])
+                    if cosine > best.get(pair, (-1.0,))[0]:
+                        way = Candidate(whole, part, 1 - 2 * CROPS[window], mirrored)
+                        best[pair] = (cosine, way)
     return [best[pair][1] for pair in sorted(best)]
 
 

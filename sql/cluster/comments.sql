@@ -113,9 +113,6 @@ COMMENT ON COLUMN cluster.entry_sides.entry_id IS 'Entry of ingest.entries.';
 COMMENT ON COLUMN cluster.entry_sides.side IS 'What the entry may be used for: benchmark or instruction; NULL if for neither.';
 COMMENT ON COLUMN cluster.entry_sides.reason IS 'Why it is there: drawn, joined, bridges_sides or in_imported_benchmark.';
 
-COMMENT ON COLUMN cluster.released_hashes.image_id IS 'Image, as SHA-256 of its file.';
-COMMENT ON COLUMN cluster.released_hashes.phash IS 'Perceptual hash of 64 bits, 16 hex digits: images that look alike differ in few bits.';
-
 COMMENT ON COLUMN cluster.picture_codes.image_id IS 'SHA-256 of the image''s file.';
 COMMENT ON COLUMN cluster.picture_codes.code IS 'Low frequencies of the grey picture, of its middle 90 % and 80 %: three vectors of 63 numbers.';
 

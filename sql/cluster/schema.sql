@@ -186,12 +186,6 @@ CREATE TABLE IF NOT EXISTS cluster.sides (
     CHECK ((side IS NULL) = (reason IN ('bridges_sides', 'in_imported_benchmark')))
 );
 
--- Perceptual hashes of images in releases that no page of the corpus has: imported and derived ones.
-CREATE TABLE IF NOT EXISTS cluster.released_hashes (
-    image_id VARCHAR PRIMARY KEY,
-    phash VARCHAR NOT NULL CHECK (length(phash) = 16)
-);
-
 -- Coarse brightness of each picture and of its middle, by which pictures are paired that may be copies.
 CREATE TABLE IF NOT EXISTS cluster.picture_codes (
     image_id VARCHAR PRIMARY KEY,

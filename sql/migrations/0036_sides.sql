@@ -11,9 +11,3 @@ CREATE TABLE cluster.sides (
     PRIMARY KEY (page_id, image_id),
     CHECK ((side IS NULL) = (reason IN ('bridges_sides', 'in_imported_benchmark')))
 );
-
--- Perceptual hashes of images in releases that no page of the corpus has: imported and derived ones.
-CREATE TABLE cluster.released_hashes (
-    image_id VARCHAR PRIMARY KEY,
-    phash VARCHAR NOT NULL CHECK (length(phash) = 16)
-);

@@ -101,7 +101,7 @@ def today(before: Rows) -> Rows:
         *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
         *("cluster.picture_codes", "cluster.picture_pairs"),
         "evaluate.missing",
-        *("cluster.sides", "cluster.released_hashes"),
+        "cluster.sides",
         "release.choices",
         "choice.items",
         "choice.failed",

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from methods.ingest import picture_candidates
-from methods.ingest.picture_candidates import CROPS, NEAREST, as_code, candidates, code
+from methods.ingest.picture_candidates import (
+    CROPS,
+    NEAREST,
+    as_code,
+    candidates,
+    candidates_between,
+    code,
+)
 from methods.ingest.picture_match import grey_square
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
@@ -24,6 +31,17 @@ def test_a_copy_is_a_candidate_among_others(kind):
 def test_a_crop_is_found_in_the_picture_that_it_was_cut_from():
     [way] = candidates(codes_of(file_of(texture(0)), COPIES["cropped 10 %"](texture(0))))
     assert (way.whole, way.part, way.scale) == (0, 1, pytest.approx(0.8))
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_a_copy_in_another_list_is_found_however_many_of_its_own_list_are_nearer(kind):
+    original, copy = file_of(texture(7)), COPIES[kind](texture(7))
+    first = codes_of(*[original] * (2 * NEAREST))
+    [other] = codes_of(copy)
+    found = candidates_between(first, [other])
+    assert found and all(max(each[:2]) == len(first) for each in found)
+    assert all(min(each[:2]) == 0 for each in candidates_between([other], first))
+    assert candidates_between(first, []) == candidates_between([], first) == []
 
 
 def test_many_that_are_alike_are_few_pairs():

@@ -42,7 +42,7 @@ class DialoguesSettings(GenerationSettings):
 @table_asset(
     "dialogue.dialogues",
     settings=DialoguesSettings,
-    side_tables=["dialogue.failed"],
+    side_tables=["dialogue.failed", "dialogue.dialogue_images"],
     kinds={"image"},
     deps=[answers, questions, image_sets],
     automation_condition=WHEN_READY,

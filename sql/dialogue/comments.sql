@@ -77,3 +77,9 @@ COMMENT ON COLUMN dialogue.turn_categories.category IS 'Name of the category: of
 COMMENT ON COLUMN dialogue.turn_categories.similarity IS 'Cosine similarity of name and category, by the embedding model.';
 COMMENT ON COLUMN dialogue.turn_categories.nearest IS 'Other category that is most like the name; NULL where there is no other.';
 COMMENT ON COLUMN dialogue.turn_categories.nearest_similarity IS 'Cosine similarity of the name to that other category.';
+
+COMMENT ON COLUMN dialogue.dialogue_images.dialogue_id IS 'Dialogue of dialogue.dialogues.';
+COMMENT ON COLUMN dialogue.dialogue_images.position IS 'Place of the picture in the dialogue, from 1.';
+COMMENT ON COLUMN dialogue.dialogue_images.image_id IS 'Image, as SHA-256 of its file.';
+COMMENT ON COLUMN dialogue.dialogue_images.set_id IS 'Set that the picture is of; a stack has several sets.';
+COMMENT ON COLUMN dialogue.dialogue_images.entry_id IS 'Entry of the set that the picture is of.';

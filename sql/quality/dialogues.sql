@@ -1,14 +1,14 @@
--- Every dialogue with its turns, and what the writer was told of the pictures of its set, in their order.
+-- Every dialogue with its turns, and what the writer was told of its pictures, in their order.
 SELECT d.set_id, d.dialogue_id, d.kind, d.image_ids, d.turns, s.sources
 FROM dialogue.dialogues AS d
 JOIN (
     SELECT
-        set_id,
+        dialogue_id,
         list({'title': e.title, 'caption': e.caption, 'page_text': e.page_text} ORDER BY position) AS sources
-    FROM cluster.image_sets
+    FROM dialogue.dialogue_images
     JOIN (
         FROM ingest.entries QUALIFY row_number() OVER (PARTITION BY entry_id ORDER BY wit_shard) = 1
     ) AS e USING (entry_id)
-    GROUP BY set_id
-) AS s USING (set_id)
+    GROUP BY dialogue_id
+) AS s USING (dialogue_id)
 ORDER BY d.set_id, d.dialogue_id;

@@ -6,15 +6,16 @@ WITH entries AS (
 ),
 seen AS (
     SELECT
-        s.set_id,
+        s.dialogue_id,
         list(e.page_url ORDER BY s.position) AS page_urls,
         list(e.caption ORDER BY s.position) AS captions
-    FROM cluster.image_sets AS s
+    FROM dialogue.dialogue_images AS s
     JOIN entries AS e USING (entry_id)
-    GROUP BY s.set_id
+    GROUP BY s.dialogue_id
 ),
 made AS (
     SELECT
+        dialogue_id,
         dialogue_id AS item_id,
         'dialogue' AS kind,
         set_id,
@@ -24,7 +25,7 @@ made AS (
         NULL AS rewrite
     FROM dialogue.dialogues
     UNION ALL
-    SELECT p.rewrite_id, 'rewrite', p.set_id, d.image_ids, NULL, p.original, p.rewrite
+    SELECT p.dialogue_id, p.rewrite_id, 'rewrite', p.set_id, d.image_ids, NULL, p.original, p.rewrite
     FROM rewrite.rewrites AS p
     JOIN dialogue.dialogues AS d USING (dialogue_id)
 ),
@@ -73,9 +74,9 @@ categorized AS (
     LEFT JOIN dialogue.turn_categories AS c ON c.capability = u.capability AND c.name = u.task
     GROUP BY u.item_id
 )
-SELECT m.*, s.page_urls, s.captions
+SELECT m.* EXCLUDE (dialogue_id), s.page_urls, s.captions
 FROM made AS m
-LEFT JOIN seen AS s USING (set_id)
+LEFT JOIN seen AS s USING (dialogue_id)
 UNION ALL BY NAME
 SELECT
     i.item_id,

@@ -177,7 +177,8 @@ def test_the_folder_has_the_card_for_people_and_for_programs(twice: Made) -> Non
     row = card(twice.world, twice.second["mmdu"])
     # That it is a whole benchmark of its own name, and was built, goes without saying.
     implied = {"benchmark": "mmdu", "split": None, "language": None, "origin": "built"}
-    assert written | implied == {**row, "settings": json.loads(row["settings"])}
+    parsed = {name: json.loads(row[name]) for name in ("settings", "quality")}
+    assert written | implied == {**row, **parsed}
     assert not implied.keys() & written.keys()
     page = (folder / "README.md").read_text()
     assert f"| Parent | `{twice.first['mmdu']}` |" in page

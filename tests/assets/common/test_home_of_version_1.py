@@ -1,4 +1,7 @@
-"""A build on the first release's home: the same clusters, releases and scores, and nothing is asked.
+"""Work on the first release's home: the same clusters, releases and scores, and nothing is asked.
+
+Its benchmark and its instruction set have an image in common, so that neither is frozen again
+before the corpus is divided: then sets are sampled anew on the side that they were not on.
 
 It is with the prompts that its questions and answers were written by (`LOOM_PROMPTS`); by those of
 today both are asked for anew. The judge reads more than it did then, so judging anew asks it alone.
@@ -14,7 +17,7 @@ from methods.benchmarks import BENCHMARKS
 from resources.reports.release_import import import_release
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, Row, World, copy_of
+from tests.assets.world import ANY_ASSETS, Row, World, copy_of, sentence
 from tests.homes.version_1 import unpack
 
 SETS = {
@@ -30,6 +33,10 @@ SETS = {
 """What the first release's home was clustered with."""
 PROMPTS_OF_THEN = Path(__file__).parents[2] / "homes" / "prompts_of_version_1"
 """What wrote its questions and answers; other prompts of the time are today's."""
+CLUSTERED = dg.AssetSelection.assets(
+    *(["cluster", name] for name in ("embeddings", "duplicates", "clusters"))
+)
+EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 SUPERSEDED, THEN = "mmdu/judge@aa9bc1f9", "mmdu/judge@4bf65a46"
 """The judge's prompt that was sent, and the one as which its replies count."""
@@ -69,14 +76,15 @@ def before(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> W
 def rebuilt(
     before: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> World:
-    """The same home after this version made everything on it but judgments."""
+    """The same home after this version made all on it but sides, sets, releases and judgments."""
     root = tmp_path_factory.mktemp("rebuilt")
     copy_of(before.root, root)
     world = make_world(root, before.corpus, LOOM_PROMPTS=str(PROMPTS_OF_THEN))
     assert world.ingest().success
-    assert world.run("cluster", SETS).success
+    assert world.run(ANY_ASSETS, assets=CLUSTERED).success
     assert world.generate().success
-    assert world.release("all").success
+    assert not world.release("all").success
+    assert world.run(ANY_ASSETS, assets=EXPORTS).success
     assert world.run(ANY_ASSETS, assets=ANSWERS).success
     drawn = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     assert world.leaderboard(drawn).success
@@ -103,8 +111,24 @@ def test_by_the_prompts_of_today_questions_and_answers_alone_are_asked_for_anew(
     assert all(call in kept for call in before.ledger), "what was paid for is kept"
 
 
+def test_what_two_of_its_releases_share_is_refused_until_the_corpus_is_divided(
+    rebuilt: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(rebuilt.root, tmp_path)
+    world = make_world(tmp_path, rebuilt.corpus)
+    refused = sentence(world.release("all"))
+    assert "Nothing is frozen" in refused and "1 pages, 1 images" in refused
+
+    assert world.run("cluster", SETS).success
+    assert world.generate().success
+    released = world.release("none")
+
+    assert released.success, sentence(released)
+    assert world.rows("FROM release.current ORDER BY ALL") != rebuilt.rows(KEPT["current"])
+
+
 @pytest.mark.parametrize("what", KEPT)
-def test_a_build_gives_what_was_there(what: str, before: World, rebuilt: World) -> None:
+def test_work_gives_what_was_there(what: str, before: World, rebuilt: World) -> None:
     found: list[Row] = rebuilt.rows(KEPT[what])
     assert found == before.rows(KEPT[what]) and found
 

@@ -29,6 +29,7 @@ ASKING = {
     "choice/items",
     "choice/translations",
     "choice/mmiu_items",
+    "quality/checks",
     "evaluate/answers",
     "evaluate/judgments",
     "evaluate/second_readings",

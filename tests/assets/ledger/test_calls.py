@@ -397,7 +397,9 @@ def test_every_table_that_names_a_call_is_asked_for_it() -> None:
     asked = set(re.findall(r"call_key FROM (\w+\.\w+)", sql_text("ledger/unknown_calls")))
     # What repeats the calls of other tables.
     views = {"evaluate.provenance", "evaluate.observations"}
-    losses = {"dialogue.failed", "rewrite.failed", "choice.failed", "evaluate.failed"}
+    losses = {
+        f"{stage}.failed" for stage in ("dialogue", "rewrite", "choice", "quality", "evaluate")
+    }
     naming = {
         table
         for table, columns in declared_columns().items()

@@ -6,7 +6,9 @@ corpus, so that they share none, is `methods/image_sets/sides.py`.
 Texts are compared by runs of 13 words, as in GPT-3 (Brown et al. 2020, C): a text is in another one
 that has 70 % of its runs. A form of words is no item: "Which of the two is brighter?" may be asked of
 any pictures. So a question that both have counts only where its answer is the same, too, or where one
-of them has none to compare with; others are counted apart.
+of them has none to compare with; others are counted apart. An answer by itself counts only where one of
+the two releases was imported: what was made here is of other pages and other pictures, and one writer
+has the same phrases for many.
 """
 
 import re
@@ -26,9 +28,11 @@ Chowdhery et al. 2022, 8)."""
 LEAST_WORDS = 5
 """A shorter answer, such as a colour, is the same by chance: it counts with its question alone."""
 
-Kind = Literal["page", "image", "near_duplicate", "question", "answer", "form_of_words"]
+Kind = Literal[
+    "page", "image", "near_duplicate", "question", "answer", "form_of_words", "phrases_of_answer"
+]
 BLOCKING: tuple[Kind, ...] = ("page", "image", "near_duplicate", "question", "answer")
-"""Kinds that no two releases of opposite roles may share; a form of words they may."""
+"""Kinds that no two releases of opposite roles may share; forms of words and phrases they may."""
 
 _LABEL = re.compile(r"(?:\bimage\s*\d+\s*:\s*)?" + re.escape(IMAGE_HERE) + r"\.?|<image-\d+>", re.I)
 # Languages that are written without spaces are compared character by character.
@@ -55,6 +59,7 @@ class Content:
     pages: Mapping[str, str] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
     asked: Sequence[Asked] = ()
+    imported: bool = False
 
 
 class Shared(NamedTuple):
@@ -73,7 +78,9 @@ def words(text: str) -> Words:
     return tuple(_WORD.findall(_LABEL.sub(" ", text).casefold()))
 
 
-def content_of(release_id: str, rows: Mapping[str, Sequence[Row]]) -> Content:
+def content_of(
+    release_id: str, rows: Mapping[str, Sequence[Row]], *, imported: bool = False
+) -> Content:
     """A release's content from the rows of its tables (images, turns, choices, references)."""
     choices = {(row["item_id"], row["position"]): row["choice"] for row in rows["choices"]}
     answers: dict[tuple[str, int], list[Words]] = defaultdict(list)
@@ -96,7 +103,7 @@ def content_of(release_id: str, rows: Mapping[str, Sequence[Row]]) -> Content:
     ]
     pages = {row["page_url"]: row["item_id"] for row in rows["images"] if row.get("page_url")}
     images = {row["image_id"]: row["item_id"] for row in rows["images"]}
-    return Content(release_id, pages, images, asked)
+    return Content(release_id, pages, images, asked, imported)
 
 
 def shared(
@@ -120,7 +127,7 @@ def shared(
                     of = (benchmark.images[like], instruction.images[image_id])
                     yield Shared("near_duplicate", like, names[0], of[0], names[1], of[1])
         for asked in instruction.asked:
-            yield from index.met(instruction.release_id, asked)
+            yield from index.met(instruction, asked)
 
 
 def _both(
@@ -135,6 +142,7 @@ class _Index:
 
     def __init__(self, benchmarks: Sequence[Content]):
         turns = [(each.release_id, asked) for each in benchmarks for asked in each.asked]
+        self._imported = {each.release_id for each in benchmarks if each.imported}
         self._questions = _Texts((asked.question, (of, asked)) for of, asked in turns)
         self._answers = _Texts(
             (answer, (of, asked))
@@ -143,11 +151,14 @@ class _Index:
             if len(answer) >= LEAST_WORDS
         )
 
-    def met(self, release_id: str, asked: Asked) -> Iterator[Shared]:
+    def met(self, instruction: Content, asked: Asked) -> Iterator[Shared]:
         """What a turn of an instruction set shares with turns of the benchmarks."""
+        release_id = instruction.release_id
         for answer in asked.answers:
             for benchmark, of, run in self._answers.in_text(answer):
-                yield Shared("answer", run, benchmark, of.item_id, release_id, asked.item_id)
+                elsewhere = instruction.imported or benchmark in self._imported
+                what: Kind = "answer" if elsewhere else "phrases_of_answer"
+                yield Shared(what, run, benchmark, of.item_id, release_id, asked.item_id)
         for benchmark, of, run in self._questions.in_text(asked.question):
             same = _same_answer(of.answers, asked.answers)
             kind: Kind = "question" if same else "form_of_words"

@@ -5,7 +5,7 @@ What belongs here: reading releases, and the sentence about what they share. How
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from assets.common.picture_copies import copies_of
@@ -25,6 +25,7 @@ NAMES: Mapping[Kind, str] = {
     "question": "questions with their answers",
     "answer": "answers",
     "form_of_words": "forms of words with other answers",
+    "phrases_of_answer": "answers in the same phrases",
 }
 """The kinds of what is shared, in the order in which they are told."""
 
@@ -33,18 +34,21 @@ def shared_in_force(
     warehouse: Warehouse,
     image_store: ImageStore,
     kinds: Mapping[str, str],
+    imported: Collection[str],
     new: Mapping[str, Rows] | None = None,
 ) -> list[Shared]:
     """All that benchmarks and instruction sets share; near-duplicates are copies of one picture.
 
-    `kinds` says of each release, by its id, whether it is a benchmark or an instruction set; `new` are
-    rows of releases that are not in the tables yet: with them, what two earlier ones share is left out.
+    `kinds` says of each release, by its id, whether it is a benchmark or an instruction set, `imported`
+    which ones were not built here. `new` are rows of releases that are not in the tables yet: with
+    them, what two earlier ones share is left out.
     """
     new = new or {}
     contents: dict[str, list[Content]] = {"benchmark": [], "instruction": []}
     earlier = _rows_of(warehouse, sorted(kinds.keys() - new.keys()))
     for release_id, kind in sorted(kinds.items()):
-        contents[kind].append(content_of(release_id, new.get(release_id) or earlier[release_id]))
+        rows = new.get(release_id) or earlier[release_id]
+        contents[kind].append(content_of(release_id, rows, imported=release_id in imported))
     if not all(contents.values()):
         return []
     images = {
@@ -87,7 +91,8 @@ def require_no_overlap(found: Iterable[Shared]) -> None:
         each for each in forbidden if (each.benchmark, each.instruction) == (benchmark, instruction)
     ]
     first = of[0]
-    others = f" {len(pairs) - 1} more pairs of releases do, too." if len(pairs) > 1 else ""
+    n_more = len(pairs) - 1
+    others = f" So do {n_more} more pair{'s' if n_more > 1 else ''} of releases." if n_more else ""
     raise ReleaseError(
         f"Nothing is frozen: {benchmark} and {instruction} share {in_numbers(of)}, first of all "
         f"the {first.kind} {first.what[:80]!r} of items {first.item} and {first.of}.{others} Run the "

@@ -173,11 +173,13 @@ def _freeze(
     rows["releases"] = first_cards(warehouse, rows["releases"])
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
     current = {**made, **settings.pinned}
-    kinds = {row["release_id"]: row["kind"] for row in warehouse.read("release/all").to_pylist()}
+    earlier = warehouse.read("release/all").to_pylist()
+    imported = {row["release_id"] for row in earlier if row["origin"] == "imported"}
+    kinds = {row["release_id"]: row["kind"] for row in earlier}
     kinds |= {row["release_id"]: row["kind"] for row in rows["releases"]}
     frozen_now = {each.release.release_id: each.release.rows for each in built}
     to_be = {release_id: kinds[release_id] for release_id in {**before, **current}.values()}
-    shared = shared_in_force(warehouse, image_store, to_be, frozen_now)
+    shared = shared_in_force(warehouse, image_store, to_be, imported, frozen_now)
     require_no_overlap(shared)
     where = {"release_id": list(made.values())}
     warehouse.replace_all(

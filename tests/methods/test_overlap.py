@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ ANSWER = (
 
 
 def release(name: str, question: str, answer: str, page: str = "", image: str = "") -> Content:
-    """A release of one item with one turn."""
+    """A release of one item with one turn; benchmarks are imported."""
     return content_of(
         name,
         {
@@ -28,6 +29,7 @@ def release(name: str, question: str, answer: str, page: str = "", image: str = 
                 {"item_id": f"of-{name}", "turn": 1, "kind": "answer", "reference": answer}
             ],
         },
+        imported=name == "bench",
     )
 
 
@@ -37,6 +39,14 @@ OTHER = release("instruct", "What is it?", "A mill with four sails.", "https://w
 
 def found(instruction: Content, benchmark: Content = TESTED, **alike: str) -> list[Shared]:
     return list(shared([benchmark], [instruction], alike))
+
+
+def test_an_answer_of_releases_that_were_built_here_is_in_the_same_phrases() -> None:
+    built = replace(TESTED, imported=False)
+    same = release("instruct", "What does it stand on?", ANSWER, "https://w/Mill", "b")
+    assert [one.kind for one in found(same)] == ["answer"]
+    assert [one.kind for one in found(same, built)] == ["phrases_of_answer"]
+    assert "phrases_of_answer" not in BLOCKING
 
 
 def test_releases_that_share_nothing_share_nothing() -> None:

@@ -112,10 +112,13 @@ class ImageFetcher:
         return self._folder is not None
 
     def source(self, url: str) -> str:
-        """Where the image of this URL is taken from, without secrets: the mirror's file or address."""
+        """Where the image of this URL is taken from, without secrets: the mirror's file or address.
+
+        A file is named with its folder alone, so that a corpus that has moved is the same corpus.
+        """
         try:
             if self._folder is not None:
-                return str(self._folder / _file_name(url))
+                return f"{self._folder.name}/{_file_name(url)}"
             return without_secrets(self._address(url))
         except ImageRejected:
             return without_secrets(url)

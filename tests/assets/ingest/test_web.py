@@ -314,7 +314,7 @@ def test_where_an_image_came_from_is_what_is_said(
     mirror.mkdir()
     (mirror / "a.png").write_bytes(picture())
     chosen = {"folder": str(mirror), "server": uploads.base, "none": ""}[kind]
-    said = {"folder": str(mirror / "a.png"), "server": url, "none": url}[kind]
+    said = {"folder": "mirror/a.png", "server": url, "none": url}[kind]
     world = make(["https://example.org/x/a.png" if chosen else url], LOOM_IMAGES=chosen)
     for _ in range(2):
         assert ingest_part(world, "far", *ASSETS).success

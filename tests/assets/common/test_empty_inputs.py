@@ -40,7 +40,7 @@ def test_an_empty_input_is_one_sentence_at_most(world: World, stage: str) -> Non
 @pytest.mark.slow
 def test_no_stage_is_forgotten(world: World) -> None:
     assert set(stages(world)) - {"ingest"} == {
-        *("cluster", "dialogue", "rewrite", "choice"),
+        *("cluster", "dialogue", "rewrite", "choice", "quality"),
         *("review", "release", "evaluate", "ledger"),
     }
 

@@ -74,9 +74,9 @@ def test_a_model_of_whom_nothing_is_known_is_reckoned_to_write_what_it_is_asked_
 ) -> None:
     told = foretold(world, "openai")
 
-    # Twelve images, each in two sets and asked about once; seven questions about each of ten sets. 400
-    # words are 600 tokens.
-    n_questions = 12 + 10 * 7
+    # Twenty-four images, each in one set and asked about once; seven questions about each of ten sets.
+    # 400 words are 600 tokens.
+    n_questions = 24 + 10 * 7
     assert told["dialogue.answers"].completion_tokens == 600 * n_questions
     # 120 words are 180 tokens.
     assert told["dialogue.summaries"].completion_tokens == 180 * told["dialogue.summaries"].calls

@@ -36,10 +36,10 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(tmp_pa
     assert not (tmp_path / "home").exists(), "it is in a home that is thrown away"
     text = page.read_text()
     benchmark, instruction = text.split("## Cost")[0].split("## Instruction")
-    # Four sets of three images; a question about each, twelve about all.
-    assert "4 dialogues" in benchmark and "| Turns, mean | 15 | 15.0 |" in benchmark
+    # Two sets of three images; a question about each, twelve about all.
+    assert "2 dialogues" in benchmark and "| Turns, mean | 15 | 15.0 |" in benchmark
     assert "| Questions on several images | 62.9 % | 80.0 % |" in benchmark
-    assert "6 dialogues" in instruction and "| Images, most | 5 | 2 |" in instruction
+    assert "2 dialogues" in instruction and "| Images, most | 5 | 2 |" in instruction
     costs = text.split("## Cost")[1]
     assert "110 dialogues (benchmark)" in costs and "45,000 dialogues (instruction)" in costs
     row = re.search(r"\| dialogue.answers \| w \| (.*) \|\n", costs)

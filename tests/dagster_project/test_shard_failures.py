@@ -61,7 +61,10 @@ def build(
     return run_job(whole, instance, resources=resources)
 
 
-AFTER_INGESTION = ["cluster", "dialogue", "rewrite", "choice", "review", "release", "ledger"]
+AFTER_INGESTION = [
+    *("cluster", "dialogue", "rewrite", "choice"),
+    *("quality", "review", "release", "ledger"),
+]
 
 
 def test_a_bad_shard_that_sorts_first_stops_no_other_and_no_later_stage(

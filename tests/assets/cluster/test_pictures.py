@@ -186,7 +186,7 @@ def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_
         "SELECT count(*) AS n_entries, count(DISTINCT cluster_id) AS n_clusters FROM cluster.clusters"
     )
     assert clustered.warehouse.count("cluster.cohesion") == counted["n_clusters"] > 0
-    assert clustered.warehouse.count("cluster.map") == counted["n_entries"] == 12
+    assert clustered.warehouse.count("cluster.map") == counted["n_entries"] == 25
     # The similarities on record and those made anew are the same.
     assert (
         clustered.rows(
@@ -203,5 +203,5 @@ def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_
         == []
     )
     (page,) = clustered.rows("SELECT * FROM cluster.pictures")
-    assert (page["n_points"], page["n_thumbnails"]) == (12, 12)
+    assert (page["n_points"], page["n_thumbnails"]) == (25, 25)
     assert (clustered.home / page["path"]).is_file()

@@ -286,7 +286,7 @@ def test_plain_lines_are_not_judged_one_by_one(tmp_path, monkeypatch):
         changed(8, 'A 5" owl, "barn owl"') + b"\n",
         changed(3, " Barn owl\0") + b"\n",
         changed(12, "TRUE") + b"\n",
-        changed(2, "http://upload.example.org:8080/%C3%A9.png?x=[1]") + b"\n",
+        changed(2, "http://upload.example.org:8080/%C3%A9[1].png") + b"\n",
     ]
     rows, _ = staged_content(tmp_path, b"".join(plain) + RUBBISH)
     assert [row["line_number"] for row in rows] == list(range(2, 10))

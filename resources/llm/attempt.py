@@ -20,11 +20,12 @@ from resources.llm.request_body import encoded_body
 
 if TYPE_CHECKING:
     from httpx2 import Response
-    from openai import AsyncOpenAI
+
+    from resources.llm.chat_client import ChatClient
 
 
 async def attempt(
-    client: "AsyncOpenAI",
+    client: "ChatClient",
     request: ChatRequest,
     spec: ModelSpec,
     images: ImageStore,
@@ -94,7 +95,7 @@ def _went_wrong(limits: ModelLimits, reservation: TokenReservation, error: Excep
         _heard(limits, error.response)
     elif isinstance(error, BadResponse):
         limits.silence.heard()
-    if isinstance(error, openai.RateLimitError):
+    if isinstance(error, openai.APIStatusError) and error.status_code == 429:
         limits.throttled(pause_asked(error))
     elif is_retryable(error):
         limits.lost(reservation)
@@ -110,14 +111,10 @@ async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -
     return await asyncio.to_thread(encoded_body, request, spec, images)
 
 
-async def exchange(client: "AsyncOpenAI", body: bytes, seconds: float) -> "Response":
+async def exchange(client: "ChatClient", body: bytes, seconds: float) -> "Response":
     """The response to a body, whole within `seconds`: one that trickles in would never time out.
 
     Raises the errors in `errors.ANY_TROUBLE`, ReplyTooLarge among them.
     """
-    from httpx2 import Response
-
-    # The client's completions.create copies and checks the body and the reply field by field, which
-    # takes longer than sending and reading it; `read_reply` checks the reply.
     async with asyncio.timeout(seconds):
-        return await client.post("/chat/completions", cast_to=Response, content=body)
+        return await client.post(body)

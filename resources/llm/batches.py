@@ -73,7 +73,7 @@ class Batches:
         cannot be sent is lost, and its outcome is there as soon as it is asked again. Raises
         BatchError.
         """
-        client, awaited = await self._clients.of(spec), set[str]()
+        client, awaited = (await self._clients.of(spec)).api, set[str]()
         files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
         # One batch after another, made in a thread: its images take up to a hundred megabytes.
         while (file := await asyncio.to_thread(next, files, None)) is not None:
@@ -131,7 +131,7 @@ class Batches:
                 ) from None
 
     async def _update(self, spec: ModelSpec, batch: Batch) -> None:
-        client = await self._clients.of(spec)
+        client = (await self._clients.of(spec)).api
         remote = await self._remote(client, batch)
         if remote is None:
             return

@@ -7,13 +7,15 @@ server. What is sent, and what becomes of the reply, is in `attempt.py` and `bat
 import asyncio
 import logging
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from resources.llm.model_spec import ModelSpec
 from resources.llm.server_address import ServerAddress
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+    from resources.llm.chat_client import ChatClient
 
 
 class Launcher(Protocol):
@@ -26,13 +28,20 @@ class Launcher(Protocol):
         """Stop the server if it runs."""
 
 
+class ModelClient(NamedTuple):
+    """What speaks to one model's server: `chat` for completions, `api` for files and batches."""
+
+    api: "AsyncOpenAI"
+    chat: "ChatClient"
+
+
 class Clients:
     """The clients of one event loop, closed at the end of the `async with` block."""
 
     def __init__(self, launcher: Launcher):
         self._launcher = launcher
         self._stack = AsyncExitStack()
-        self._clients: dict[str, AsyncOpenAI] = {}
+        self._clients: dict[str, ModelClient] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._starting = asyncio.Lock()
 
@@ -42,21 +51,21 @@ class Clients:
     async def __aexit__(self, *error: object) -> None:
         await self._stack.aclose()
 
-    async def of(self, spec: ModelSpec) -> "AsyncOpenAI":
+    async def of(self, spec: ModelSpec) -> ModelClient:
         """The client for a model; starts the offline server if the model needs it."""
         if spec.name in self._clients:
             return self._clients[spec.name]
         # One lock a model: no model waits until the server of another one has started.
         async with self._opening.setdefault(spec.name, asyncio.Lock()):
             if spec.name not in self._clients:
-                self._clients[spec.name] = await self._stack.enter_async_context(
-                    await self._open(spec)
-                )
+                self._clients[spec.name] = client = await self._open(spec)
+                self._stack.push_async_callback(client.api.close)
         return self._clients[spec.name]
 
-    async def _open(self, spec: ModelSpec) -> "AsyncOpenAI":
+    async def _open(self, spec: ModelSpec) -> ModelClient:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
+        from resources.llm.chat_client import ChatClient
         from resources.llm.redirects import stay_with_server
         from resources.llm.reply_size import limit_replies
 
@@ -74,14 +83,16 @@ class Clients:
             event_hooks={"response": [limit_replies(spec), stay_with_server]},
         )
         times = spec.timeouts
-        return AsyncOpenAI(
+        headers = {**server.headers, **spec.headers()}
+        api = AsyncOpenAI(
             api_key=spec.api_key(),
             base_url=server.public,
-            default_headers={**server.headers, **spec.headers()},
+            default_headers=headers,
             max_retries=0,
             timeout=Timeout(times.whole, connect=times.connect, read=times.first_byte),
             http_client=transport,
         )
+        return ModelClient(api, ChatClient(api, transport, headers))
 
 
 class _WithoutQuery(logging.Filter):

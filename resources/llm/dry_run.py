@@ -103,7 +103,7 @@ class DryModelCalls(ModelCalls):
         client = await self._clients.of(stand_in)
         async with self.context.limits(stand_in).attempt(0):
             body = await make_body(request, stand_in, self.context.images)
-            response = await exchange(client, body, stand_in.timeouts.whole)
+            response = await exchange(client.chat, body, stand_in.timeouts.whole)
             reply = read_reply(response.content, lambda: 0)
         images = self.context.images
         prompt = likely_prompt_tokens(

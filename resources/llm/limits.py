@@ -104,8 +104,10 @@ class ModelLimits:
     def answered(self) -> None:
         """The server answered: raise the concurrency by one for each round of answers."""
         self._lost_in_a_row = self._breaks = 0
+        before = int(self.allowed)
         self.allowed = min(self.ceiling, self.allowed + 1 / self.allowed)
-        self._wake()
+        if int(self.allowed) > before:
+            self._wake()
 
     def throttled(self, retry_after: float | None) -> None:
         """The server throttled: halve the concurrency, and wait as long as it asked."""

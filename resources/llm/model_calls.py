@@ -297,7 +297,7 @@ class ModelCalls:
                     async with self._unsaved_place(spec):
                         self._writer.require_usable()
                         reply = await attempt(
-                            client, request, spec, context.images, limits, context.budget
+                            client.chat, request, spec, context.images, limits, context.budget
                         )
                         seconds = round(time.monotonic() - started, 4)
                         return await keep(entry_from_reply(reply, spec, sent, seconds, attempts))

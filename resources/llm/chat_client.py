@@ -1,0 +1,67 @@
+"""Chat completions over HTTP: one POST a request, with the errors of the openai package.
+
+The package's own call copies and checks options, addresses and headers for each request, which takes
+more processor time than sending it and reading the reply. Here they are made once a model.
+What belongs here: the form of a request and of an error response. Files and batches are the package's.
+"""
+
+import json
+import ssl
+from typing import TYPE_CHECKING
+
+import httpx2
+import openai
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class ChatClient:
+    """Sends bodies to one model's `chat/completions`, without retries.
+
+    `api` gives address, key and timeouts, `http` sends; `headers` are added, and replace those of the
+    same name, the key's among them.
+    """
+
+    def __init__(
+        self, api: openai.AsyncOpenAI, http: httpx2.AsyncClient, headers: "Mapping[str, str]"
+    ):
+        self._http = http
+        url = f"{str(api.base_url).rstrip('/')}/chat/completions"
+        like = http.build_request("GET", url, headers=api.auth_headers, timeout=api.timeout)
+        like.headers.update({"Accept": "application/json", "Content-Type": "application/json"})
+        like.headers.update({"User-Agent": api.user_agent, **headers})
+        self._url, self._headers, self._extensions = like.url, like.headers, like.extensions
+
+    async def post(self, body: bytes) -> httpx2.Response:
+        """The response, read whole. Raises openai.APIStatusError, APITimeoutError, APIConnectionError,
+        and what the hooks of the HTTP client raise."""
+        request = httpx2.Request(
+            "POST", self._url, headers=self._headers, content=body, extensions=self._extensions
+        )
+        try:
+            response = await self._http.send(request)
+        except httpx2.TimeoutException as error:
+            raise openai.APITimeoutError(request=request) from error
+        except (httpx2.RequestError, ssl.SSLError) as error:
+            raise openai.APIConnectionError(request=request) from error
+        if not response.is_success:
+            raise _status_error(response)
+        return response
+
+
+def _status_error(response: httpx2.Response) -> openai.APIStatusError:
+    """The error of a response that is no success; its body is JSON where it can be read as such."""
+    text = response.text.strip()
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = text
+    error = body.get("error", body) if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else None
+    said = f" - {message}" if isinstance(message, str) and message else ""
+    return openai.APIStatusError(
+        f"Error code: {response.status_code}{said}",
+        response=response,
+        body=body if error is None else error,
+    )

@@ -105,8 +105,8 @@ image-limits: setup ## What the limits on pictures leave out of real ones: docs/
 bench-ingest: setup ## What ingestion costs against unpacking and decoding alone (about 5 minutes)
 	@$(BIN)/python -m tests.bench.ingest
 
-bench-cluster: setup ## What clustering costs against sentence-transformers and FAISS (about 8 minutes)
-	@$(BIN)/python -m tests.bench.cluster
+bench-cluster: setup ## What clustering costs against sentence-transformers and FAISS (about 8 minutes); N=1000000 for so many
+	@$(BIN)/python -m tests.bench.cluster $(if $(N),--grown="$$N")
 
 bench-duplicates: setup ## How many planted copies of real pictures are found, and how many that are none (about 3 minutes)
 	@$(BIN)/python -m tests.bench.duplicates

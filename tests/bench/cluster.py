@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from resources.home import REPO_ROOT, home
+from tests.bench import cluster_grown
 
 TEXTS = REPO_ROOT.parent / "shared" / "data" / "package_descriptions.txt.gz"
 TAU = 0.75
@@ -257,10 +258,16 @@ def main() -> None:
         return measure(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--grown", type=int, help="only the project's ways, on so many vectors")
     if not TEXTS.exists():
         sys.exit(f"{TEXTS} is not there: the texts to cluster are read from it.")
-    figures = bench(parser.parse_args().rounds)
-    show(figures)
+    asked = parser.parse_args()
+    if asked.grown:
+        figures = cluster_grown.bench(vectors_of_texts(), asked.grown)
+        cluster_grown.show(figures)
+    else:
+        figures = bench(asked.rounds)
+        show(figures)
     print(json.dumps(figures))
     return None
 

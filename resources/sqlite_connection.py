@@ -18,6 +18,8 @@ DAMAGED = (
     sqlite3.SQLITE_CANTOPEN,
 )
 """Result codes that say that the file is not what the store has made."""
+_SAY_DAMAGED = ("no such table", "Could not decode to UTF-8")
+"""How errors without such a code begin that say it, too."""
 _REFUSED = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -70,8 +72,9 @@ class NamedConnection(sqlite3.Connection):
         """The StoreError for an error of the file; the error itself if it is none."""
         code = result_code(error)
         # A file that was cut off to nothing is an empty database to SQLite.
-        if code in DAMAGED or str(error).startswith("no such table"):
-            return StoreError(f"{self.path} is damaged ({error}): {self.advice}.")
+        said = str(error).partition(" with text ")[0]
+        if code in DAMAGED or said.startswith(_SAY_DAMAGED):
+            return StoreError(f"{self.path} is damaged ({said}): {self.advice}.")
         if code in _REFUSED:
             return StoreError(
                 f"{self.path} cannot be used ({error}): put that right, and start again."

@@ -58,9 +58,11 @@ class SqliteFile:
         # Turning WAL on does not wait for other connections as a transaction does, so the first
         # processes to arrive take turns.
         lock = FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT)
-        with _explained(self.path, self.IF_DAMAGED), lock, self.alone() as connection:
-            self._bring_up_to_date(connection)
-            self._identity = _identity(self.path)
+        with _explained(self.path, self.IF_DAMAGED), lock:
+            self._require_there()
+            with self.alone() as connection:
+                self._bring_up_to_date(connection)
+                self._identity = _identity(self.path)
 
     @classmethod
     def require_upgradable(cls, path: Path) -> None:
@@ -189,17 +191,34 @@ class SqliteFile:
         connection.execute("PRAGMA synchronous = FULL")
         return connection
 
+    def _require_there(self) -> None:
+        """Make the file if there is none. Raises StoreError for one that was cut off to nothing.
+
+        It gets its name when it has its tables, so one without a byte is no new file.
+        """
+        if not self.path.exists():
+            draft = self.path.with_name(f"{self.path.name}.new")
+            draft.unlink(missing_ok=True)
+            with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+                _run(connection, self._schema(), self.newest_version())
+            draft.rename(self.path)
+        elif not (self.path.stat().st_size or _size(Path(f"{self.path}-wal"))):
+            raise StoreError(f"{self.path} is empty, and was not made so: {self.IF_DAMAGED}.")
+
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         numbered, version, steps = self._versions(connection, self.path)
         connection.execute("PRAGMA journal_mode = WAL")
         if version == 0:
-            schema = [path.read_text(encoding="utf-8") for path in self.SCHEMA]
-            _run(connection, schema, self.newest_version())
+            _run(connection, self._schema(), self.newest_version())
             return
         for step in steps:
             _run(connection, [step.text()], step.version)
         if not (numbered or steps):
             _run(connection, [], version)
+
+    @classmethod
+    def _schema(cls) -> list[str]:
+        return [path.read_text(encoding="utf-8") for path in cls.SCHEMA]
 
     @classmethod
     def _migrations(cls) -> Path:
@@ -269,6 +288,10 @@ def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -
             for statement in statements(script):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _stamp(path: Path) -> tuple[int, int, bool]:

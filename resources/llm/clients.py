@@ -92,6 +92,8 @@ class Clients:
             timeout=Timeout(times.whole, connect=times.connect, read=times.first_byte),
             http_client=transport,
         )
+        # The package takes them from the environment, for any server; the entry has its own headers.
+        api.organization = api.project = None
         return ModelClient(api, ChatClient(api, transport, headers))
 
 

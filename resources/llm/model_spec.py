@@ -5,6 +5,7 @@ are `registry.py`.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,8 @@ from resources.llm.server_address import OPENAI, ServerAddress, read_address
 
 LONGEST_COMPLETION = 4096
 """Tokens of the longest answer to a request that sets no limit of its own."""
+_SECRET_NAME = re.compile("auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
+"""Names of headers whose value is a secret, also where it stands in models.yaml."""
 OWN_FIELDS = {
     "max_tokens": "token_limit",
     "max_completion_tokens": "token_limit",
@@ -239,12 +242,27 @@ class ModelSpec(_Section):
             for name, value in self.extra_headers.items()
         }
 
+    def routing_headers(self) -> dict[str, str]:
+        """The additional headers that are no secrets: a gateway may choose by them who answers."""
+        return {
+            name: value
+            for name, value in self.extra_headers.items()
+            if isinstance(value, str) and not _SECRET_NAME.search(name)
+        }
+
     def secrets(self) -> tuple[str, ...]:
-        """Everything that must not be shown of what is sent: keys, secret headers, credentials."""
-        named = [
-            header.env for header in self.extra_headers.values() if not isinstance(header, str)
-        ]
-        found = [os.environ.get(env, "") for env in [self.api_key_env or "", *named] if env]
+        """Everything that must not be shown of what is sent: keys, secret headers, credentials.
+
+        A header is secret if its value comes from the environment or its name says so.
+        """
+        found = [os.environ.get(self.api_key_env or "", "")]
+        for name, header in self.extra_headers.items():
+            if not isinstance(header, str):
+                header = os.environ.get(header.env, "")
+            elif not _SECRET_NAME.search(name):
+                continue
+            # `Bearer KEY`: a server may send back the key alone.
+            found += [header, *header.split()[1:]]
         server = self.server()
         return (*filter(None, found), *(server.secrets if server else ()))
 

@@ -19,6 +19,11 @@ _MOST = 2**31
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message with its reasoning: of DeepSeek and SGLang, of vLLM and Ollama."""
 
+_LAST_EVENTS = 10
+"""Events of a stream whose end is searched for counts: they stand in the last one or two."""
+_REASONING_PARTS = "reasoning_details"
+"""Field of a message with its reasoning in parts: of OpenRouter, beside `reasoning` or alone."""
+
 
 class BadResponse(Exception):
     """A reply with status 200 that holds no completion.
@@ -92,6 +97,9 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
     try:
         decoded = json.loads(body)
     except (ValueError, RecursionError) as error:
+        if billed := _counts_of_events(body):
+            text = body.decode("utf-8", "replace")
+            raise BadResponse("The reply is a stream of events.", billed, text) from None
         raise BadResponse(f"The reply is no JSON: {error}.") from None
     return reply_of(decoded, prompt_tokens)
 
@@ -103,11 +111,11 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         choice = body["choices"][0]  # type: ignore[index]
         message = _message(choice)
         content, refusal = message.get("content"), message.get("refusal")
-        given = [message.get(name) for name in _REASONING_FIELDS]
+        given = [*map(message.get, _REASONING_FIELDS), _reasoning_parts(message)]
         called_tools = bool(message.get("tool_calls") or message.get("function_call"))
         ended = choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
-        raise _unread("The reply holds no message.", counts, body) from None
+        raise _unread(f"The reply holds no message{_instead(body)}.", counts, body) from None
     said = _Said()
     try:
         said.add(content)
@@ -115,12 +123,12 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     except TypeError:
         raise _unread("The reply's message is no text.", counts, body) from None
     text, refusal = "".join(said.text), "".join(said.refusal)
-    thought = [each for each in given if isinstance(each, str)][:1] + said.reasoning
-    reasoning = "\n".join(thought)
-    if not reasoning:
-        text, reasoning = without_thinking(text)
+    # Some servers fill two of the fields with the same, and some leave one blank.
+    thought = [each for each in given if isinstance(each, str) and each.strip()][:1]
+    text, before_text = without_thinking(text)
+    reasoning = "\n".join(filter(None, [*thought, *said.reasoning, before_text]))
     if counts is None:
-        counts = prompt_tokens(), text_tokens(text) + text_tokens(reasoning)
+        counts = _estimated(body, prompt_tokens(), text_tokens(text) + text_tokens(reasoning))
     return Reply(
         storable(text),
         storable(reasoning) if reasoning.strip() else None,
@@ -129,6 +137,14 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         called_tools,
         *counts,
     )
+
+
+def _reasoning_parts(message: dict[str, Any]) -> str:
+    """The reasoning that stands in parts, as texts or summaries; others are encrypted."""
+    parts = message.get(_REASONING_PARTS)
+    dicts = [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+    texts = [each.get("text") or each.get("summary") for each in dicts]
+    return "\n".join(each for each in texts if isinstance(each, str))
 
 
 def _message(choice: dict[str, Any]) -> dict[str, Any]:
@@ -140,11 +156,42 @@ def _message(choice: dict[str, Any]) -> dict[str, Any]:
 
 def _counts(body: object) -> tuple[int, int] | None:
     """Tokens of prompt and completion; None where the server does not say, or what cannot be."""
+    prompt, completion = _count(body, "prompt_tokens"), _count(body, "completion_tokens")
+    # No prompt is empty: a server that counts none does not count.
+    return (prompt, completion) if prompt and completion is not None else None
+
+
+def _estimated(body: object, prompt: int, completion: int) -> tuple[int, int]:
+    """The estimates, or what the server counted of both together, the prompt's part estimated."""
+    total = _count(body, "total_tokens")
+    return (min(prompt, total), max(0, total - prompt)) if total else (prompt, completion)
+
+
+def _count(body: object, name: str) -> int | None:
     used = body.get("usage") if isinstance(body, dict) else None
-    counts: dict[str, Any] = used if isinstance(used, dict) else {}
-    given = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    believed = [count for count in given if type(count) is int and 0 <= count < _MOST]
-    return (believed[0], believed[1]) if len(believed) == 2 else None
+    count = used.get(name) if isinstance(used, dict) else None
+    if isinstance(count, float) and count.is_integer():
+        count = int(count)
+    return count if type(count) is int and 0 <= count < _MOST else None
+
+
+def _counts_of_events(body: bytes) -> tuple[int, int] | None:
+    """The last counts in a stream of events, which nobody asked for."""
+    events = [line[5:] for line in body.splitlines() if line.startswith(b"data:")]
+    for event in reversed(events[-_LAST_EVENTS:]):
+        try:
+            if counts := _counts(json.loads(event)):
+                return counts
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _instead(body: object) -> str:
+    """What a body says of an error that took the message's place, to follow a sentence."""
+    error = body.get("error") if isinstance(body, dict) else None
+    said = error.get("message") if isinstance(error, dict) else error
+    return f", but an error: {said.rstrip('.')}" if isinstance(said, str) and said else ""
 
 
 def _unread(what: str, counts: tuple[int, int] | None, body: object) -> BadResponse:

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from methods.ids import canonical_json
-from resources.llm.masking import one_line
+from resources.llm.masking import mask, one_line
 from resources.llm.model_spec import OWN_FIELDS, ModelSpec
 from resources.llm.request import FailureKind
 
@@ -47,7 +47,7 @@ def read_error(status: int, body: object) -> ServerError:
         code=str(said.get("code", "")),
         type=str(said.get("type") or said.get("status") or ""),
         param=str(said.get("param", "")),
-        message=str(said.get("message", "")),
+        message=str(said.get("message") or _json(body.get("message"))),
         details=_json(body.get("details")),
     )
 
@@ -99,6 +99,8 @@ def advised(error: ServerError, spec: ModelSpec) -> str:
 
     Empty where no setting would help. Secrets are masked.
     """
+    # Masked before a name is cut out of it, which could be a part of a secret.
+    error = ServerError(error.status, *(mask(said, spec) for said in error[1:]))
     what = _advice(error, spec, f"in the entry {spec.name} of models.yaml")
     said = error.message.strip().rstrip(".") or f"status {error.status}"
     # What to do stands first, as a long line is cut.
@@ -174,6 +176,7 @@ _NO_CREDIT = (r"credit balance is too low", r"^insufficient balance")
 _NO_KEY = (r"^API key (not valid|expired)",)
 
 _REFUSING_CODES = (
+    "data_inspection_failed",  # Alibaba
     *("content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked"),
     *("image_content_policy_violation", "ResponsibleAIPolicyViolation"),
 )
@@ -200,6 +203,8 @@ _TOO_LONG = (
     r"exceeds? the (available )?context (length|size)",  # Ollama, llama.cpp
     r"input token count.{0,40} exceeds the maximum number of tokens",  # Gemini
     r"^prompt is too long",  # Anthropic
+    r"^Prompt exceeds max length",  # Zhipu
+    r"^Range of input length should be",  # Alibaba
     r"input length and `max_tokens` exceed context limit",
 )
 
@@ -222,12 +227,17 @@ _NAMING = (
     r"['\"]loc['\"]: ?[\[(]['\"]body['\"], ?['\"](\w{1,40})",  # servers built on FastAPI
     r"^(\w{1,40}): (?:Field required|Extra inputs are not permitted)",  # Anthropic
     r"^`?(\w{1,40})`? is deprecated for this model",
+    r"^['\"`](\w{1,40})['\"`] is not supported with this model",
+    r"\bArgument not supported on this model: (\w{1,40})",  # xAI
+    r"\bdoes not support parameters: \[?['\"](\w{1,40})",  # LiteLLM
+    r"\bExtra inputs are not permitted, field: '(\w{1,40})'",  # Fireworks
     r"^`(\w{1,40})` and `\w{1,40}` cannot both be specified",
 )
 """Wordings for any field; the group is its name."""
 _NAMING_OWN = (
     r"\(parameter=(\w{1,40})[,)]",  # vLLM
-    r"^`?(\w{1,40})`? must be ",  # vLLM, SGLang
+    r"^(?:Input validation error: )?`?(\w{1,40})`? must be ",  # vLLM, SGLang, TGI
+    r"\bRange of (\w{1,40}) should be ",  # Alibaba
     r"^(\w{1,40}) is too large: \d",  # OpenAI
     r"^(\w{1,40}): (?:\d+ > \d+|Input should be|range:)",  # Anthropic
     r"Go struct field \w+\.(\w{1,40}) of type",  # Ollama
@@ -241,8 +251,9 @@ _FIELD_WORDINGS = (
     ),  # Gemini
     (r"Unknown name .{1,60} at '\S{0,80}response_(schema|format)", "response_format"),
     (r"^Invalid (parameter: '|schema for )response_format", "response_format"),  # OpenAI
+    (r"^This response_format type is unavailable", "response_format"),  # DeepSeek
     (r"JSON schema contains features not supported", "response_format"),  # vLLM
     (r"^Failed to (convert|compile) .{0,60}(grammar|json.?schema)", "response_format"),
 )
-_LIMIT_TOO_HIGH = r"is too large: \d|: \d+ > \d+|must be (at most|less than)"
+_LIMIT_TOO_HIGH = r"is too large: \d|^Range of |: \d+ > \d+|must be (at most|less than)"
 _LIMIT_MISSING = r"Field required"

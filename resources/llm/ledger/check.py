@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resources.llm.ledger.calls import readable
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
 from resources.sqlite_connection import DAMAGED, result_code
 from resources.sqlite_file import BUSY_TIMEOUT
@@ -78,10 +78,10 @@ def check_all(path: Path) -> Findings:
             if table == "charges" and table not in there:
                 continue
             try:
-                for rowid, packed in connection.execute(f"SELECT rowid, request FROM {table}"):
+                for rowid, damaged in _rows(connection, table):
                     counts[table] += 1
-                    if packed is not None and readable(packed) is None:
-                        wrong.append(f"row {rowid} of {table} has a request that cannot be read")
+                    if damaged and len(wrong) < _SHOWN:
+                        wrong.append(f"row {rowid} of {table} has a {damaged} that cannot be read")
             except sqlite3.DatabaseError as error:
                 wrong.append(f"{table} can be read up to row {counts[table]} only: {error}")
     return Findings(counts["calls"], counts["charges"], wrong[:_SHOWN])
@@ -106,6 +106,30 @@ def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
     if n_pages * page_size > WALKED_EACH_TIME:
         _memory(path).write_text(_identity(path))
     return None
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> Iterator[tuple[int, str | None]]:
+    """The number of each row, and its first column whose value is damaged; None if none is."""
+    columns = [
+        (name, (*CLASSES[kind], *(() if needed else (type(None),))))
+        for _, name, kind, needed, *_ in connection.execute(f"PRAGMA table_info({table})")
+    ]
+    for rowid, *values in connection.execute(f"SELECT rowid, * FROM {table}"):
+        damaged = None
+        for (name, classes), value in zip(columns, values, strict=True):
+            unpacked = name != "request" or value is None or readable(value) is not None
+            if not (isinstance(value, classes) and unpacked):
+                damaged = name
+                break
+        yield rowid, damaged
+
+
+def _text(stored: bytes) -> object:
+    """A text as it is stored, or what is no text to `CLASSES`."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:
@@ -144,6 +168,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     with closing(
         sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
     ) as connection:
+        connection.text_factory = _text
         yield connection
 
 

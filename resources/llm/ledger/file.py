@@ -8,6 +8,14 @@ from pathlib import Path
 
 from resources.sqlite_file import SqliteFile
 
+CLASSES: dict[str, tuple[type, ...]] = {
+    "TEXT": (str,),
+    "INTEGER": (int,),
+    "REAL": (int, float),
+    "BLOB": (bytes,),
+}
+"""What a column of a declared type holds; SQLite keeps a whole number in few bytes."""
+
 
 class LedgerFile(SqliteFile):
     """The file of the ledger."""

@@ -17,18 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resources.llm.ledger.calls import readable
-from resources.llm.ledger.file import LedgerFile
+from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
 from resources.sqlite_file import statements
 from resources.sqlite_pages import Pages, Row, Value
 
-_CLASSES: dict[str, tuple[type, ...]] = {
-    "TEXT": (str,),
-    "INTEGER": (int,),
-    "REAL": (int, float),
-    "BLOB": (bytes,),
-}
-"""What a column of a declared type holds; SQLite keeps a whole number in few bytes."""
 _DECLARED = ("table", "index", "view")
 _NUMBERED = ("calls", "charges")
 _BESIDE = ("-journal", "-wal", "-shm", ".lock")
@@ -178,7 +171,7 @@ def _table(connection: sqlite3.Connection, name: str, sql: str) -> _Table:
     columns = [
         (
             column,
-            _CLASSES[kind],
+            CLASSES[kind],
             bool(not_null),
             with_rowid and kind == "INTEGER" and bool(in_key),
         )

@@ -81,6 +81,19 @@ def test_without_credentials_in_the_address_the_key_is_sent(
     assert asked.headers["authorization"] == "Bearer sk-of-the-environment"
 
 
+def test_no_header_comes_from_the_environment_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-for-openai-alone")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-for-openai-alone")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-for-openai-alone")
+    with answering(Asked.says) as api:
+        ask(gateway_of(tmp_path, {"it": {"base_url": f"http://{api.address}/v1"}}))
+        (asked,) = api.received
+
+    assert "for-openai-alone" not in str(dict(asked.headers))
+
+
 def repeats(asked: Asked, status: int) -> None:
     """A page that names all that was asked, in every form there is."""
     said = f"Nothing at http://{IN_URL}@host{asked.path} for {asked.headers['authorization']}; "

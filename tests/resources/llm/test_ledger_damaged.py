@@ -15,6 +15,7 @@ from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, check
 from resources.llm.ledger.check import check_all, require_sound
+from resources.llm.ledger.salvage import salvage
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest
 from resources.migrations import StoreError
@@ -276,3 +277,43 @@ def test_a_request_that_does_not_unpack_is_found(path: Path) -> None:
         connection.execute("UPDATE calls SET request = x'00' WHERE seq = 3")
 
     assert check_all(path).wrong == ["row 3 of calls has a request that cannot be read"]
+
+
+@pytest.mark.parametrize(
+    ("change", "column"),
+    [
+        ("response = CAST(x'fffea5a5' AS TEXT)", "response"),
+        ("reasoning = CAST(x'a5a5' AS TEXT)", "reasoning"),
+        ("cost_usd = 'abc'", "cost_usd"),
+    ],
+)
+def test_a_value_that_is_none_of_its_column_is_found_and_salvaged_around(
+    path: Path, change: str, column: str
+) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE calls SET {change} WHERE seq = 3")
+
+    assert check_all(path).wrong == [f"row 3 of calls has a {column} that cannot be read"]
+    assert salvage(path).rows["calls"] == 101
+    assert check_all(path).wrong == []
+
+
+def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE calls SET response = CAST(x'fffea5a5' AS TEXT)")
+
+    with pytest.raises(
+        StoreError, match="is damaged .Could not decode to UTF-8 column 'response'."
+    ):
+        list(Ledger(path))
+
+
+def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
+    fill(path)
+    path.write_bytes(b"")
+
+    with pytest.raises(StoreError, match="is empty, and was not made so: restore a backup"):
+        Ledger(path)
+    assert path.read_bytes() == b""

@@ -65,6 +65,24 @@ def test_no_secret_is_in_an_outcome_or_the_ledger(tmp_path: Path, message: dict)
     assert "***; ***; ***; ***; ***" in repr(outcome) and "***" in rows(tmp_path)
 
 
+@pytest.mark.parametrize("value", [{"env": "TOKEN_OF_IT"}, "Bearer token-of-the-header"])
+def test_a_scheme_before_a_secret_is_no_part_of_it(
+    tmp_path: Path, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN_OF_IT", "Bearer token-of-the-header")
+    model = {"attempts": 1, "extra_headers": {"Authorization": value}}
+
+    def repeat(asked: Asked) -> None:
+        token = asked.headers["authorization"].removeprefix("Bearer ")
+        asked.send(completion({"content": f"Your key is {token}."}, 10, 5))
+
+    with answering(repeat) as api:
+        (outcome,) = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, **model}}))
+
+    assert isinstance(outcome, Completion) and outcome.text == "Your key is ***."
+    assert "token-of-the-header" not in rows(tmp_path)
+
+
 @pytest.mark.parametrize(
     "body",
     [

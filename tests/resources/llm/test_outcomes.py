@@ -13,6 +13,7 @@ from resources.llm.ledger import Call
 from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.model_spec import ModelSpec, Price
+from resources.llm.reply import reply_of
 from resources.llm.request import Completion, Failure, Outcome
 from resources.llm.thinking import says_nothing, without_thinking
 from tests.doubles.openai_api import ScriptedApi, scripted
@@ -59,6 +60,28 @@ ANSWERS = {
     "reasoning in reasoning": (
         {"content": f"<think>{THOUGHT}<think>no</think></think>North."},
         f"{THOUGHT}<think>no</think>",
+    ),
+    "marks beside a blank field": (
+        {"content": f"<think>{THOUGHT}</think>North.", "reasoning_content": "\n\n"},
+        THOUGHT,
+    ),
+    "marks beside a full field": (
+        {"content": "<think>again</think>North.", "reasoning_content": THOUGHT},
+        f"{THOUGHT}\nagain",
+    ),
+    "the second field where the first is blank": (
+        {"content": "North.", "reasoning_content": "", "reasoning": THOUGHT},
+        THOUGHT,
+    ),
+    "details": (
+        {
+            "content": "North.",
+            "reasoning_details": [
+                {"type": "reasoning.encrypted", "data": "c2VjcmV0"},
+                {"type": "reasoning.text", "text": THOUGHT},
+            ],
+        },
+        THOUGHT,
     ),
     "capital letters": ({"content": f"<THINK>{THOUGHT}</THINK>North."}, THOUGHT),
     "marks of Magistral": ({"content": f"[THINK]{THOUGHT}[/THINK]North."}, THOUGHT),
@@ -233,6 +256,57 @@ def test_every_other_reply_that_cost_something_is_a_row_and_is_asked_again_next_
 
     server.answers(content="North.")
     assert isinstance(asked(gateway), Completion)
+
+
+def test_a_stream_of_events_that_was_billed_is_a_row_and_not_asked_for_again(
+    gateway: Gateway, server: ScriptedApi
+) -> None:
+    server.replies(
+        b'data: {"choices": [{"delta": {"content": "North."}}]}\n\n'
+        b'data: {"choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": 20}}\n\n'
+        b"data: [DONE]\n\n"
+    )
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Failure) and outcome.detail == "The reply is a stream of events."
+    (charge,) = gateway.ledger.charges()
+    assert (charge.prompt_tokens, charge.completion_tokens) == (30, 20)
+    assert len(server.received) == 1
+
+
+def test_an_error_in_place_of_a_message_is_told(gateway: Gateway, server: ScriptedApi) -> None:
+    server.replies(b'{"error": {"message": "The upstream is overloaded.", "code": 502}}')
+
+    outcome = asked(gateway)
+
+    assert isinstance(outcome, Failure)
+    assert outcome.detail == (
+        "The reply holds no message, but an error: The upstream is overloaded."
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"prompt_tokens": 7, "completion_tokens": 3}, (7, 3)),
+        ({"prompt_tokens": 7.0, "completion_tokens": 3.0}, (7, 3)),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, (11, 2)),
+        ({"prompt_tokens": 7.5, "completion_tokens": 3}, (11, 2)),
+        ({"total_tokens": 150}, (11, 139)),
+        ({"total_tokens": 5}, (5, 0)),
+        ({"prompt_tokens": 7}, (11, 2)),
+        (None, (11, 2)),
+    ],
+)
+def test_tokens_are_the_servers_own_counts_or_estimates(
+    usage: dict[str, float] | None, counts: tuple[int, int]
+) -> None:
+    message = {"choices": [{"message": {"content": "North."}}], "usage": usage}
+
+    reply = reply_of(message, lambda: 11)
+
+    assert (reply.prompt_tokens, reply.completion_tokens) == counts
 
 
 def batched(reply: bytes) -> Call | Lost:

@@ -161,6 +161,22 @@ NOT_TAKEN = "is not supported with this model."
         ),
         (vllm("top_k must be -1 (disable), or at least 1, got 0. (parameter=top_p, value=0)"), "top_p", "leave out top_p"),  # noqa: E501
         (openai("Unknown parameter: 'top_k'.", "unknown_parameter", "top_k"), "top_k", "take top_k out of extra_body"),  # noqa: E501
+        (openai("This response_format type is unavailable now"), "response_format", "set `structured_output: false`"),  # noqa: E501
+        (
+            {"message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}},
+            "seed",
+            "leave out seed",
+        ),
+        (openai("Argument not supported on this model: stop"), "stop", "leave out stop"),
+        (openai("openai does not support parameters: ['seed'], for model=it."), "seed", "leave out seed"),  # noqa: E501
+        (openai("'stop' is not supported with this model."), "stop", "leave out stop"),
+        (openai("Extra inputs are not permitted, field: 'top_k', value: 5"), "top_k", "take top_k out of extra_body"),  # noqa: E501
+        (openai("Input validation error: `temperature` must be strictly positive"), "temperature", "set `temperature: none`"),  # noqa: E501
+        (
+            openai("Range of max_tokens should be [1, 2048]"),
+            "max_tokens",
+            "set a smaller `token_limit: {tokens: ...}`",
+        ),
         (openai("top_k: Extra inputs are not permitted"), "top_k", "take top_k out of extra_body"),
         ({"detail": [{"type": "extra_forbidden", "loc": ["body", "foo"]}]}, "foo", "take foo out of extra_body"),  # noqa: E501
     ],
@@ -293,3 +309,10 @@ def test_an_error_that_repeats_a_key_is_shown_without_it(monkeypatch):
     said = advised(error, entry(api_key_env="IT_KEY"))
 
     assert "sk-0" not in said and "***" in said and "\n" not in said
+
+
+def test_nor_is_a_part_of_a_key_taken_for_the_name_of_a_field(monkeypatch):
+    monkeypatch.setenv("IT_KEY", "0123456789abcdef" * 4)
+    error = read_error(400, openai(f"Unknown parameter: '{'0123456789abcdef' * 4}'"))
+
+    assert "0123456" not in advised(error, entry(api_key_env="IT_KEY"))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
+from assets.common.losses import each_with_reason
 from dagster_project.progress import cause, why_step_failed
 
 NAME_FAILED_SHARDS = "name_failed_shards"
@@ -33,9 +34,9 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
 
 def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
     """The sentence about shards that failed, each with its reason."""
-    each = "; ".join(f"{shard} ({why.rstrip('.')})" for shard, why in failed.items())
     left = n_shards - len(failed)
     others = f"the other {left} was" if left == 1 else f"the other {left} were"
+    each = each_with_reason(failed)
     return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {each}."
 
 

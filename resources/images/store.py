@@ -96,16 +96,21 @@ class ImageStore:
         return path
 
     def _find(self, image_id: str) -> Path:
+        if path := self._file_of(image_id):
+            return path
+        raise ImageNotStored(
+            f"There is no image {image_id[:80]!r} in {self.root}: run the job ingest again, which "
+            "fetches what is missing."
+        )
+
+    def _file_of(self, image_id: str) -> Path | None:
         # Ids come back from URLs and tables, so their form is checked before they name a file.
         if _IMAGE_ID.fullmatch(image_id):
             for extension in EXTENSION_OF.values():
                 path = self.root / image_id[:2] / f"{image_id}.{extension}"
                 if path.is_file():
                     return path
-        raise ImageNotStored(
-            f"There is no image {image_id[:80]!r} in {self.root}: run the job ingest again, which "
-            "fetches what is missing."
-        )
+        return None
 
     def _is_whole_file(self, image_id: str, path: Path) -> bool:
         return self._is_whole(image_id, state_of(path), lambda: path.open("rb"))
@@ -148,6 +153,12 @@ class ImageStore:
         return self._thumbnails.get(
             (image_id, side), lambda: _jpeg(_shrunk(self.read(image_id), side))
         )
+
+    def thumbnail_base64(self, image_id: str, side: int) -> str | None:
+        """A thumbnail in base64; None if the image is not stored. Raises ImageDamaged."""
+        if self._file_of(image_id) is None:
+            return None
+        return base64.b64encode(self.thumbnail(image_id, side)).decode()
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
         """A `data:image/...;base64,` URL of the image, at most `max_side` pixels high and wide.

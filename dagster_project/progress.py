@@ -70,11 +70,8 @@ class ProgressHandler(logging.Handler):
             return self._materialized(event)
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             return _failed_check(event)
-        if event.is_step_failure and event.step_failure_data.error:
-            told = event.step_failure_data.user_failure_data
-            why = (told and told.description) or cause(event.step_failure_data.error)
-            return f"FAILED {event.step_key}: {why}"
-        return None
+        why = why_step_failed(event)
+        return f"FAILED {event.step_key}: {why}" if why else None
 
     def _materialized(self, event: dg.DagsterEvent) -> str | None:
         materialization = event.step_materialization_data.materialization
@@ -104,6 +101,14 @@ def _failed_check(event: dg.DagsterEvent) -> str | None:
         return None
     found = ", ".join(f"{name} {entry.value}" for name, entry in check.metadata.items())
     return f"CHECK FAILED {check.asset_key.to_user_string()} {check.check_name}: {found}"
+
+
+def why_step_failed(event: dg.DagsterEvent) -> str | None:
+    """The sentence of a step's failure: its own, or its error's; None of any other event."""
+    if not (event.is_step_failure and event.step_failure_data.error):
+        return None
+    told = event.step_failure_data.user_failure_data
+    return (told and told.description) or cause(event.step_failure_data.error)
 
 
 def cause(error: SerializableErrorInfo) -> str:

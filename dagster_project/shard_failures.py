@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from dagster_project.progress import cause
+from assets.common.losses import each_with_reason
+from dagster_project.progress import cause, why_step_failed
 
 NAME_FAILED_SHARDS = "name_failed_shards"
 """The last step of a build: it fails if shards could not be ingested, when all else is done."""
@@ -24,9 +25,8 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
     if checks:
         return ", ".join(checks)
     for event in result.all_events:
-        if event.is_step_failure and event.step_failure_data.error:
-            told = event.step_failure_data.user_failure_data
-            return (told and told.description) or cause(event.step_failure_data.error)
+        if why := why_step_failed(event):
+            return why
         if event.is_resource_init_failure and event.engine_event_data.error:
             return cause(event.engine_event_data.error)
     return f"see its run {result.run_id}"
@@ -34,9 +34,9 @@ def why_failed(result: dg.ExecuteInProcessResult) -> str:
 
 def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
     """The sentence about shards that failed, each with its reason."""
-    each = "; ".join(f"{shard} ({why.rstrip('.')})" for shard, why in failed.items())
     left = n_shards - len(failed)
     others = f"the other {left} was" if left == 1 else f"the other {left} were"
+    each = each_with_reason(failed)
     return f"{len(failed)} of {n_shards} shards could not be ingested, {others}: {each}."
 
 

@@ -13,6 +13,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.cluster import left_out_of_benchmarks, require_whole_sets, sides
+from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.losses import in_words
@@ -82,11 +83,7 @@ def items(
     # By image, and not by entry: another caption of an image is asked about alone.
     entries = {row["image_id"]: row for row in warehouse.read("choice/entries").to_pylist()}
     if not entries:
-        raise dg.Failure(
-            "There are no image sets on the benchmarks' side: run the job cluster first, or "
-            "raise benchmark_share of cluster/sides.",
-            allow_retries=False,
-        )
+        raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
     pairs = assigned(list(entries), settings.abilities, settings.n_items, settings.seed)
     asks = [
         Ask(

@@ -13,6 +13,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, sides
+from assets.cluster.sides import NO_BENCHMARK_SETS
 from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     Ask,
@@ -183,11 +184,7 @@ def _gathered(settings: MmiuSettings, warehouse: Warehouse, image_store: ImageSt
 def _subjects(warehouse: Warehouse) -> list[Subject]:
     rows = warehouse.read("choice/mmiu_subjects").to_pylist()
     if not rows:
-        raise dg.Failure(
-            "There are no image sets on the benchmarks' side: run the job cluster first, or "
-            "raise benchmark_share of cluster/sides.",
-            allow_retries=False,
-        )
+        raise dg.Failure(NO_BENCHMARK_SETS, allow_retries=False)
     return [Subject(**{**row, "categories": tuple(row["categories"])}) for row in rows]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.picture_copies import CODES, PAIRS, Ids, Pictures
+from assets.common.picture_copies import CODES, PAIRS, Ids, Pictures, paired
 from assets.common.progress import StepProgress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import images
@@ -92,7 +92,4 @@ def _proposed(
         if all(image_id in row_of for image_id in named):
             first, second = (row_of[image_id] for image_id in named)
             proposed[named] = (named, Candidate(first, second, 1.0, False))
-    for each in candidates(list(codes.values())):
-        named = ids[each.whole], ids[each.part]
-        proposed[min(named), max(named)] = (named, each)
-    return proposed
+    return proposed | paired(ids, candidates(list(codes.values())))

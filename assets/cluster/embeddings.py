@@ -27,8 +27,6 @@ PORTION = 4096
 """Texts written at once: a run that is killed loses at most this many."""
 STEP = 256
 """Texts encoded at once: progress is reported after each step."""
-
-
 NO_ENTRIES = (
     "There are no entries: ingest a shard first; what was left out of one is in ingest.left_out and "
     "ingest.rejected."

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
+from assets.cluster.embeddings import NO_ENTRIES
 from assets.common.automation import WHEN_READY
 from assets.common.losses import in_words, reasons
 from assets.common.picture_copies import copies_of
@@ -33,6 +34,13 @@ from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 TABLE = "cluster.sides"
+NO_BENCHMARK_SETS = (
+    "There are no image sets on the benchmarks' side: run the job cluster first, or raise "
+    "benchmark_share of cluster/sides."
+)
+NO_BENCHMARK_ENTRIES = (
+    "There are no entries on the benchmarks' side: run the jobs ingest and cluster first."
+)
 
 
 class SidesSettings(Settings):
@@ -107,7 +115,7 @@ def _page_images(warehouse: Warehouse) -> list[PageImage]:
     """Raises dg.Failure if there are no entries."""
     rows = warehouse.read("cluster/page_images").to_pylist()
     if not rows:
-        raise dg.Failure("There are no entries: run the job ingest first.", allow_retries=False)
+        raise dg.Failure(NO_ENTRIES, allow_retries=False)
     return [PageImage(**{**row, "clusters": tuple(row["clusters"])}) for row in rows]
 
 

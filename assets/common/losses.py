@@ -1,6 +1,6 @@
 """Rows, images or calls that a step lost: counted by reason, and refused where they are too many.
 
-What belongs here: the metadata of losses, and the limit that keeps a table's earlier rows.
+What belongs here: losses as metadata and in words, and the limit that keeps a table's earlier rows.
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,11 @@ def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
 def in_words(counts: Mapping[str, int]) -> str:
     """Counts by reason in a sentence, most frequent first."""
     return ", ".join(f"{count} {reason}" for reason, count in _ordered(counts))
+
+
+def each_with_reason(lost: Mapping[str, str]) -> str:
+    """Names of what was lost in a sentence, each with the sentence that says why."""
+    return "; ".join(f"{name} ({why.rstrip('.')})" for name, why in lost.items())
 
 
 def too_many(n_lost: int, n_all: int, max_share: float) -> bool:

@@ -6,7 +6,7 @@ Which pictures may be copies is `methods/ingest/picture_candidates.py`, whether 
 `methods/ingest/picture_match.py`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from assets.common.tables import rows_to_arrow
@@ -110,22 +110,30 @@ class Pictures:
         return self._kept[image_id]
 
 
+def paired(ids: Sequence[str], found: Iterable[Candidate]) -> dict[Ids, tuple[Ids, Candidate]]:
+    """What `Pictures.compared` is given, of candidates whose rows are those of `ids`.
+
+    A picture that has several rows is no candidate with itself.
+    """
+    proposed = {}
+    for each in found:
+        whole, part = ids[each.whole], ids[each.part]
+        if whole != part:
+            proposed[min(whole, part), max(whole, part)] = ((whole, part), each)
+    return proposed
+
+
 def copies_of(
     warehouse: Warehouse, image_store: ImageStore, first: Collection[str], second: Collection[str]
 ) -> dict[str, str]:
     """Each image of `first` that is one of `second`, or a copy of one, and which one."""
     pictures = Pictures(warehouse, image_store)
     codes = pictures.codes([*first, *second])
-    ones, others = (sorted(set(of) & codes.keys()) for of in (first, second))
-    ids = [*ones, *others]
-    proposed = {}
-    for each in candidates_between([codes[i] for i in ones], [codes[i] for i in others]):
-        named = ids[each.whole], ids[each.part]
-        if named[0] != named[1]:
-            proposed[min(named), max(named)] = (named, each)
-    found = {image_id: image_id for image_id in set(first) & set(second)}
     mine, theirs = set(first), set(second)
-    for pair, row in pictures.compared(proposed).items():
+    ones, others = (sorted(of & codes.keys()) for of in (mine, theirs))
+    near = candidates_between([codes[i] for i in ones], [codes[i] for i in others])
+    found = {image_id: image_id for image_id in mine & theirs}
+    for pair, row in pictures.compared(paired([*ones, *others], near)).items():
         for one, other in (pair, pair[::-1]):
             if row["is_same"] and one in mine and other in theirs:
                 found.setdefault(one, other)

@@ -22,7 +22,7 @@ from assets.common.generation import (
 )
 from assets.common.tables import table_asset
 from assets.dialogue.questions import questions
-from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets
+from assets.dialogue.set_rows import Row, by_set, images_of_sets, questions_of_sets, request_name
 from methods.mmdu.parts import even_parts, halves, that_fit
 from methods.mmdu.reading import read_answers
 from methods.prompts.parsing import numbered_schema
@@ -97,8 +97,7 @@ def answers(
             if image["position"] == position
             or (position is None and (until is None or image["position"] <= until))
         ]
-        name = set_id if position is None else f"{set_id} image {position}"
-        name += "" if until is None else f" images 1 to {until}"
+        name = request_name(set_id, position, until)
         together = Part(name, list(group), shown, settings.n_words)
         asks += [together.ask(asked) for asked in even_parts(together.questions, most)]
 

@@ -8,7 +8,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.cluster.duplicates import duplicates
-from assets.cluster.sides import left_out_of_benchmarks, sides
+from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.tables import table_asset
@@ -53,10 +53,7 @@ def instructions(
     """An instruction for each drawn picture: what somebody may want to have made of it."""
     pictured = [Pictured(**row) for row in warehouse.read("dialogue/pictures").to_pylist()]
     if not pictured:
-        raise dg.Failure(
-            "There are no entries on the benchmarks' side: run the jobs ingest and cluster first.",
-            allow_retries=False,
-        )
+        raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     of_group = {entry.group_id for entry in pictured}
     taken = drawn(pictured, settings.n_instructions, settings.seed)
     told = texts_of(warehouse, (entry.entry_id for entry in taken))

@@ -4,7 +4,7 @@ What belongs here: their form in `settings.yaml`: `3`, `[2, 5]`, `{benchmark: [7
 Drawing is `methods/mmdu/shapes.py`.
 """
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import AfterValidator, NonNegativeInt
 
@@ -12,7 +12,7 @@ from methods.image_sets import Kind
 from methods.mmdu.shapes import Between
 
 Drawn = NonNegativeInt | tuple[NonNegativeInt, NonNegativeInt]
-KINDS: tuple[Kind, ...] = ("benchmark", "instruction")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def _usable(value: "Drawn | dict[Kind, Drawn]") -> "Drawn | dict[Kind, Drawn]":

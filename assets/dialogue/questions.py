@@ -15,7 +15,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, ask_and_read, write_generated
 from assets.common.tables import table_asset
 from assets.dialogue.numbers_by_kind import EXAMPLES, NumberByKind, at_least, between
-from assets.dialogue.set_rows import Row, by_set, images_of_sets
+from assets.dialogue.set_rows import Row, by_set, images_of_sets, request_name
 from assets.dialogue.summaries import summaries
 from methods.ids import content_id
 from methods.mmdu.angles import ON_ONE, ON_SEVERAL, Angle, assigned
@@ -144,15 +144,10 @@ def _asks(set_id: str, images: Sequence[Row], shape: Shape, seed: int) -> Iterat
 
 
 def _ask(subject: Subject, shown: Sequence[Row], n_earlier: int = 0) -> Ask[Subject]:
-    name = subject.set_id
-    if subject.position is not None:
-        name += f" image {subject.position}"
-    elif subject.until is not None:
-        name += f" images 1 to {subject.until}"
     return Ask(
         subject=subject,
         set_id=subject.set_id,
-        name=name,
+        name=request_name(subject.set_id, subject.position, subject.until),
         images=[image["image_id"] for image in shown],
         data={
             "n_questions": len(subject.angles),

@@ -1,6 +1,6 @@
 """What the generation assets read: the images and the questions of every set.
 
-What belongs here: reads that several assets of the stage share.
+What belongs here: what several assets of the stage share: reads, and the names of requests.
 """
 
 from itertools import groupby
@@ -34,3 +34,9 @@ def questions_of_sets(warehouse: Warehouse) -> list[Row]:
 def by_set(rows: list[Row]) -> list[tuple[str, list[Row]]]:
     """Rows in runs of one `set_id`, in their order."""
     return [(set_id, list(group)) for set_id, group in groupby(rows, key=lambda row: row["set_id"])]
+
+
+def request_name(set_id: str, position: int | None, until: int | None) -> str:
+    """What a request about the image at `position` is called, or about the images 1 to `until`."""
+    name = set_id if position is None else f"{set_id} image {position}"
+    return name if until is None else f"{name} images 1 to {until}"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import dagster as dg
 from pydantic import Field
 
-from assets.common.losses import reasons, require_few_lost
+from assets.common.losses import each_with_reason, reasons, require_few_lost
 from assets.common.partitions import wit_shards
 from assets.common.tables import (
     FRESH_EVERY_WEEK,
@@ -95,10 +95,9 @@ def wit_rows(
         if len(context.partition_keys) > 1:
             context.log.info(f"shard {name}: {read['n_rows']:,} rows")
     if failed:
-        each = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in failed.items())
         raise dg.Failure(
             f"{len(failed)} of {len(context.partition_keys)} shards were not read, the others were: "
-            f"{each}.",
+            f"{each_with_reason(failed)}.",
             allow_retries=False,
         )
     details = {

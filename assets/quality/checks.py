@@ -16,7 +16,7 @@ from assets.common.losses import reasons, require_few_lost
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues
 from assets.ingest import entries
-from assets.quality.model_checks import Checked, Findings, by_model
+from assets.quality.model_checks import TABLE, Checked, Findings, by_model
 from methods.mmdu.composing import without_places
 from methods.quality.checks import DROPPED, NOT_CHECKED, OUTCOMES, REASONS, REVIEWED
 from methods.quality.languages import SCRIPTS_OF
@@ -26,7 +26,7 @@ from methods.quality.rules import Limits, by_rules
 from resources.llm.gateway import Gateway
 from resources.warehouse import Warehouse, Write
 
-TABLE, ASKED, LOSSES = "quality.checks", "quality.asked", "quality.failed"
+ASKED, LOSSES = "quality.asked", "quality.failed"
 
 
 class ChecksSettings(GenerationSettings):

@@ -28,7 +28,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.usage import Usage
 from resources.prompts import prompt
 
-STAGE = "quality.checks"
+TABLE = "quality.checks"
 UNSEEN_PROMPT = "quality/unseen"
 MARKS_PROMPT = "quality/marks"
 GROUND_PROMPT = "quality/ground"
@@ -72,7 +72,7 @@ class Findings:
     asked: list[Row] = field(default_factory=list)
     failed: list[Row] = field(default_factory=list)
     not_made: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    usage: Usage = field(default_factory=lambda: Usage(stage=STAGE))
+    usage: Usage = field(default_factory=lambda: Usage(stage=TABLE))
 
     def lacks(self, dialogue_id: str, step: str, loss: Row) -> None:
         """Note that a step could not be made for a dialogue."""
@@ -149,7 +149,7 @@ def _ask(
         ]
 
     made = ask_and_read(
-        *(context, llm, STAGE, prompt(step.prompt), asks, read),
+        *(context, llm, TABLE, prompt(step.prompt), asks, read),
         lambda checked: step.schema(len(checked.pairs)),
     )
     found.usage.add(made.usage)
@@ -164,7 +164,7 @@ def _ask(
 
 def _loss(checked: Checked, step: str, reason: str, detail: str) -> Row:
     subject = f"{checked.dialogue.dialogue_id}, {step}"
-    return failure(STAGE, {"set_id": checked.set_id}, subject, reason, detail)
+    return failure(TABLE, {"set_id": checked.set_id}, subject, reason, detail)
 
 
 def _place(pair: Pair) -> Place:

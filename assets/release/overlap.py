@@ -69,9 +69,9 @@ def _rows_of(warehouse: Warehouse, release_ids: Sequence[str]) -> dict[str, Rows
     found: dict[str, Any] = {
         release_id: {table: [] for table in TABLES} for release_id in release_ids
     }
-    for table in TABLES:
-        where = {"release_ids": list(release_ids)}
-        for row in warehouse.read(f"release/{table}_compared", where).to_pylist():
+    where = {"release_ids": list(release_ids)}
+    for table, rows in warehouse.read_rows("release/{}_compared", TABLES, where).items():
+        for row in rows:
             found[row["release_id"]][table].append(row)
     return found
 

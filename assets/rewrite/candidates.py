@@ -11,7 +11,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.cluster.duplicates import duplicates
-from assets.cluster.sides import left_out_of_benchmarks, sides
+from assets.cluster.sides import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, sides
 from assets.common.automation import WHEN_READY
 from assets.common.generation import failure
 from assets.common.losses import reasons
@@ -88,10 +88,7 @@ def candidates(
     and in the pictures where an encoder is set; without duplicates, near-duplicates, excluded ones."""
     rows = warehouse.read("rewrite/pictured").to_pylist()
     if not rows:
-        raise dg.Failure(
-            "There are no entries on the benchmarks' side: run the jobs ingest and cluster first.",
-            allow_retries=False,
-        )
+        raise dg.Failure(NO_BENCHMARK_ENTRIES, allow_retries=False)
     pictured = [
         Pictured(
             row["entry_id"], row["image_id"], (row["caption"], row["title"], *row["categories"])

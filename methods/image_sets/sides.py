@@ -7,11 +7,12 @@ is divided before anything is sampled. What two releases share all the same is f
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
+from methods.components import components
 from methods.ids import content_id
 from methods.image_sets.spec import Kind
 
@@ -177,23 +178,13 @@ def _taken(
 
 def _blocks(units: Iterable[PageImage], spec: SplitSpec) -> list[_Block]:
     """What hangs together, in a stable order."""
-    parents: dict[Hashable, Hashable] = {}
-
-    def root(node: Hashable) -> Hashable:
-        while parents.setdefault(node, node) != node:
-            # Each step halves the path: nearly linear in all.
-            parents[node] = parents[parents[node]]
-            node = parents[node]
-        return node
-
     listed = list(units)
+    linked = components(
+        (("page", each.page_id), key) for each in listed for key in _keys(each, spec)
+    )
+    blocks: dict[int, _Block] = defaultdict(_Block)
     for each in listed:
-        first, *others = _keys(each, spec)
-        for key in others:
-            parents[root(key)] = root(first)
-    blocks: dict[Hashable, _Block] = defaultdict(_Block)
-    for each in listed:
-        blocks[root(("page", each.page_id))].members.append(each)
+        blocks[linked["page", each.page_id]].members.append(each)
     return sorted(blocks.values(), key=lambda block: block.name)
 
 

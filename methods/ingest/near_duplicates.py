@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from methods.components import components
+
 Hashes = NDArray[np.uint64]
 """Perceptual hashes of 64 bits, shape (n,)."""
 
@@ -70,24 +72,14 @@ def duplicate_groups(ids: Sequence[str], pairs: Sequence[Pair]) -> dict[str, str
     Groups are the connected components of the pairs; a group's id is its smallest image id. Raises
     ValueError if a pair names an id that is not among the `ids`.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    paired = {image_id for pair in pairs for image_id in pair[:2]}
-    unknown = paired.difference(ids)
+    component = components((pair.first_id, pair.second_id) for pair in pairs)
+    unknown = component.keys() - set(ids)
     if unknown:
         raise ValueError(f"A pair names {min(unknown)!r}, which is not among the ids.")
-    names = sorted(paired)
-    row_of = {image_id: row for row, image_id in enumerate(names)}
-    first = [row_of[pair.first_id] for pair in pairs]
-    second = [row_of[pair.second_id] for pair in pairs]
-    edges = np.ones(len(pairs), dtype=bool)
-    graph = coo_array((edges, (first, second)), shape=(len(names), len(names)))
-    _, components = connected_components(graph, directed=False)
-    # Rows are in the order of the ids, so the first row of a component is its smallest id.
-    _, smallest, component = np.unique(components, return_index=True, return_inverse=True)
-    group_of = dict(zip(names, smallest[component].tolist(), strict=True))
-    return {image_id: names[group_of[image_id]] for image_id in ids if image_id in paired}
+    smallest: dict[int, str] = {}
+    for image_id in sorted(component):
+        smallest.setdefault(component[image_id], image_id)
+    return {image_id: smallest[component[image_id]] for image_id in ids if image_id in component}
 
 
 def _as_number(phash: str | int) -> int:

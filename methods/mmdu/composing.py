@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 from methods.prompts.parsing import ParseError
 
-_REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
+_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 _PLACES = re.compile(rf"\A(?:Image\d+: {re.escape(IMAGE_HERE)}(?:, )?)+\. ")
 
 

@@ -9,7 +9,7 @@ answer costs one call, not a dialogue. What does not: numbering inside a dialogu
 import re
 
 from methods.choice.written_numbers import ORDINALS
-from methods.prompts.messages import IMAGE_HERE
+from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 from methods.prompts.parsing import ParseError, parse_numbered, unfenced
 
 _PICTURE = r"(?:image|picture|photo|photograph)"
@@ -104,7 +104,7 @@ def _checked(text: str, label: str, n_images: int) -> str:
         raise ParseError("empty_block", f"{label} is empty.")
     if IMAGE_HERE in text:
         raise ParseError("forged_image", f"{label} contains {IMAGE_HERE} itself.")
-    for found in re.findall(r"<image-(\d+)>", text):
+    for found in re.findall(IMAGE_NAME, text):
         if not 1 <= int(found[:9]) <= n_images:
             shown = "<image-1>" if n_images == 1 else f"<image-1> to <image-{n_images}>"
             raise ParseError(

@@ -4,14 +4,12 @@ What belongs here: reading the fields of a draft, and what none of its texts may
 consists of belongs to its method.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
 from methods.evaluation.published_tables import is_unicode
 from methods.prompts.material import mention_of_material
+from methods.prompts.messages import IMAGE_TOKEN
 from methods.prompts.parsing import ParseError
-
-_IMAGE_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 
 
 def draft_text(given: Mapping[str, object], key: str) -> str:
@@ -35,7 +33,7 @@ def require_shown(texts: Sequence[str]) -> None:
     The reasons are `image_token` and `mentions_material`.
     """
     for text in texts:
-        if found := _IMAGE_TOKEN.search(text):
+        if found := IMAGE_TOKEN.search(text):
             raise ParseError(
                 "image_token", f"A text has {found[0]}: the picture is shown with the question."
             )

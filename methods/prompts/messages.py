@@ -12,6 +12,11 @@ from typing import Literal
 IMAGE_HERE = "<ImageHere>"
 """The placeholder of an image in a dialogue's text (MMDU, Figure 9)."""
 
+IMAGE_NAME = r"<image-(\d+)>"
+"""The pattern of an image that a text names, with its number."""
+IMAGE_TOKEN = re.compile(rf"<image-\d+>|{re.escape(IMAGE_HERE)}", re.IGNORECASE)
+"""Whatever stands for an image in a text."""
+
 _IMAGE_HERE = re.compile(re.escape(IMAGE_HERE))
 
 

@@ -9,10 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.mmdu.composing import place_images
+from methods.prompts.messages import IMAGE_NAME
 from methods.release import image_positions
 
 Turn = Mapping[str, Any]
-_REFERENCE = re.compile(r"<image-(\d+)>")
+_REFERENCE = re.compile(IMAGE_NAME)
 FEWEST_IMAGES = 2
 
 

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from methods.ids import canonical_json, content_id
+from methods.prompts.messages import IMAGE_NAME
 from methods.review.kinds import KINDS, REASONS
 
 Verdict = Literal["accept", "edit", "reject", "skip"]
@@ -27,7 +28,7 @@ ROUNDS = (1, 2)
 
 POLICY_PREFIX = "policy:"
 
-_IMAGE_REFERENCE = re.compile(r"<image-(\d+)>", re.IGNORECASE)
+_IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 
 
 class QueueItem(TypedDict):

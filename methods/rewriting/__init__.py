@@ -7,9 +7,9 @@ a rewrite may say, and how like its question it may be, is `checks.py`.
 import re
 from collections import Counter
 
+from methods.prompts.messages import IMAGE_TOKEN
 from methods.prompts.parsing import ParseError
 
-_TOKEN = re.compile(r"<image-\d+>|<ImageHere>", re.IGNORECASE)
 _NUMBER = re.compile(r"^\s*(?:(?:\*\*)?\d+[.):](?!\d)(?:\*\*)?|[-*•](?=\s))\s*")
 _QUOTED = re.compile(r'"([^"]*)"')
 
@@ -48,4 +48,4 @@ def lines_of(text: str) -> list[str]:
 
 def image_tokens(text: str) -> Counter[str]:
     """How often each image token is in a text."""
-    return Counter(_TOKEN.findall(text))
+    return Counter(IMAGE_TOKEN.findall(text))

@@ -25,7 +25,7 @@ from methods.ingest.image_check import EXTENSION_OF, read_header
 from methods.ingest.picture import size_as_shown, upright_rgb, upright_transpose
 from methods.ingest.picture_grid import draw_grid
 from resources.atomic_file import write_atomically
-from resources.images.file_states import FileStates, state_of
+from resources.images.file_states import FileState, FileStates, state_of
 
 JPEG_QUALITY = 90
 THUMBNAIL_CACHE_BYTES = 16_000_000
@@ -81,7 +81,7 @@ class ImageStore:
         image_id = hashlib.sha256(data).hexdigest()
         relative = f"{image_id[:2]}/{image_id}.{EXTENSION_OF[header.mime]}"
         target = self.root / relative
-        if not (target.is_file() and self._is_whole(image_id, target)):
+        if not (target.is_file() and self._is_whole_file(image_id, target)):
             write_atomically(target, data)
             self.whole.remember({image_id: state_of(target)})
         return StoredImage(
@@ -91,28 +91,37 @@ class ImageStore:
     def path(self, image_id: str) -> Path:
         """The path of its file, which is whole. Raises ImageNotStored, also for an invalid id."""
         path = self._find(image_id)
-        if not self._is_whole(image_id, path):
+        if not self._is_whole_file(image_id, path):
             raise _damaged(path)
         return path
 
     def _find(self, image_id: str) -> Path:
+        if path := self._file_of(image_id):
+            return path
+        raise ImageNotStored(
+            f"There is no image {image_id[:80]!r} in {self.root}: run the job ingest again, which "
+            "fetches what is missing."
+        )
+
+    def _file_of(self, image_id: str) -> Path | None:
         # Ids come back from URLs and tables, so their form is checked before they name a file.
         if _IMAGE_ID.fullmatch(image_id):
             for extension in EXTENSION_OF.values():
                 path = self.root / image_id[:2] / f"{image_id}.{extension}"
                 if path.is_file():
                     return path
-        raise ImageNotStored(
-            f"There is no image {image_id[:80]!r} in {self.root}: run the job ingest again, which "
-            "fetches what is missing."
-        )
+        return None
 
-    def _is_whole(self, image_id: str, path: Path) -> bool:
-        """Whether the file has the bytes of its name; they are read if its state is not remembered."""
-        state = state_of(path)
+    def _is_whole_file(self, image_id: str, path: Path) -> bool:
+        return self._is_whole(image_id, state_of(path), lambda: path.open("rb"))
+
+    def _is_whole(
+        self, image_id: str, state: FileState, opened: Callable[[], io.BufferedIOBase]
+    ) -> bool:
+        """Whether a file has the bytes of its name; they are read if its state is not remembered."""
         if self.whole.of([image_id]).get(image_id) == state:
             return True
-        with path.open("rb") as file:
+        with opened() as file:
             whole = hashlib.file_digest(file, "sha256").hexdigest() == image_id
         if whole:
             self.whole.remember({image_id: state})
@@ -135,10 +144,8 @@ class ImageStore:
         path = self._find(image_id)
         state = state_of(path)
         data = path.read_bytes()
-        if self.whole.of([image_id]).get(image_id) != state:
-            if hashlib.sha256(data).hexdigest() != image_id:
-                raise _damaged(path)
-            self.whole.remember({image_id: state})
+        if not self._is_whole(image_id, state, lambda: io.BytesIO(data)):
+            raise _damaged(path)
         return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
@@ -146,6 +153,12 @@ class ImageStore:
         return self._thumbnails.get(
             (image_id, side), lambda: _jpeg(_shrunk(self.read(image_id), side))
         )
+
+    def thumbnail_base64(self, image_id: str, side: int) -> str | None:
+        """A thumbnail in base64; None if the image is not stored. Raises ImageDamaged."""
+        if self._file_of(image_id) is None:
+            return None
+        return base64.b64encode(self.thumbnail(image_id, side)).decode()
 
     def jpeg_base64(self, image_id: str, max_side: int) -> str:
         """A `data:image/...;base64,` URL of the image, at most `max_side` pixels high and wide.

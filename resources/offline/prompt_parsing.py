@@ -13,8 +13,9 @@ from resources.offline.chat_request import ChatRequest, Message, Picture
 from resources.offline.image_facts import Facts
 
 _SECTION = re.compile(r"<([a-z]+)(?: image=\"\d+\")?>([^<]*(?:<(?!/)[^<]*)*)</\1>")
-_LABEL_AT_END = re.compile(r"<image-(\d+)>\s*:?\s*$")
-_TOKEN = re.compile(r"<image-(\d+)>")
+IMAGE_NAME = re.compile(r"<image-(\d+)>")
+"""What a text names a picture by."""
+_LABEL_AT_END = re.compile(IMAGE_NAME.pattern + r"\s*:?\s*$")
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -67,7 +68,7 @@ def last_attached(request: ChatRequest) -> list[int]:
 
 def tokens(text: str) -> list[int]:
     """Return the numbers of the `<image-i>` tokens in a text, each once, in order."""
-    return list(dict.fromkeys(int(number) for number in _TOKEN.findall(text)))
+    return list(dict.fromkeys(int(number) for number in IMAGE_NAME.findall(text)))
 
 
 def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:

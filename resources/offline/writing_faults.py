@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from resources.offline.prompt_parsing import IMAGE_NAME
+
 CUT_OFF = "cut_off"
 """The text ends in its middle, as a token limit ends it: its finish reason is `length`."""
-_TOKEN = re.compile(r"<image-(\d+)>")
 _LABEL = re.compile(r"^(?:\*\*)?([QA])(\d+)(?:\*\*)?: *", re.MULTILINE)
 _WORDS = {"Q": "Question", "A": "Answer"}
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -24,8 +25,8 @@ def _labelled(text: str) -> str:
 
 
 def _wrong_image(text: str) -> str:
-    found = _TOKEN.search(text)
-    return _TOKEN.sub(NO_IMAGE, text, count=1) if found else f"{text} {NO_IMAGE} shows it, too."
+    found = IMAGE_NAME.search(text)
+    return IMAGE_NAME.sub(NO_IMAGE, text, count=1) if found else f"{text} {NO_IMAGE} shows it, too."
 
 
 WRITING_FAULTS: Mapping[str, Callable[[str], str]] = {
@@ -34,7 +35,7 @@ WRITING_FAULTS: Mapping[str, Callable[[str], str]] = {
     "fence": lambda text: f"```markdown\n{text}\n```",
     "closing_offer": lambda text: f"{text}\n\n{OFFER}",
     "wrong_image": _wrong_image,
-    "plain_image": lambda text: _TOKEN.sub(r"the Image \1", text),
+    "plain_image": lambda text: IMAGE_NAME.sub(r"the Image \1", text),
     "added_image": lambda text: f"{text} <ImageHere>",
     "refusal": lambda text: REFUSAL,
 }

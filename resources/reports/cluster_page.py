@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
+from resources.images.store import ImageStore
 from resources.reports.cluster_layers import FEW_POINTS, Point, layers, size_bars
 from resources.reports.figures import INK, PALETTE, RULE, cut
 from resources.reports.word_cloud import Cloud
@@ -222,12 +222,7 @@ def _about(point: Point) -> list[object]:
 
 def _thumbnail(image_id: str | None, image_store: ImageStore) -> str | None:
     """The image as base64 of a small JPEG; None if it is not stored. Raises ImageDamaged."""
-    try:
-        return base64.b64encode(image_store.thumbnail(image_id or "", THUMBNAIL_SIDE)).decode()
-    except ImageDamaged:
-        raise
-    except ImageNotStored:
-        return None
+    return image_store.thumbnail_base64(image_id, THUMBNAIL_SIDE) if image_id else None
 
 
 def _data(value: object) -> str:

@@ -3,7 +3,6 @@
 What belongs here: thumbnails, links that may be followed, and text with its image tokens found.
 """
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 
 from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
-from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
+from resources.images.store import ImageStore
 
 Row = Mapping[str, Any]
 THUMBNAIL_SIDE = 208
@@ -100,13 +99,8 @@ def source_of(image_id: str, image_store: ImageStore) -> str | None:
 
     Raises ImageDamaged.
     """
-    try:
-        thumbnail = image_store.thumbnail(image_id, THUMBNAIL_SIDE)
-    except ImageDamaged:
-        raise
-    except ImageNotStored:
-        return None
-    return f"data:image/jpeg;base64,{base64.b64encode(thumbnail).decode()}"
+    thumbnail = image_store.thumbnail_base64(image_id, THUMBNAIL_SIDE)
+    return thumbnail and f"data:image/jpeg;base64,{thumbnail}"
 
 
 def _link(url: str) -> str | None:

@@ -7,10 +7,9 @@ another.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-import numpy as np
-
+from methods.components import components
 from methods.evaluation.critic.contamination import Asked, near, plain_question
 from methods.ids import content_id
 
@@ -90,24 +89,18 @@ def _blocks(units: Sequence[Unit]) -> list[str]:
 
     Units hang together by group, image, and the same or nearly the same question.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     questions = sorted({plain_question(unit.asked.question) for unit in units})
-    found: dict[tuple[str, str], int] = {("question", each): n for n, each in enumerate(questions)}
-    edges = list(near(questions, questions))
-    starts = []
+    links = [
+        (("question", questions[one]), ("question", questions[other]))
+        for one, other in near(questions, questions)
+    ]
     for unit in units:
-        group = found.setdefault(("group", unit.asked.group), len(found))
-        starts.append(group)
-        edges.append((group, found["question", plain_question(unit.asked.question)]))
-        for image in unit.asked.images:
-            edges.append((group, found.setdefault(("image", image), len(found))))
-    first, second = np.array(edges).T
-    graph = coo_array((np.ones(len(edges)), (first, second)), shape=(len(found), len(found)))
-    _, component = connected_components(graph, directed=False)
-    names: dict[Any, str] = {}
-    for start, unit in zip(starts, units, strict=True):
-        name = names.setdefault(component[start], unit.asked.group)
-        names[component[start]] = min(name, unit.asked.group)
-    return [names[component[start]] for start in starts]
+        group = ("group", unit.asked.group)
+        links.append((group, ("question", plain_question(unit.asked.question))))
+        links += [(group, ("image", image)) for image in unit.asked.images]
+    component = components(links)
+    of_units = [component["group", unit.asked.group] for unit in units]
+    names: dict[int, str] = {}
+    for number, unit in zip(of_units, units, strict=True):
+        names[number] = min(names.get(number, unit.asked.group), unit.asked.group)
+    return [names[number] for number in of_units]

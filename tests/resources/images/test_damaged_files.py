@@ -111,3 +111,13 @@ def test_the_pictures_of_a_file_that_was_mended_are_made_of_it(store):
         store.thumbnail(image_id)
     store.put(buffer.getvalue())
     assert store.thumbnail(image_id)
+
+
+def test_a_page_leaves_out_what_is_not_stored_and_says_what_is_damaged(store):
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
+    image_id = store.put(buffer.getvalue()).image_id
+    assert store.thumbnail_base64("0" * 64, 10) is None
+    store.path(image_id).write_bytes(b"")
+    with pytest.raises(ImageDamaged):
+        store.thumbnail_base64(image_id, 10)

@@ -60,8 +60,11 @@ KEPT = {
     "leaderboard": "SELECT release, model, metric, value, judged_only, n_items, n_judged, n_failed, "
     "n_refused, judge, provider FROM evaluate.leaderboard ORDER BY ALL",
     "score queue": "FROM evaluate.score_queue ORDER BY ALL",
-    "agreement": "SELECT * EXCLUDE (low, high) FROM review.agreement ORDER BY ALL",
-    "agreement with judges": "SELECT * EXCLUDE (low, high) FROM evaluate.judge_agreement ORDER BY ALL",
+    # Processors differ in the last digits of a correlation.
+    "agreement": "SELECT * EXCLUDE (low, high) REPLACE (round(value, 9) AS value) "
+    "FROM review.agreement ORDER BY ALL",
+    "agreement with judges": "SELECT * EXCLUDE (low, high) REPLACE (round(value, 9) AS value) "
+    "FROM evaluate.judge_agreement ORDER BY ALL",
 }
 
 
@@ -80,14 +83,18 @@ def rebuilt(
     root = tmp_path_factory.mktemp("rebuilt")
     copy_of(before.root, root)
     world = make_world(root, before.corpus, LOOM_PROMPTS=str(PROMPTS_OF_THEN))
-    assert world.ingest().success
-    assert world.run(ANY_ASSETS, assets=CLUSTERED).success
-    assert world.generate().success
-    assert not world.release("all").success
-    assert world.run(ANY_ASSETS, assets=EXPORTS).success
-    assert world.run(ANY_ASSETS, assets=ANSWERS).success
     drawn = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
-    assert world.leaderboard(drawn).success
+    for run, ends in (
+        (world.ingest, True),
+        (lambda: world.run(ANY_ASSETS, assets=CLUSTERED), True),
+        (world.generate, True),
+        (lambda: world.release("all"), False),
+        (lambda: world.run(ANY_ASSETS, assets=EXPORTS), True),
+        (lambda: world.run(ANY_ASSETS, assets=ANSWERS), True),
+        (lambda: world.leaderboard(drawn), True),
+    ):
+        result = run()
+        assert result.success == ends, sentence(result)
     return world
 
 

@@ -288,7 +288,7 @@ def test_a_model_that_never_answers_in_time_does_not_hold_up_the_others(tmp_path
     with serving(api) as url:
         # More than all workers of one model, so that they would all wait for the one that sleeps.
         gateway = change_entries(
-            make_gateway(tmp_path, url, concurrency=200), timeouts={"whole": 5.0}
+            make_gateway(tmp_path, url, concurrency=200), timeouts={"whole": 12.0}
         )
         outcomes, _ = gateway.map("s", in_turn(450), ModelCalls.complete, apart=model_of)
 

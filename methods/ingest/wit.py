@@ -2,7 +2,7 @@
 
 What belongs here: typing and checking the fields of one row, and choosing one of its three captions.
 What does not: splitting lines into fields (`wit_records.py`), reading a shard's bytes as lines
-(`resources/corpus/lines.py`), the fast path for plain lines (`sql/ingest/staging/wit_lines.sql`, which
+(`resources/corpus/lines.py`), the fast path for plain lines (`resources/corpus/plain_rows.py`, which
 never accepts a line that is rejected here), and the image behind the URL
 (`methods/ingest/image_check.py`).
 
@@ -49,12 +49,12 @@ non-breaking spaces, the byte order mark."""
 
 EXCERPT_LENGTH = 200
 
-_REQUIRED = ("language", "page_url", "image_url", "page_title")
-_URLS = ("page_url", "image_url")
+REQUIRED = ("language", "page_url", "image_url", "page_title")
+URLS = ("page_url", "image_url")
 TRIMMED = ("language", "page_title", "section_title", "hierarchical_section_title")
 """Columns that lose EDGES at both ends."""
-_INTEGERS = ("original_height", "original_width")
-_BOOLEANS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently")
+INTEGERS = ("original_height", "original_width")
+BOOLEANS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently")
 _BOOLEAN_OF = {"true": True, "false": False}
 
 # Nine digits always fit a database INTEGER; int() alone would also take "1_000" and " 7 ".
@@ -171,21 +171,21 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
     values: dict[str, str | int | bool | None] = {
         name: text if text.strip(BLANK) else None for name, text in raw.items()
     }
-    for name in _REQUIRED:
+    for name in REQUIRED:
         if values[name] is None:
             raise RowError("missing_required", f"The column {name} is empty.")
-    for name in _URLS:
+    for name in URLS:
         if not _is_web_address(raw[name]):
             raise RowError("bad_url", f"The {name} is not an http or https address.")
         # A row is kept and shown: what a person may not see is not read into it.
         values[name] = without_secrets(raw[name])
-    for name in _INTEGERS:
+    for name in INTEGERS:
         if values[name] is not None:
             if not _INTEGER.fullmatch(raw[name]):
                 detail = f"The {name} {raw[name][:40]!r} is not a whole number of pixels."
                 raise RowError("bad_integer", detail)
             values[name] = int(raw[name])
-    for name in _BOOLEANS:
+    for name in BOOLEANS:
         if values[name] is not None:
             if raw[name].lower() not in _BOOLEAN_OF:
                 detail = f"The {name} {raw[name][:40]!r} is neither true nor false."

@@ -50,9 +50,10 @@ def _between_edges(differs: NDArray[np.bool_]) -> tuple[int, int] | None:
 
 
 def _first_inside(share: NDArray[np.float64]) -> int | None:
-    """The line that a frame's edge ends at; None if there is no frame or its edge is not sharp."""
+    """The first line behind a frame's edge; None if there is no frame or its edge is not sharp."""
     other = np.flatnonzero(share > _MAX_STRAY)
     if not len(other) or other[0] == 0:
         return None
     sharp = np.flatnonzero(share[other[0] : other[0] + _EDGE] >= _MIN_EDGE)
-    return int(other[0] + sharp[0]) if len(sharp) else None
+    # A line of the frame that is left would be detail that all pictures in such a frame share.
+    return int(other[0] + sharp[0]) + _EDGE if len(sharp) else None

@@ -53,7 +53,7 @@ class Match(NamedTuple):
 
 
 def grey_square(data: bytes) -> Grey:
-    """The picture inside its frame, upright, on white, in grey, stretched to a square of SIDE pixels."""
+    """What is inside the frame, upright, on white, in grey, stretched to a square of SIDE pixels."""
     with Image.open(io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that resizing would drop.
         image.draft("L", (2 * SIDE, 2 * SIDE))

@@ -10,6 +10,7 @@ Source: Srinivasan et al., "WIT: Wikipedia-based Image Text Dataset", SIGIR 2021
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -60,6 +61,12 @@ _BOOLEAN_OF = {"true": True, "false": False}
 # Nine digits always fit a database INTEGER; int() alone would also take "1_000" and " 7 ".
 _INTEGER = re.compile(r"[0-9]{1,9}")
 _URL_FORBIDDEN = re.compile(r"[\s\x00-\x1f\x7f]")
+
+_BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(
+    map(chr, range(0xFE00, 0xFE10))
+)
+"""Letters, marks and symbols that are drawn as nothing: fillers, the empty Braille cell, variation
+selectors."""
 
 _BOM = b"\xef\xbb\xbf"
 _LANGUAGE_TAG = "English:"
@@ -143,7 +150,7 @@ def caption(row: WitRow) -> str | None:
 
     The reference is printed under the image on this page, the alt text is for readers who cannot see
     the image, the attribution belongs to the file wherever it is used. The attribution may begin with a
-    language tag, which is removed.
+    language tag, which is removed. A text of invisible characters alone is none.
     """
     attribution = (row.caption_attribution_description or "").strip()
     candidates = (
@@ -151,7 +158,12 @@ def caption(row: WitRow) -> str | None:
         row.caption_alt_text_description or "",
         attribution.removeprefix(_LANGUAGE_TAG),
     )
-    return next((text.strip() for text in candidates if text.strip()), None)
+    return next((text.strip() for text in candidates if any(map(_is_seen, text))), None)
+
+
+def _is_seen(character: str) -> bool:
+    # Spaces and line ends; format, control and unassigned characters (U+200B among them).
+    return unicodedata.category(character)[0] not in "ZC" and character not in _BLANK_LETTERS
 
 
 def decode_line(record: bytes) -> str:
@@ -184,7 +196,8 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
             if not _INTEGER.fullmatch(raw[name]):
                 detail = f"The {name} {raw[name][:40]!r} is not a whole number of pixels."
                 raise RowError("bad_integer", detail)
-            values[name] = int(raw[name])
+            # No picture has no pixels: its size is not known, and is measured from the file.
+            values[name] = int(raw[name]) or None
     for name in BOOLEANS:
         if values[name] is not None:
             if raw[name].lower() not in _BOOLEAN_OF:

@@ -46,7 +46,7 @@ def plain_rows(lines: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     if not plain.all():
         places = places[plain]
         columns = {name: column.filter(pa.array(plain)) for name, column in columns.items()}
-    columns |= {name: columns[name].cast(pa.int64()) for name in INTEGERS}
+    columns |= {name: _sizes(columns[name]) for name in INTEGERS}
     columns |= {name: pc.equal(columns[name], "true") for name in BOOLEANS}
     rows = pa.RecordBatch.from_pydict({"line_number": lines["number"].take(places), **columns})
     return rows, lines.take(np.delete(np.arange(len(lines)), places))
@@ -92,6 +92,12 @@ def _unquoted(fields: pa.StringArray) -> tuple[pa.StringArray, np.ndarray]:
 def _filled(texts: pa.StringArray) -> pa.StringArray:
     """The texts, NULL if blank."""
     return pc.if_else(pc.equal(pc.utf8_trim(texts, BLANK), ""), None, texts)
+
+
+def _sizes(numbers: pa.StringArray) -> pa.Int64Array:
+    """Pixels, NULL if none: such a size is not known."""
+    sizes = numbers.cast(pa.int64())
+    return pc.if_else(pc.equal(sizes, 0), None, sizes)
 
 
 def _are_plain(columns: Columns) -> np.ndarray:

@@ -94,7 +94,7 @@ def hashes(files: dict[str, bytes]) -> list[Pair]:
     """Pairs by perceptual hash alone."""
     from methods.ingest.image_quality import measure_image
 
-    phashes = [measure_image(data, None).phash for data in files.values()]
+    phashes = [measure_image(data).phash for data in files.values()]
     return near_duplicates(list(files), phashes, BITS)
 
 

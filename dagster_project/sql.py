@@ -37,7 +37,9 @@ _SHOWN_ROWS = 1_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer the query that is given, or those at the prompt; 0, or 2 where that could not be."""
     parser = argparse.ArgumentParser(prog="python -m dagster_project.sql", description=__doc__)
-    parser.add_argument("query", nargs="?", help="one query; without it there is a prompt")
+    parser.add_argument(
+        "query", nargs="?", help="a query, or several; without it there is a prompt"
+    )
     query = parser.parse_args(argv).query
     try:
         with copy_of_tables() as connection:
@@ -67,6 +69,8 @@ def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
         connection = duckdb.connect(
             str(copy), read_only=True, config={"temp_directory": str(spilled)}
         )
+        # Read-only is the copy alone: COPY, EXPORT and ATTACH would reach other files.
+        connection.execute("SET enable_external_access = false; SET lock_configuration = true")
     finally:
         # What is open stays there until it is closed, and is gone then even if this process is killed.
         shutil.rmtree(folder)
@@ -106,13 +110,14 @@ def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:
 
 
 def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
-    """Print the result of a query, or what is wrong with it; whether there was one."""
+    """Print the results of queries, up to the first that is wrong; whether none was."""
     import duckdb
 
     try:
-        found = connection.sql(query)
-        if found is not None:
-            found.show(max_width=_width(), max_rows=_SHOWN_ROWS)
+        for statement in connection.extract_statements(query):
+            found = connection.sql(statement)
+            if found is not None:
+                found.show(max_width=_width(), max_rows=_SHOWN_ROWS)
     except duckdb.Error as error:
         print(error, file=sys.stderr)
         return False

@@ -31,7 +31,10 @@ class RowsFile:
         self._schema = schema
         self._portion: list[Mapping[str, Any]] = []
         self._n_bytes = 0
-        self._writer = pq.ParquetWriter(path, schema, compression="none")
+        # The file is read once, whole: what would make it smaller or quicker to search costs more.
+        self._writer = pq.ParquetWriter(
+            path, schema, compression="none", use_dictionary=False, write_statistics=False
+        )
 
     def __enter__(self) -> "RowsFile":
         return self
@@ -48,7 +51,15 @@ class RowsFile:
         if len(self._portion) == ROWS_A_GROUP or self._n_bytes >= BYTES_A_GROUP:
             self._flush()
 
+    def add_batch(self, rows: pa.RecordBatch) -> None:
+        """Add rows that are in columns already, in any order, as a row group of their own."""
+        self._flush()
+        self._writer.write_batch(rows.select(self._writer.schema.names))
+        self.n_rows += len(rows)
+
     def _flush(self) -> None:
+        if not self._portion:
+            return
         self._writer.write_table(pa.Table.from_pylist(self._portion, schema=self._schema))
         self._portion.clear()
         self._n_bytes = 0

@@ -74,13 +74,12 @@ Partition = Mapping[str, str | Sequence[str]]
 
 
 class Parquet(NamedTuple):
-    """Rows staged in files, too many for memory: those for which the SQL condition `where` holds.
+    """Rows staged in files, too many for memory.
 
     The files may have more columns than the table, and not all of them every column.
     """
 
     paths: Sequence[Path]
-    where: str = "true"
 
 
 class Write(NamedTuple):
@@ -375,9 +374,8 @@ def _where(partition: Partition) -> tuple[str, list[list[str]]]:
 def _view_files(connection: "duckdb.DuckDBPyConnection", table: str, files: Parquet) -> None:
     """Make `incoming` the rows in the files, as far as the table has columns for them."""
     columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[table])
-    connection.read_parquet([str(path) for path in files.paths], union_by_name=True).filter(
-        files.where
-    ).project(columns).create_view("incoming")
+    staged = connection.read_parquet([str(path) for path in files.paths], union_by_name=True)
+    staged.project(columns).create_view("incoming")
     # Choosing the tightest form for every column takes three times as long as writing the rows, and
     # without a bound the rows wait in memory for the commit.
     connection.execute("PRAGMA force_compression = 'uncompressed'")

@@ -1,4 +1,5 @@
-"""Whether two pictures show the same pixels: re-encoded, scaled, cropped, marked or mirrored copies.
+"""Whether two pictures show the same pixels: re-encoded, scaled, cropped, framed, marked or mirrored
+copies.
 
 What belongs here: aligning two small grey pictures and comparing them. What does not: which
 pictures are compared (`picture_candidates.py`), groups of near-duplicates (`near_duplicates.py`).
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from methods.ingest.picture import on_white, upright_transpose
+from methods.ingest.picture_frame import inside_frame
 
 Grey = NDArray[np.float32]
 """Grey levels 0 to 255 of pictures stretched to squares, shape (side, side)."""
@@ -51,7 +53,7 @@ class Match(NamedTuple):
 
 
 def grey_square(data: bytes) -> Grey:
-    """The picture upright, on white, in grey, stretched to a square of SIDE pixels."""
+    """What is inside the frame, upright, on white, in grey, stretched to a square of SIDE pixels."""
     with Image.open(io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that resizing would drop.
         image.draft("L", (2 * SIDE, 2 * SIDE))
@@ -59,7 +61,8 @@ def grey_square(data: bytes) -> Grey:
         turn = upright_transpose(image)
         if turn is not None:
             grey = grey.transpose(turn)
-    square = grey.resize((SIDE, SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
+    box = inside_frame(grey)
+    square = grey.resize((SIDE, SIDE), Image.Resampling.BILINEAR, box, reducing_gap=2.0)
     return np.asarray(square, dtype=np.float32)
 
 

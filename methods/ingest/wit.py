@@ -2,7 +2,7 @@
 
 What belongs here: typing and checking the fields of one row, and choosing one of its three captions.
 What does not: splitting lines into fields (`wit_records.py`), reading a shard's bytes as lines
-(`resources/corpus/lines.py`), the fast path for plain lines (`sql/ingest/staging/wit_lines.sql`, which
+(`resources/corpus/lines.py`), the fast path for plain lines (`resources/corpus/plain_rows.py`, which
 never accepts a line that is rejected here), and the image behind the URL
 (`methods/ingest/image_check.py`).
 
@@ -10,6 +10,7 @@ Source: Srinivasan et al., "WIT: Wikipedia-based Image Text Dataset", SIGIR 2021
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -49,17 +50,23 @@ non-breaking spaces, the byte order mark."""
 
 EXCERPT_LENGTH = 200
 
-_REQUIRED = ("language", "page_url", "image_url", "page_title")
-_URLS = ("page_url", "image_url")
+REQUIRED = ("language", "page_url", "image_url", "page_title")
+URLS = ("page_url", "image_url")
 TRIMMED = ("language", "page_title", "section_title", "hierarchical_section_title")
 """Columns that lose EDGES at both ends."""
-_INTEGERS = ("original_height", "original_width")
-_BOOLEANS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently")
+INTEGERS = ("original_height", "original_width")
+BOOLEANS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently")
 _BOOLEAN_OF = {"true": True, "false": False}
 
 # Nine digits always fit a database INTEGER; int() alone would also take "1_000" and " 7 ".
 _INTEGER = re.compile(r"[0-9]{1,9}")
 _URL_FORBIDDEN = re.compile(r"[\s\x00-\x1f\x7f]")
+
+_BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(
+    map(chr, range(0xFE00, 0xFE10))
+)
+"""Letters, marks and symbols that are drawn as nothing: fillers, the empty Braille cell, variation
+selectors."""
 
 _BOM = b"\xef\xbb\xbf"
 _LANGUAGE_TAG = "English:"
@@ -143,7 +150,7 @@ def caption(row: WitRow) -> str | None:
 
     The reference is printed under the image on this page, the alt text is for readers who cannot see
     the image, the attribution belongs to the file wherever it is used. The attribution may begin with a
-    language tag, which is removed.
+    language tag, which is removed. A text of invisible characters alone is none.
     """
     attribution = (row.caption_attribution_description or "").strip()
     candidates = (
@@ -151,7 +158,12 @@ def caption(row: WitRow) -> str | None:
         row.caption_alt_text_description or "",
         attribution.removeprefix(_LANGUAGE_TAG),
     )
-    return next((text.strip() for text in candidates if text.strip()), None)
+    return next((text.strip() for text in candidates if any(map(_is_seen, text))), None)
+
+
+def _is_seen(character: str) -> bool:
+    # Spaces and line ends; format, control and unassigned characters (U+200B among them).
+    return unicodedata.category(character)[0] not in "ZC" and character not in _BLANK_LETTERS
 
 
 def decode_line(record: bytes) -> str:
@@ -171,21 +183,22 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
     values: dict[str, str | int | bool | None] = {
         name: text if text.strip(BLANK) else None for name, text in raw.items()
     }
-    for name in _REQUIRED:
+    for name in REQUIRED:
         if values[name] is None:
             raise RowError("missing_required", f"The column {name} is empty.")
-    for name in _URLS:
+    for name in URLS:
         if not _is_web_address(raw[name]):
             raise RowError("bad_url", f"The {name} is not an http or https address.")
         # A row is kept and shown: what a person may not see is not read into it.
         values[name] = without_secrets(raw[name])
-    for name in _INTEGERS:
+    for name in INTEGERS:
         if values[name] is not None:
             if not _INTEGER.fullmatch(raw[name]):
                 detail = f"The {name} {raw[name][:40]!r} is not a whole number of pixels."
                 raise RowError("bad_integer", detail)
-            values[name] = int(raw[name])
-    for name in _BOOLEANS:
+            # No picture has no pixels: its size is not known, and is measured from the file.
+            values[name] = int(raw[name]) or None
+    for name in BOOLEANS:
         if values[name] is not None:
             if raw[name].lower() not in _BOOLEAN_OF:
                 detail = f"The {name} {raw[name][:40]!r} is neither true nor false."

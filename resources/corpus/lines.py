@@ -2,7 +2,7 @@
 
 What belongs here: splitting bytes into lines. DuckDB's CSV reader takes every carriage return for a
 line end and does not number the rows that it accepts, so it cannot say in which line an error is
-(docs/decisions/0012). What does not: parsing a line (`resources/corpus/tsv.py`).
+(docs/decisions/0012). What does not: parsing a line (`resources/corpus/plain_rows.py`).
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from methods.ingest.wit import MAX_LINE_BYTES
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 2 << 20
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.binary())])
 
 

@@ -15,7 +15,7 @@ from resources.corpus.download import DownloadError, download
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import Staged
 
-READER = 2
+READER = 3
 """Increased when the same content is read in another way, so that no shard is skipped as unchanged."""
 
 Log = Callable[[str], None]

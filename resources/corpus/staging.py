@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from methods.ingest.wit import Rejection, WitRow
 from resources.rows_file import RowsFile
 from resources.warehouse import Parquet, arrow_schema
@@ -55,6 +57,11 @@ class StagedWriter:
                 self._rejected.add(row | asdict(item))
             else:
                 self._rows.add({"wit_shard": self._shard} | asdict(item))
+
+    def write_plain(self, rows: pa.RecordBatch) -> None:
+        """Add rows that are in columns already: all of the table's but `wit_shard`."""
+        shard = pa.repeat(self._shard, len(rows))
+        self._rows.add_batch(rows.append_column("wit_shard", shard))
 
     def staged(self) -> Staged:
         """The files, once all is written."""

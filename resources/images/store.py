@@ -99,8 +99,8 @@ class ImageStore:
         if path := self._file_of(image_id):
             return path
         raise ImageNotStored(
-            f"There is no image {image_id[:80]!r} in {self.root}: run the job ingest again, which "
-            "fetches what is missing."
+            f"There is no image {image_id[:80]!r} in {self.root}: make run JOB=build fetches what is "
+            "missing."
         )
 
     def _file_of(self, image_id: str) -> Path | None:
@@ -196,7 +196,7 @@ class ImageStore:
 def _damaged(path: Path) -> ImageDamaged:
     return ImageDamaged(
         f"The stored image {path} is damaged: its {path.stat().st_size} bytes are not those that it is "
-        "named by. Run the job ingest again, which fetches it anew, or restore a backup (make restore)."
+        "named by. make run JOB=build fetches it anew; or restore a backup (make restore)."
     )
 
 

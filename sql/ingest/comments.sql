@@ -18,8 +18,8 @@ COMMENT ON COLUMN ingest.wit_rows.caption_reference_description IS 'Caption belo
 COMMENT ON COLUMN ingest.wit_rows.caption_attribution_description IS 'Description on the image''s own page at Wikimedia Commons.';
 COMMENT ON COLUMN ingest.wit_rows.caption_alt_text_description IS 'Alternative text of the image on the page.';
 COMMENT ON COLUMN ingest.wit_rows.mime_type IS 'Type of the image as the row states it, such as image/jpeg.';
-COMMENT ON COLUMN ingest.wit_rows.original_height IS 'Height of the original image in pixels, as the row states it.';
-COMMENT ON COLUMN ingest.wit_rows.original_width IS 'Width of the original image in pixels, as the row states it.';
+COMMENT ON COLUMN ingest.wit_rows.original_height IS 'Height of the original image in pixels, as the row states it; NULL if it states none, or 0.';
+COMMENT ON COLUMN ingest.wit_rows.original_width IS 'Width of the original image in pixels, as the row states it; NULL if it states none, or 0.';
 COMMENT ON COLUMN ingest.wit_rows.is_main_image IS 'Whether the image is the first one of the page.';
 COMMENT ON COLUMN ingest.wit_rows.attribution_passes_lang_id IS 'Whether the attribution is in the language of the page.';
 COMMENT ON COLUMN ingest.wit_rows.page_changed_recently IS 'Whether the page had changed shortly before WIT was made.';

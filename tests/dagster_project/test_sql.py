@@ -36,6 +36,31 @@ def test_one_query_is_printed(warehouse, capsys):
     assert left_behind() == []
 
 
+def test_of_several_queries_each_is_printed_up_to_a_wrong_one(warehouse, capsys):
+    assert sql.main(["SELECT 'first' AS a; SELECT 'second' AS a;"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.index("first") < printed.index("second")
+    assert sql.main(["SELECT 'first' AS a; SELECT nothing; SELECT 'third' AS a"]) == 2
+    printed = capsys.readouterr()
+    assert "first" in printed.out and "third" not in printed.out and "nothing" in printed.err
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO '{}'",
+        "EXPORT DATABASE '{}'",
+        "ATTACH '{}' AS other",
+        "SET enable_external_access = true",
+        "SELECT * FROM read_csv('/etc/hostname')",
+    ],
+)
+def test_no_statement_reaches_files_outside_the_tables(warehouse, tmp_path, capsys, statement):
+    outside = tmp_path / "outside"
+    assert sql.main([statement.format(outside)]) == 2
+    assert capsys.readouterr().err and not outside.exists()
+
+
 def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
     assert sql.main(["SELECT nothing FROM nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err

@@ -246,13 +246,13 @@ def test_a_partitions_value_is_bound_never_read_as_sql(warehouse):
 # Rows from files
 
 
-def staged(folder, *tables: pa.Table, where: str = "true") -> Parquet:
+def staged(folder, *tables: pa.Table) -> Parquet:
     """The tables as Parquet files."""
     first = len(list(folder.iterdir()))
     paths = [folder / f"{first + number}.parquet" for number in range(len(tables))]
     for path, table in zip(paths, tables, strict=True):
         pq.write_table(table, path)
-    return Parquet(paths, where)
+    return Parquet(paths)
 
 
 def whole_failures(n: int, set_id: str = "a") -> pa.Table:
@@ -268,34 +268,17 @@ def test_rows_of_several_files_are_taken_in_as_one(warehouse, tmp_path):
     assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["seen"])}
 
 
-def test_of_the_files_only_rows_that_fulfil_the_condition_are_taken(warehouse, tmp_path):
-    marked = [
-        table.append_column("suspect", pa.array([None, "no row", None]))
-        for table in (answers("a", 3), answers("b", 3))
-    ]
-    files = staged(tmp_path, *marked, where="suspect IS NULL AND question_id <> 'b-2'")
-
-    warehouse.replace_all([Write(TABLE, files, {})])
-
-    taken = warehouse.sql(f"SELECT question_id FROM {TABLE} ORDER BY question_id").column(
-        "question_id"
-    )
-    assert taken.to_pylist() == ["a-0", "a-2", "b-0"]
-
-
 def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(warehouse, tmp_path):
-    """By name, whatever the order; a condition on a column that only one file has holds for all."""
+    """By name, whatever the order."""
     table = "dialogue.failed"
     full = failures(2).append_column("call_key", pa.array(["key", "key"]))
     full = full.append_column("suspect", pa.array([None, "x"]))
-    files = staged(
-        tmp_path, full.select(full.column_names[::-1]), failures(1), where="suspect IS NULL"
-    )
+    files = staged(tmp_path, full.select(full.column_names[::-1]), failures(1))
 
     warehouse.replace_all([Write(table, files, {"set_id": "a"})])
 
     taken = warehouse.sql(f"SELECT call_key FROM {table} ORDER BY ALL").column("call_key")
-    assert taken.to_pylist() == ["key", None]
+    assert taken.to_pylist() == ["key", "key", None]
 
 
 def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
@@ -317,16 +300,13 @@ def test_replacing_twice_from_files_is_replacing_once(warehouse, tmp_path):
     assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["old"])}
 
 
-def test_rows_in_files_outside_the_partition_are_refused_unless_left_out(warehouse, tmp_path):
+def test_rows_in_files_outside_the_partition_are_refused(warehouse, tmp_path):
     warehouse.replace(TABLE, answers("a", 1, "old"))
     files = staged(tmp_path, answers("a", 3), answers("b", 2))
 
     with pytest.raises(WarehouseError, match=f"2 rows for {TABLE} lie outside"):
         warehouse.replace_all([Write(TABLE, files, {"set_id": "a"})])
     assert held(warehouse) == {"a": (1, ["old"])}
-
-    warehouse.replace_all([Write(TABLE, Parquet(files.paths, "set_id = 'a'"), {"set_id": "a"})])
-    assert held(warehouse) == {"a": (3, ["seen"])}
 
 
 def test_no_rows_in_files_empty_the_partition(warehouse, tmp_path):

@@ -56,6 +56,11 @@ def marked(image: Image.Image) -> Image.Image:
     return made
 
 
+def framed(image: Image.Image, colour: str, share: float) -> Image.Image:
+    """In a frame of this share of its longer side."""
+    return ImageOps.expand(image, round(max(image.size) * share), colour)
+
+
 COPIES = {
     "re-encoded": lambda image: file_of(image, 40),
     "scaled": lambda image: file_of(image.resize((160, 160))),
@@ -63,6 +68,8 @@ COPIES = {
     "cropped 3 %": lambda image: file_of(cropped(image, 0.03, 0.03, 0.03, 0.03)),
     "cropped 10 %": lambda image: file_of(cropped(image, 0.1, 0.1, 0.1, 0.1)),
     "cropped at one side": lambda image: file_of(cropped(image, 0.1, 0, 0, 0)),
+    "in a white frame": lambda image: file_of(framed(image, "white", 0.06)),
+    "in a wide black frame": lambda image: file_of(framed(image, "black", 0.15)),
     "marked": lambda image: file_of(marked(image)),
     "mirrored": lambda image: file_of(ImageOps.mirror(image)),
     "brighter": lambda image: file_of(Image.eval(image, lambda level: 60 + level * 3 // 4)),

@@ -239,3 +239,20 @@ def test_caption_prefers_reference_then_alt_text_then_attribution():
     assert caption(row(**none, caption_attribution_description="Deutsch: Rest")) == "Deutsch: Rest"
     assert caption(row(**none, caption_attribution_description="English: ")) is None
     assert caption(row(**none, caption_attribution_description="")) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["\u200b", " \u200b\u2060\ufeff ", "\u00ad\u200e", "\u2800\u3164", "\ufe0f"]
+)
+def test_a_caption_of_invisible_characters_is_none(text):
+    assert caption(row(caption_reference_description=text)) == "A glowing arc"
+    nothing = {name: "" for name in COLUMNS if name.startswith("caption")}
+    for name in nothing:
+        assert caption(row(**{**nothing, name: text})) is None
+    assert caption(row(caption_reference_description=f"{text}An owl")).endswith("An owl")
+
+
+def test_a_size_of_no_pixels_is_not_known_and_a_negative_one_is_no_number():
+    parsed = row(original_width="0", original_height="000")
+    assert (parsed.original_width, parsed.original_height) == (None, None)
+    assert rejection(record(original_width="-1")).reason == "bad_integer"

@@ -58,6 +58,11 @@ FAULTS: list[Fault] = [
         _set("It seems that no image was attached. Please upload the image and ask again."),
         _set("I don't see any image in our conversation, so there is nothing to describe here."),
         _set("I would rather not comment on this picture, thank you."),
+        _set("Unfortunately, no picture came through on my end, so please try again."),
+        _set("Sorry, but that's not something I can help with."),
+        _set("It would not be appropriate for me to comment on this picture."),
+        _set("The attachment seems to be missing, so there is nothing to compare yet."),
+        _set("This request goes against my guidelines, I am afraid."),
     ),
     *_of(
         (REFUSAL, LANGUAGE),
@@ -79,6 +84,7 @@ FAULTS: list[Fault] = [
             "<think>The user wants a description.</think>I'm sorry, but I can't assist with that."
         ),
         _set("As an AI language model, I cannot view pictures, so no description is possible."),
+        _set("As a text-based AI, I don't have the capability to see pictures."),
     ),
     *_of(
         (LEFTOVER, TRUNCATION),
@@ -105,12 +111,16 @@ FAULTS: list[Fault] = [
         _after(" There are two things to note:"),
         _after(" The first of them (on the left"),
         _after("\n\n```python\nprint("),
+        _set("Three things stand out:\n1. A mill.\n2. A barn.\n3."),
+        _after(" The second is harder to make out, although"),
     ),
     *_of(
         TRUNCATION,
         "question",
         _set("Which of the two pictures shows the"),
         _set("Why is it so dark, and"),
+        _set("Which of the two towers is the taller one, and what does the"),
+        _set("How many of the boats in <image-1> are"),
     ),
     *_of(
         LENGTH,
@@ -149,6 +159,10 @@ FAULTS: list[Fault] = [
         LANGUAGE,
         "question",
         _set("Welche Farben hat das Bild und wie sind die auf dem Feld verteilt?"),
+        _set("Wie heißt das Wort auf dem Schild?"),
+        _set("Was sieht man hier links?"),
+        _set("¿Qué color tiene la casa?"),
+        _set("Combien de bateaux voit-on ?"),
     ),
     *_of(
         LEFTOVER,
@@ -167,6 +181,10 @@ FAULTS: list[Fault] = [
         _after(" [insert name of the place]"),
         _before('{"A1": "'),
         _before("Sure! Here is my description of it. "),
+        _before("Certainly! As for what can be seen: "),
+        _before("Sure, here is the comparison. "),
+        _before("Great question! "),
+        _after(" Feel free to ask about the background."),
     ),
     *_of(LEFTOVER, "question", _before("Q1: "), _before("Question 2: "), _before("## Q3 ")),
     *_of(
@@ -184,6 +202,8 @@ FAULTS: list[Fault] = [
         "question",
         _set("What does the caption of <image-1> not mention?"),
         _set("Based on the given text, which of the two mills is older?"),
+        _set("What does the article say about the mill?"),
+        _set("Given the provided text, why is it red?"),
     ),
     *_of(
         LEAK,
@@ -200,6 +220,7 @@ FAULTS: list[Fault] = [
         PERSONAL_DATA,
         "answer",
         _after(" Write to anna.schmidt@example.com for more."),
+        _after(" Write to jane.doe [at] example [dot] com for more."),
         _after(" The owner's number is +49 30 1234567."),
         _after(" Call (555) 123-4567 to book it."),
         _after(" Pay to DE89 3704 0044 0532 0130 00 first."),

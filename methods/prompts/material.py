@@ -123,8 +123,11 @@ _MATERIAL = phrases(
     |that) (?:\w+ )?<source>\b<shown> (?:\w+ )?(?:describe|portray|characteri[sz]e|(?:say|state
     |tell|mention|claim|explain|report|reveal)\w* (?:\w+ )?(?:about|regarding|concerning|of|on
     |us|is|was))\b
-\b(?:point|idea|topic|theme|author|writer|subject|message|purpose|tone|reader)s? of (?:the
-    |this|that) (?:\w+ )?(?:<told>|text)\b<shown>
+\b(?:learn(?:ed|t)?|known?|inferred|gather(?:ed)?|concluded?|taken) from (?:the|this) (?:\w+ )?<source>
+    \b(?<!\bpage)(?<!\bnotes)<shown>
+\b(?:detail|part|aspect|claim|statement|section|sentence|point|idea|topic|theme|author
+    |writer|subject|message|purpose|tone|reader)s? of (?:the|this|that) (?:\w+ )?(?:<told>
+    |text)\b<shown>
 \b(?:the|this|that|our) (?:\w+ )?<told> (?:(?:also|does not|doesn't|did not|never|further
     |clearly) )*<says>\b
 \b(?:in|from|by) (?:the|this|that) (?:\w+ )?<told>\b<shown>
@@ -150,7 +153,7 @@ _OTHER_LANGUAGES = phrases(
 摘要
 (?:根据|依据|按照|参考|结合|从|由|基于)(?:上述|以上|所给|给出的|提供的|给定的?|下面的?|前面的?|这段|该|本|此)?的?(?:文字|资料|材料|文章|说明
     |页面|信息|文本|段落|描述|介绍|原文|内容|背景)
-(?:文章|原文|文中|上文|短文|段落|资料)(?:中|里|是)?(?:如何|怎么|怎样|有没有|是否|主要)?(?:提到|说|讲|描述|介绍|指出|写|提及|认为|表明)
+(?:文章|原文|文中|上文|短文|段落|资料)(?:中|里|是){0,2}(?:如何|怎么|怎样|有没有|是否|主要)?(?:提到|说|讲|描述|介绍|指出|写|提及|认为|表明)
 (?:本文|記事|文章|説明文|キャプション|資料|テキスト|解説)(?:によ(?:ると|れば|り)|に基づ|では|に(?:書|記|あ)|から(?:わか|分か|読み)|は(?:何|どう|なぜ))
 キャプション
 要約
@@ -160,7 +163,8 @@ _OTHER_LANGUAGES = phrases(
     |angaben|informationen)\b
 \bbildunterschrift(?:en)?\b
 \bbildlegende\b
-\b(?:was|wie|warum|wo|wann|wer)\b[^.?!]{0,30}\b(?:der|dieser) (?:artikel|abschnitt|beitrag)\b
+\b(?:was|wie|warum|wo|wann|wer|welche[nrsm]?)\b[^.?!]{0,30}\b(?:der|dieser) (?:artikel
+    |abschnitt|beitrag)\b
 \bim (?:artikel|abschnitt|vorliegenden text|gegebenen text|obigen text)\b
 \b(?:selon|d['’]après|suivant|à partir d[eu]|d['’]après) (?:l['’]
     |le |la |les |ce |cet |cette )?\s?(?:texte|article|passage|légende|description|extrait
@@ -188,6 +192,7 @@ _OTHER_LANGUAGES = phrases(
 \b(?:согласно|судя по|на основе|исходя из
     |по) (?:данно\w+ |этого |приведённо\w+ |приведенно\w+ )?(?:текст|стать|описани|отрывк
     |подпис)\w*
+\b(?:говорится|сказано|упоминается|написано) в (?:статье|тексте|отрывке)
 \bв (?:статье|тексте|отрывке) (?:говорится|сказано|упоминается|написано|описа)\w*
 \bподпис(?:ь|и) (?:к|под) (?:изображ|фото|карт|рисунк)\w*
 """,

@@ -36,7 +36,13 @@ would(?:n't| not)
 should(?:n't| not)
 (?:am|'m|are|'re) (?:unable|not (?:able|allowed|permitted|authori[sz]ed|equipped|designed
     |programmed|trained|willing|going|supposed)) to
-(?:am|'m|are|'re) not (?:comfortable(?: with)?|in a position to)
+(?:was|were) (?:unable|not able) to
+(?:am|'m|are|'re) (?:not |un)comfortable(?: with)?
+(?:do not|don't) feel comfortable(?: with)?
+(?:am|'m|are|'re) not in a position to
+(?:am|'m|are|'re|have been) (?:prohibited|restricted|prevented|barred|forbidden|instructed not
+    |asked not|told not) (?:from|to)
+(?:have|'ve) no (?:\w+ )?(?:way|means|ability|permission|authority|possibility) (?:of|to)
 (?:respectfully |politely )?(?:decline|refuse) to
 (?:'d|would) (?:rather|prefer) not(?: to)?
 (?:prefer|choose) not to
@@ -83,7 +89,7 @@ see (?:any |the |your )?(?:\w+ )?(?:image|pic|photo|attach)
 )
 SELF = phrases(
     r"""
-\b(?:as|(?:i am|i'm) (?:just |only |merely )?) ?an? (?:[\w-]+ ){0,3}?(?:AI|A\.I\.
+\b(?:as|being|(?:i am|i'm) (?:just |only |merely )?) ?an? (?:[\w-]+ ){0,3}?(?:AI|A\.I\.
     |artificial intelligence|language model|chatbot|(?:digital
     |virtual) assistant)\b(?: (?:language|model|assistant|system|program|chatbot|developed
     |created|trained|made|by|\w+-based)){0,4}(?=[,.;!]| (?:i|and|without|who|that|so|with)\b)
@@ -114,6 +120,19 @@ DECLINES = phrases(
 <begin>(?:that|this|it|your \w+|such \w+)(?: \w+)? (?:is|are|falls?|lies?|goes
     |violates?) (?:\w+ )?(?:beyond|outside|against) (?:of )?(?:the scope of )?(?:my|our
     |what (?:i|we))\b
+\b(?:is|are|be) (?:something|things?|a \w+|questions?|requests?) (?:that |which )?(?:i|we) ?<cannot>
+\b(?:assisting|helping|answering|commenting|describing|identifying)\b[^.!?]{0,50}\b(?:isn't|is not
+    |won't be|will not be|would not be) (?:possible|something|appropriate|allowed|permitted|an option)
+\b(?:policy|policies|guidelines|rules|programming) (?:prevents?|prohibits?|forbids?|(?:do|does) not
+    |don't|doesn't) (?:allow |let |permit )?me\b
+\blet(?:'s| us) (?:talk|speak|chat) (?:about|of) (?:something|another|a different)
+\b(?:i|we)\b[^.!?;,]{0,30}(?:\bnot|n't|\bcannot|\bunable|\bnever)\b[^.!?;,]{0,30}?\b(?:help|assist
+    |answer|comment|describ|discuss|respond|fulfil|comply|provid|speculat|load|access)
+\b(?:i|we)\b[^.!?;,]{0,30}\b(?:decline|refuse)\b
+(?:\bnot|n't) (?:\w+ )?(?:something|anything|my place|my role|my job|up to me|for me)\b[^.!?;,]{0,15}
+    (?:\b(?:i|i'm|i am|we|we're)\b[^.!?;,]{0,10}\b(?:allowed|able|permitted|free|supposed|can|do)\b
+    |\bto (?:comment|say|judge|tell|describe|answer|discuss))
+<begin>no (?:can do|comment)\W*$
 <begin>(?:that|this|it) violates (?:my|our|the) (?:\w+ )?(?:guidelines|polic(?:y|ies)
     |principles|rules)
 <begin>(?:commenting|speculating|identifying people
@@ -167,6 +186,18 @@ _ELSEWHERE = alternatives(
 )
 NO_PICTURE = phrases(
     r"""
+\bnone of (?:the|your|these|those) (?:\w+ )?<picture> (?:has |have |was |were |been )*(?:<came>|<given>)
+    \b<elsewhere>
+\b(?:the|your|this|any|both|these|those) (?:\w+ ){0,2}?<picture> never <came>\b<elsewhere>
+\b(?:nothing|none) (?:has |have )?(?:come through|came through|arrived|reached me|loaded)(?=[.,;!]
+    | (?:here|on my|with your|and\b|so\b))
+(?:\bnot|n't|\bno)\b[^.!?;,]{0,25}\b<picture> (?:attached|uploaded|included)\b<elsewhere>
+\bi (?:see|have|find|got|received) no <picture><here>
+\b(?:only|just) (?:got |received |see )?(?:your |the )?(?:text|message|question|words)
+    (?: has| have| was)? (?:came|arrived|reached|received|made it|got through)\b
+\b(?:got|received|have|see) (?:only|just|nothing but) (?:your |the )(?:text|message|question|words)\b
+\bi(?:'d| would) (?:first )?need (?:to (?:actually )?see|you to (?:re-?)?(?:upload|share|send|attach)
+    |access to) (?:the|an?|your|it|them)\b
 \bno (?:\w+ )?<picture> (?:\w+ly |has |have |seems? to (?:have )?
     |appears? to (?:have )?)*<came>\b<elsewhere>
 \bno (?:\w+ )?<picture> (?:is|are|was|were|has been|have been|seems? to (?:be|have been)
@@ -211,6 +242,11 @@ NO_PICTURE = phrases(
 _OTHERS_BEGINNING = r"(?:^|[.!?,，。、;]\s*|\b(?:aber|mais|pero|mas|ma|maar|men|но|что)\s)\W*"
 OTHERS_DECLINE = phrases(
     r"""
+<begin>(?:我|本人)[^，。]{0,4}(?:不能|无法|不便|不方便|难以)(?:对|就|为)[^，。]{0,14}(?:发表|评论|评价|置评|回答|作答)
+(?:问题|请求|话题|照片|图片|这|此)[^，。]{0,4}我[^，。]{0,4}(?:不能|无法|不便|不方便)(?:回答|评论|讨论|描述|帮)
+<begin>恕(?:我)?(?:不能|无法|难)
+<begin>(?:dazu|darüber|hierzu|das|dies|diese \w+)\b[^.!?]{0,20}\b(?:kann|darf|möchte) ich\b
+    [^.!?]{0,40}\bnicht (?:sagen|äußern|beantworten|beurteilen|kommentieren|helfen|beschreiben)\b
 <begin>(?:我|本人|目前|所以|因此)*(?:无法|不能|不便|没办法|沒有辦法|無法|不可以|没有能力|不具备)(?:直接|为您|为你|对此|就此)*(?:回答|提供
     |查看|识别|識別|帮助|协助|辨认|满足|看到|处理|评论|描述|分析|讨论|置评)
 <begin>作为(?:一个|一名)?[^，。]{0,12}(?:人工智能|AI|语言模型)[^。]{0,12}(?:无法|不能|没有)
@@ -273,6 +309,8 @@ OTHERS_DECLINE = phrases(
 )
 OTHERS_NO_PICTURE = phrases(
     r"""
+(?:您|你)(?:还|似乎|好像)?(?:没有|没|未)(?:有)?(?:上传|发送|提供|附上)
+(?:看不到|没看到|看不见|打不开|收不到)(?:您|你)[^，。]{0,8}(?:照片|图片|图像)
 (?:没有|未|沒有|没)(?:能)?(?:看到|收到|提供|上传|附上|接收到|显示)(?:任何|您|你|的)*(?:图片|图像|照片|圖片)
 (?:图片|图像|照片)(?:似乎|好像)?(?:没有|未能|无法|未)(?:成功)?(?:上传|加载|显示|收到|打开)
 请(?:您)?(?:重新)?(?:提供|上传|发送)(?:一?张)?(?:图片|图像|照片)
@@ -280,11 +318,13 @@ OTHERS_NO_PICTURE = phrases(
 (?:이미지|사진)(?:가|를|이|는|을)? ?(?:첨부|보이|수신|받|업로드|확인)[^.]{0,14}(?:않|없|못)
 \bkeine?n?\s(?:\w+\s)?(?:Bild(?:er|es)?|Fotos?|Aufnahmen?|Anhang
     |Datei)\b[^.!?]{0,25}(?:angehängt|hochgeladen|erhalten|übermittelt|mitgeschickt|beigefügt
-    |angekommen|bekommen|vorhanden|(?:bei mir|hier)\b)
+    |angekommen|bekommen|vorhanden|(?:bei mir|hier|in (?:ihrer|deiner|der) (?:nachricht|anfrage))\b)
 \b(?:Bild|Foto)\s(?:\w+\s){0,2}nicht\s(?:\w+\s)?(?:angekommen|geladen|hochgeladen|angehängt
     |übertragen|öffnen|laden)
 \b(?:aucune?|pas d['e] ?)\s?(?:image|photo|pièce)s?\b[^.!?]{0,30}(?:jointe?|reçue?|fournie?
     |partagée?|transmise?|téléchargée?|parvenue?|arrivée?)
+\b(?:image|photo|pièce jointe)\b[^.!?]{0,12}\b(?:ne s'est|n'a|ne se|n'est) pas (?:été )?(?:charg
+    |affich|ouv|reçu|envoy|téléch)
 \bje (?:ne vois|n'ai reçu) (?:aucune|pas d['e] ?)\s?(?:image|photo)
 \b(?:no (?:veo|he recibido|recibí|puedo ver|se (?:ha )?(?:adjunt|recib|carg|sub)\w*)
     |ninguna) (?:\w+ ){0,2}?(?:imagen|foto)(?:es|s)?\b(?=[^.!?]{0,25}(?:adjunt|recib|carg|lleg

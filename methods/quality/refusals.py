@@ -8,6 +8,7 @@ import re
 
 from methods.evaluation.refusals import CAVEAT, MOST_WORDS, OPENING, is_refusal
 from methods.prompts.json_replies import without_thinking
+from methods.quality.about_asking import speaks_of_asking
 from methods.quality.quotations import without_quotations
 from methods.quality.refusal_phrases import (
     CAVEATS,
@@ -56,5 +57,7 @@ def _declines(said: str) -> bool:
         return not CAVEAT.search(said, found.end())
     if found := SELF.search(said):
         return bool(_NOT.search(said, found.end())) and not CAVEAT.search(said, found.end())
+    if speaks_of_asking(said.casefold()):
+        return not CAVEAT.search(said)
     found = OTHERS_DECLINE.search(said)
     return found is not None and not CAVEATS.search(said, found.end())

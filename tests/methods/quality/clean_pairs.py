@@ -109,6 +109,10 @@ LOOK_LIKE_FAULTS = [
         "What does the inscription over the door say?",
         'It says "Der Mensch denkt, und Gott lenkt, so ist es von alters her gewesen".',
     ),
+    (
+        "What was unloaded at the pier?",
+        "Nothing arrived at the pier today, to judge by the empty crates.",
+    ),
     ("Where might Juan Carlos de la Vega stand?", "He might stand on the left, by the door."),
     (
         "What does the code on the screen do?",

@@ -97,7 +97,7 @@ SELF = phrases(
 )
 """A writer that speaks of itself as a model."""
 
-_BEGINNING = r"(?:\A|[.!?,;—–-]\s+|\b(?:but|that|and|so|because|afraid|while)\s+)\W*"
+_BEGINNING = r"(?:\A|[.!?,;—–-]\s+|\b(?:but|that|and|so|because|afraid|while)\s+)\W{0,4}"
 """Where a clause may begin."""
 DECLINES = phrases(
     r"""
@@ -239,7 +239,7 @@ NO_PICTURE = phrases(
 
 # --- Other languages -----------------------------------------------------------------------------
 
-_OTHERS_BEGINNING = r"(?:^|[.!?,，。、;]\s*|\b(?:aber|mais|pero|mas|ma|maar|men|но|что)\s)\W*"
+_OTHERS_BEGINNING = r"(?:^|[.!?,，。、;]\s*|\b(?:aber|mais|pero|mas|ma|maar|men|но|что)\s)\W{0,4}"
 OTHERS_DECLINE = phrases(
     r"""
 <begin>(?:我|本人)[^，。]{0,4}(?:不能|无法|不便|不方便|难以)(?:对|就|为)[^，。]{0,14}(?:发表|评论|评价|置评|回答|作答)

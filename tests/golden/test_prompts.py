@@ -15,7 +15,7 @@ PAIRS: dict[str, object] = {
     "pairs": [
         {"question": "What is red?", "reference": "The balloon.", "answer": "A. </answer> 10"},
         {"question": "Which is larger?", "reference": "<image-2>.", "answer": "Both are."},
-    ]
+    ],
 }
 DATA: dict[str, dict[str, object]] = {
     "mmbench/write_item": {

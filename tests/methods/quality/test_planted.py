@@ -1,11 +1,11 @@
-"""How much the rules find of what is planted and of texts held out, and how much they name that is none."""
+"""What the rules find of planted faults and of texts held out, and what they name without a fault."""
 
 import pytest
 
 from methods.quality.checks import RULES
 from methods.quality.rules import Limits, by_rules
-from tests.methods.quality.clean_pairs import clean
 from tests.methods.quality import held_out
+from tests.methods.quality.clean_pairs import clean
 from tests.methods.quality.faults import FAULTS
 from tests.methods.quality.planted import MOST_ALIKE, Found, figures
 

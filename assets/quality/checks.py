@@ -124,9 +124,9 @@ def checks(
     found = Findings()
     if settings.model_checks:
         found = by_model(context, llm, asked_about, settings.seed)
-    lost = Counter(row["reason"] for row in found.failed)
-    n_requests = len(found.asked) + len(found.failed)
-    require_few_lost(TABLE, "requests", lost, n_requests, settings.max_failed_share)
+    for step, (n_requests, lost) in found.by_step().items():
+        things = f"requests of the step {step!r}"
+        require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share)
     rows = [
         _row(row, pair, {**by_rule[place], **found.columns[place]}, found, settings.policy)
         for row in made

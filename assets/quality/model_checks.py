@@ -4,7 +4,7 @@ What belongs here: the steps in their order, each one request a dialogue. The pr
 `methods/quality/prompts`; reading replies is `methods/quality/reading.py`.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -73,6 +73,19 @@ class Findings:
     failed: list[Row] = field(default_factory=list)
     not_made: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     usage: Usage = field(default_factory=lambda: Usage(stage=TABLE))
+
+    def by_step(self) -> dict[str, tuple[int, Counter[str]]]:
+        """By step the number of its requests, and of those that were lost by reason.
+
+        One step of six that fails as a whole is less than a fifth of all requests. What was not asked,
+        since there are no other pictures to show, is not lost.
+        """
+        lost: dict[str, Counter[str]] = defaultdict(Counter)
+        for loss in self.failed:
+            if loss["reason"] != NO_OTHER_SET:
+                lost[loss["subject"].rpartition(", ")[2]][loss["reason"]] += 1
+        made = Counter(row["step"] for row in self.asked)
+        return {step: (made[step] + lost[step].total(), lost[step]) for step in (*made, *lost)}
 
     def lacks(self, dialogue_id: str, step: str, loss: Row) -> None:
         """Note that a step could not be made for a dialogue."""

@@ -10,7 +10,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from assets.release.built import Row
-from methods.quality.checks import DIALOGUES_LEFT_OUT, DROP, PAIRS_LEFT_OUT, UNCHECKED
+from methods.quality.checks import (
+    DIALOGUES_LEFT_OUT,
+    DROP,
+    PAIRS_LEFT_OUT,
+    PAIRS_WITH_DIALOGUES,
+    UNCHECKED,
+)
 from methods.quality.filtering import without_turns
 from methods.quality.outcome import counts
 from methods.release import ApprovedDialogue
@@ -38,7 +44,7 @@ def checked(dialogues: Sequence[ApprovedDialogue], found: Found, *, leave_out: b
     """The dialogues, if `leave_out` without what the checks drop, and the counts of all pairs.
 
     A pair that people have edited is not the one that was checked, and stays. Where too little of a
-    dialogue is left it is left out as a whole.
+    dialogue is left it is left out as a whole, and its pairs that nothing drops are counted, too.
     """
     kept, rows, counted = [], [], Counter({UNCHECKED: 0})
     for dialogue in dialogues:
@@ -53,6 +59,7 @@ def checked(dialogues: Sequence[ApprovedDialogue], found: Found, *, leave_out: b
         rest = without_turns(dialogue.turns, dialogue.image_ids, dropped)
         if rest is None:
             counted[DIALOGUES_LEFT_OUT] += 1
+            counted[PAIRS_WITH_DIALOGUES] += len(dialogue.turns) - len(dropped)
             continue
         # Nobody wrote what now stands before a question: its text is still that of the call.
         generated = [

@@ -23,20 +23,28 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"\A\s*(?:#{1,6}\s*)?(?:\*\*|__)?(?:question|answer|[qa])\s*\d*\s*(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*",
-    re.IGNORECASE,
+    r"\A\s*(?:#{1,6}\s*)?(?:\*\*|__)?"
+    r"(?:question\s*\d*|answer\s*\d*|q\s*\d*|a\s*\d+|a(?!.*\bB\s*[:：]))\s*"
+    r"(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*",
+    re.IGNORECASE | re.DOTALL,
 )
+"""A label of the reply; "A: the left part. B: the right part" is none."""
 _OFFER = re.compile(
     r"""(?:\A|(?<=[.!?。！？\n]))\s*(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
-    (?: let\s+me\s+know | feel\s+free\s+to | (?:don['’]t|do\s+not)\s+hesitate
+    (?![^.!?\n]*\b(?:says?|said|reads?|writes?|wrote|asks|announces?|declares?|begs|invites|urges)\b)
+    (?: let\s+me\s+know(?=\s*[.!]|\s*\Z|,?\s+
+          (?:if|whether|in\s+case|what|which|how|should|when|about|your|any|and\s+i)\b)
+      | feel\s+free\s+to\s+(?:ask|reach|let|contact|message|share|request|inquire|provide|follow)\b
+      | (?:don['’]t|do\s+not)\s+hesitate\s+to
       | (?:i\s+)?hope\s+(?:this|that|these)\s+(?:helps?|answers?|is\s+helpful)
       | would\s+you\s+like\s+(?:me|to\s+know|more) | is\s+there\s+anything\s+else
       | if\s+you(?:['’]d|\s+would)?\s+(?:have|need|want|like|are\s+interested)\b[^.!?\n]*
         \b(?:let\s+me\s+know|ask|questions?|help|happy|glad|more\s+detail|further|free)
       | (?:i['’]m|i\s+am)\s+(?:happy|glad|here)\s+to\s+(?:help|assist|provide|answer) )
-    [^.!?。！？\n]*[.!?。！？]?\s*(?:\*\*|__)?\s*\Z""",
+    [^.!?。！？\n"“”«»]*[.!?。！？]?\s*(?:\*\*|__)?\s*\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
+"""An offer of the writer's own: what a note in the picture says is in marks, or is said to be said."""
 _RULE = re.compile(r"\n\s*(?:-{3,}|\*{3,}|_{3,})\s*\Z")
 
 

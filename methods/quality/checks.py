@@ -36,5 +36,11 @@ REVIEWED = (LENGTH, MATERIAL, LEAK, NEAR_DUPLICATE, UNSUPPORTED, CONTRADICTIONS)
 UNCHECKED = "unchecked"
 """Pairs that the checks have not read: people have edited them, or the stage was not run."""
 PAIRS_LEFT_OUT, DIALOGUES_LEFT_OUT = "pairs_left_out", "dialogues_left_out"
-LEFT_OUT_OF = {PAIRS_LEFT_OUT: "pairs", DIALOGUES_LEFT_OUT: "whole dialogues"}
-"""What is left out of an instruction set, and how a card calls it."""
+PAIRS_WITH_DIALOGUES = "pairs_with_dialogues"
+LEFT_OUT_OF = {
+    PAIRS_LEFT_OUT: "pairs",
+    DIALOGUES_LEFT_OUT: "whole dialogues",
+    PAIRS_WITH_DIALOGUES: "their other pairs",
+}
+"""What is left out of an instruction set, and how a card calls it: pairs that are dropped, dialogues of
+which too little is left, and pairs that are not dropped themselves and go with such a dialogue."""

@@ -1,12 +1,17 @@
 """The language a text reads as, against the one that was wanted.
 
-What belongs here: scripts by their letters, and languages of the Latin script by their commonest words.
-No language detector is among the dependencies; this one only has to tell a text that was wanted in one
-language from a text in another, and says nothing where it is not sure.
+What belongs here: scripts by their letters, and languages of one script by py3langid, whose model is in
+its package and is asked for the languages of this table alone. Nothing is said where it is not sure.
 """
 
 import re
-from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+from methods.quality.quotations import without_quotations
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 _SCRIPTS = {
     "Latin": r"A-Za-z\u00c0-\u024f\u1e00-\u1eff",
@@ -36,33 +41,29 @@ SCRIPTS_OF = {
     "th": ("Thai",),
 }
 """The languages that can be wanted, and the scripts they are written in."""
-_COMMON = {
-    "en": "the and of is are with in that this its from while which by as their it on an has",
-    "de": "der die das und ist nicht ein eine mit von den dem auf sich auch wird sind im zu es ich",
-    "fr": "le la les des et est une dans qui que sur avec pour du au cette sont pas plus je ne un",
-    "es": "el la los las y es una en que con por para del se como está esta son más no lo al un este",
-    "it": "il lo la gli che di una è con per nella del sono della anche più le dei questa non un",
-    "pt": "o os as que de uma é com para da do em não na no são mais dos das esta um ao",
-    "nl": "de het een en van is dat niet met voor zijn op aan ook door worden deze naar",
-    "sv": "och att det en ett är som på med för av den inte till har de från bilden",
-    "pl": "i w na jest się nie z do to że jak są oraz przez ale które dla po od",
-    "tr": "ve bir bu ile için olarak olan da de çok daha gibi en ise var resim",
-}
-_COMMON_WORDS = {language: frozenset(words.split()) for language, words in _COMMON.items()}
-_TAGS = re.compile(r"<[^<>]{1,40}>|`[^`]*`|https?://\S+")
+_TAGS = re.compile(r"<[^<>]{1,40}>|```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
+_CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
+_NAME = rf"[{_CAPITALS}][^\W_]*(?:['’-]\w+)*"
+_LINKS = "da de di do du del della dell des la las los el le van von den der y und et".replace(
+    " ", "|"
+)
+_NAMES = re.compile(rf"(?<![.!?:]\s)(?<=\s){_NAME}(?:\s+(?:(?:{_LINKS})\s+)*{_NAME})*")
+"""Words with a capital inside a sentence, and what links them."""
 
 OTHER_SHARE = 0.3
 """A text with at least this share of its words in another script is not in the language."""
-FEWEST_COMMON = 4
-"""Common words of another Latin language that are needed to tell it."""
+LEAST_SURE, MOST_WANTED = 0.6, 0.1
+"""Another language needs at least this probability, and the wanted one has at most this."""
+FEWEST_WORDS = 3
+"""A phrase of fewer words may be a name or a loan, such as "Art nouveau"."""
 
 
 def language_fault(text: str, wanted: str) -> str | None:
     """What is not in the wanted language in a text, in words; None where nothing tells otherwise.
 
-    `wanted` is a key of `SCRIPTS_OF`.
+    Quotations, code and addresses are left out. `wanted` is a key of `SCRIPTS_OF`.
     """
-    plain = _TAGS.sub(" ", text)
+    plain = without_quotations(_TAGS.sub(" ", text))
     counts = {script: len(words.findall(plain)) for script, words in _WORDS.items()}
     total = sum(counts.values())
     if not total:
@@ -71,20 +72,39 @@ def language_fault(text: str, wanted: str) -> str | None:
     if others and sum(others.values()) >= OTHER_SHARE * total:
         script = max(others, key=lambda each: others[each])
         return f"{others[script] / total:.0%} of its words are in {script} letters"
-    if wanted in _COMMON_WORDS:
-        return _other_latin(plain, wanted)
     if wanted == "ja" and counts["Han"] and not counts["Kana"]:
         return "Han characters without kana"
-    return None
+    return _other_language(plain, wanted) if total >= FEWEST_WORDS else None
 
 
-def _other_latin(text: str, wanted: str) -> str | None:
-    """The Latin language whose common words a text has, at least twice as many as of the wanted."""
-    words = Counter(word.casefold() for word in _WORDS["Latin"].findall(text))
-    found = {
-        language: sum(words[word] for word in common) for language, common in _COMMON_WORDS.items()
-    }
-    likely = max(found, key=lambda language: found[language])
-    if likely == wanted or found[likely] < max(FEWEST_COMMON, 2 * found[wanted]):
+def _other_language(text: str, wanted: str) -> str | None:
+    """The language of the same script that a text reads as, where it hardly reads as the wanted one.
+
+    "Where is the Palazzo della Ragione?" is English: without its names a text must not read as wanted.
+    """
+    alike = tuple(each for each in SCRIPTS_OF if SCRIPTS_OF[each] == SCRIPTS_OF[wanted])
+    if len(alike) == 1:
         return None
-    return f"{found[likely]} common words of {likely}, {found[wanted]} of {wanted}"
+    likely = _likely(text, alike)
+    best = max(likely, key=lambda language: likely[language])
+    if best == wanted or likely[best] < LEAST_SURE or likely[wanted] > MOST_WANTED:
+        return None
+    nameless = _likely(_NAMES.sub("", text), alike)
+    if nameless[wanted] > max(MOST_WANTED, nameless[best]):
+        return None
+    return f"reads as {best} ({likely[best]:.2f}), not as {wanted} ({likely[wanted]:.2f})"
+
+
+def _likely(text: str, languages: tuple[str, ...]) -> dict[str, float]:
+    """The probability of each of the languages."""
+    return dict(_identifier(languages).rank(" ".join(text.split())))
+
+
+@cache
+def _identifier(languages: tuple[str, ...]) -> "LanguageIdentifier":
+    # The package's own functions share one identifier, whose languages a caller would change for all.
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(languages)
+    return identifier

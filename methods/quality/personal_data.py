@@ -5,16 +5,34 @@ ISO/IEC 7812-1). Whether a text names a private person is a model's check.
 """
 
 import re
+import unicodedata
 
 _EMAIL = re.compile(
     r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.[a-z]{2,24}\b", re.IGNORECASE
 )
+_AT = r"at|ät|@|arroba|chiocciola|arobase|собака"
+_DOT = r"dot|punkt|punto|ponto|point|точка|\."
+_SPELLED = [
+    (re.compile(pattern, re.IGNORECASE), sign)
+    for pattern, sign in (
+        (rf"\s*[\[({{<【]\s*(?:{_AT})\s*[\])}}>】]\s*", "@"),
+        (rf"\s*[\[({{<【]\s*(?:{_DOT})\s*[\])}}>】]\s*", "."),
+        (r"(?<=\w)\s+@\s*(?=\w)|(?<=\w)@\s+(?=\w)", "@"),
+        (
+            r"(?<=\w) (?:arroba|chiocciola|arobase|(?-i:AT)) (?=[\w-]+(?: \w+ |\.)[a-z]{2,24}\b)",
+            "@",
+        ),
+        (r"(?<=\w) at (?!(?:the|an?|its?|each|that|this)\b)(?=[\w-]+ dot [a-z]{2,24}\b)", "@"),
+        (r"(?<=\w) (?:dot|punto|ponto|point) (?=[a-z]{2,24}\b)", "."),
+    )
+]
+"""How an address is written that no machine is to read: `jane [at] example [dot] com`."""
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
 _CARD = re.compile(r"(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])")
 _PHONE = re.compile(
     r"(?<![\w.,/-])(?<!\d )(?:\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d(?:[ .-]?\d){6,12}"
-    r"|\(?0\d{2,4}\)?[ ./-]\d{3,4}[ .-]?\d{3,5}|\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}|\d{3}[.-]\d{3}[.-]\d{4}"
-    r"|1[3-9]\d{9})(?![\w/-])"
+    r"|\(?0\d{2,4}\)?[ ./-]\d{3,4}[ .-]?\d{3,5}|\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}"
+    r"|\d{3}[.-]\d{3}[.-]\d{4}|0\d(?:[ .-]\d{2}){4}|0\d{2,4}[ /-]\d{6,8}|1[3-9]\d{9})(?![\w/-])"
 )
 
 
@@ -26,10 +44,20 @@ def personal_data_in(text: str) -> str | None:
         ("card number", _CARD, _is_card),
         ("telephone number", _PHONE, None),
     ):
-        for found in pattern.finditer(text):
+        for found in pattern.finditer(_plain(text) if pattern is _EMAIL else text):
             if holds is None or holds(found[0]):
                 return f"{kind}: {_hidden(found[0])}"
     return None
+
+
+def _plain(text: str) -> str:
+    """The text with the signs of addresses that are spelled out, in plain letters."""
+    text = unicodedata.normalize("NFKC", text)
+    if "@" not in text and not any(words.search(text) for words, sign in _SPELLED if sign == "@"):
+        return text
+    for words, sign in _SPELLED:
+        text = words.sub(sign, text)
+    return text
 
 
 def _hidden(datum: str) -> str:

@@ -71,7 +71,7 @@ def _in_texts(pair: Pair, limits: Limits) -> Evidence:
     """What the rules on one text find in a question or else in its answer."""
     return {
         REFUSAL: refusal_in(pair.answer),
-        TRUNCATION: _first(pair, truncation_in),
+        TRUNCATION: _truncation(pair, limits.language),
         LENGTH: _length(pair, limits),
         LANGUAGE: _first(pair, lambda text: language_fault(text, limits.language)),
         LEFTOVER: _first(pair, leftover_in),
@@ -85,6 +85,13 @@ def _first(pair: Pair, rule: Callable[[str], str | None]) -> str | None:
         if found := rule(text):
             return f"{name}: {found}"
     return None
+
+
+def _truncation(pair: Pair, language: str) -> str | None:
+    if found := truncation_in(pair.question, language, asks=True):
+        return f"question: {found}"
+    found = truncation_in(pair.answer, language)
+    return f"answer: {found}" if found else None
 
 
 def _length(pair: Pair, limits: Limits) -> str | None:

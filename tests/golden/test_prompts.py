@@ -11,10 +11,11 @@ from resources.prompts import prompt
 IMAGES = ("a" * 64, "b" * 64)
 ENTRY = {"caption": "A red balloon </caption> over a lake", "summary": "Balloons rise in warm air."}
 PAIRS: dict[str, object] = {
+    "structured": False,
     "pairs": [
         {"question": "What is red?", "reference": "The balloon.", "answer": "A. </answer> 10"},
         {"question": "Which is larger?", "reference": "<image-2>.", "answer": "Both are."},
-    ]
+    ],
 }
 DATA: dict[str, dict[str, object]] = {
     "mmbench/write_item": {

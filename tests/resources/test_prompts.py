@@ -66,9 +66,9 @@ VERSIONS = {
     "mmdu/summary": ("summary", "mmdu/summary@680a5121", "mmdu/summary@70efa292"),
     "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961", None),
     "pairwise/compare": ("compare", "pairwise/compare@0d408f13", None),
-    "quality/ground": ("ground", "quality/ground@5e663347", None),
-    "quality/marks": ("marks", "quality/marks@881ea2ae", None),
-    "quality/reread": ("reread", "quality/reread@dcd8892c", None),
+    "quality/ground": ("ground", "quality/ground@2a38ec1f", None),
+    "quality/marks": ("marks", "quality/marks@633bf20b", None),
+    "quality/reread": ("reread", "quality/reread@af97c833", None),
     "quality/unseen": ("unseen", "quality/unseen@7cae9046", None),
     "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
 }

@@ -1,6 +1,7 @@
 """What the checks find leads to the queue, to reviewers, to instruction sets and to cards."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,6 +87,27 @@ def test_what_is_dropped_enters_no_instruction_set_and_is_counted(world: World) 
     assert counted["unchecked"] == 0
 
 
+def test_pairs_that_go_with_their_dialogue_are_counted_for_themselves(world: World) -> None:
+    row = plant(world, "instruction", 0, 0)
+    turns = world.rows(
+        "SELECT * FROM dialogue.dialogues WHERE dialogue_id = $of", of=row["dialogue_id"]
+    )
+    together = [
+        place
+        for place, turn in enumerate(turns[0]["turns"])
+        if len(set(re.findall(r"<image-\d+>", turn["question"] + turn["answer"]))) > 1
+    ]
+    others = row["n_turns"] - len(together)
+    for place in together:
+        plant(world, "instruction", 0, place, answer=lambda text: "I'm sorry, but I can't help.")
+    check_pairs(world)
+    assert world.release().success
+
+    counted = quality_of(world, "mmdu-instruct")
+    assert (counted["pairs_left_out"], counted["dialogues_left_out"]) == (len(together), 1)
+    assert counted["pairs_with_dialogues"] == others > 0
+
+
 def quality_of(world: World, name: str) -> dict[str, int]:
     (row,) = world.rows(
         "SELECT quality FROM release.releases JOIN release.current USING (name, release_id) "
@@ -115,7 +137,7 @@ def test_a_benchmark_keeps_what_is_dropped_and_people_see_it_first(world: World)
     assert note == {
         "turn": 2,
         "outcome": "review",
-        "found": [["material", "answer: caption"]],
+        "found": [["material", "answer: According to the caption"]],
     }
     counted = quality_of(world, "mmdu")
     assert (counted["review"], counted["material"], counted.get("pairs_left_out")) == (1, 1, None)
@@ -189,6 +211,20 @@ def test_what_a_model_finds_is_a_reason(world: World) -> None:
     }
     assert ("benchmark", 1, "drop", "sensitive") in reasons
     assert any({"needs_no_picture"} <= set(found) for found in reasons if found[0] == row["kind"])
+
+
+def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(
+    world: World,
+) -> None:
+    # One step of six: less than a fifth of all requests.
+    world.proxy.rewrite(lambda asked: asked.task == "reread", lambda reply: "All is well.")
+    run = world.run(ANY_ASSETS, assets=QUALITY)
+    n = world.rows("SELECT count(*) AS n FROM dialogue.dialogues")[0]["n"]
+    assert sentence(run) == (
+        f"quality.checks keeps its earlier rows: {n} of {n} requests of the step 'texts' were lost "
+        f"({n} not_json), and at most 20% may be."
+    )
+    assert world.rows("SELECT * FROM quality.checks") == []
 
 
 def test_a_pair_whose_check_could_not_be_made_does_not_pass(world: World) -> None:

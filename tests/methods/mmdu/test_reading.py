@@ -83,6 +83,10 @@ def test_offers_of_help_at_the_end_go(offer: str) -> None:
             "A: B", "A to B"
         ),
         "If you have seen one mill, you have seen them all.",
+        "Let me know, says the note on the fridge.",
+        "Below it stands an offer. If you want help, the sign says, ring the bell.",
+        "A visitor thinks: “A mill. I hope this helps.”",
+        "A: The left part is red. B: The right part is blue.",
     ],
 )
 def test_what_only_looks_like_an_offer_or_a_label_stays(text: str) -> None:

@@ -16,6 +16,21 @@ from methods.prompts.material import mention_of_material
         ("Which page of the book is open?", None),
         ("According to the clock, what time is it?", None),
         ("根据图片写一首诗。", None),
+        ("What does the article say about it?", "What does the article"),
+        ("Given the provided text, why is it red?", "Given the provided text"),
+        ("What is the main idea of the passage?", "idea of the passage"),
+        ("From what I was told, it is old.", "what I was told"),
+        ("Laut dem Text ist sie alt.", "Laut dem Text"),
+        ("Selon l'article, qui l'a construite ?", "Selon l'article"),
+        ("Según el texto, ¿quién la construyó?", "Según el texto"),
+        ("この記事によると、いつですか。", "記事によると"),
+        # What is in the picture is shown.
+        ("A caption painted on the wall is red.", None),
+        ("What does the text on the sign say?", None),
+        ("The caption below the picture says so.", "caption"),
+        ("What does the newspaper article in his hand show?", None),
+        ("In summary, both are red.", None),
+        ("The passage between the two houses is narrow.", None),
     ],
 )
 def test_captions_notes_and_pages_are_found_and_pictures_are_not(

@@ -198,7 +198,10 @@ def data_of(name: str, outside: str) -> dict:
         "quality/unseen": {"n_words": 80, "structured": False, "questions": [outside, outside]},
         **dict.fromkeys(
             ("quality/marks", "quality/ground", "quality/reread"),
-            {"pairs": [{"question": outside, "reference": outside, "answer": outside}] * 2},
+            {
+                "structured": False,
+                "pairs": [{"question": outside, "reference": outside, "answer": outside}] * 2,
+            },
         ),
         "mmdu/judge": {
             "earlier": [{"question": outside, "answer": outside}] * 2,
@@ -478,6 +481,23 @@ def test_a_prompt_asks_for_the_form_that_the_model_is_held_to_and_for_no_other(
             structured,
             structured,
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        ("quality/marks", '{"A1": 3, "A2": 0}'),
+        ("quality/ground", '"A2": []}'),
+        ("quality/reread", '{"A1": {"contradictions"'),
+    ],
+)
+def test_a_check_is_shown_a_form_in_full_only_where_no_schema_holds_it(name, example):
+    for structured in (False, True):
+        data = data_of(name, "bridge") | {"structured": structured}
+        system, _ = load(name).render(images=["x", "y"], **data)
+        said = " ".join(text_of(system).split())
+        assert (example in said, 'keys are "A1" to "A2"' in said) == (not structured, structured)
+        assert said.count("Reply with") == 1
 
 
 def test_a_question_on_one_picture_is_asked_for_in_the_singular():

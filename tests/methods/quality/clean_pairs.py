@@ -82,9 +82,38 @@ LOOK_LIKE_FAULTS = [
         "The question it raises is who left the ladder there, and why.",
     ),
     (
-        "Wie heißt das Wort auf dem Schild?",
+        "Which word is written on the sign?",
         'The word on the sign is "Mühle", which is German for mill.',
     ),
+    (
+        "What is pinned to the fridge?",
+        "Let me know, says the note on the fridge, and a telephone is drawn below it.",
+    ),
+    (
+        "Which number can be read on the board?",
+        "Seen from the left and read from top to bottom, the number on the board is 16",
+    ),
+    (
+        "How do the two parts differ?",
+        "A: The left part is bright and red. B: The right part is dim and blue.",
+    ),
+    (
+        "What runs along the frame?",
+        "A caption painted in gold runs along the lower edge of the frame.",
+    ),
+    (
+        "Are there any people to be seen?",
+        "I cannot see any people in either of the two scenes.",
+    ),
+    (
+        "What does the inscription over the door say?",
+        'It says "Der Mensch denkt, und Gott lenkt, so ist es von alters her gewesen".',
+    ),
+    (
+        "What was unloaded at the pier?",
+        "Nothing arrived at the pier today, to judge by the empty crates.",
+    ),
+    ("Where might Juan Carlos de la Vega stand?", "He might stand on the left, by the door."),
     (
         "What does the code on the screen do?",
         "It prints a line:\n\n```\nprint('mill')\n```\n\nNothing more.",

@@ -27,6 +27,10 @@ def test_it_says_what_was_left_out_and_what_was_not_read() -> None:
     said = told(**{"pass": 3, "unchecked": 1, "pairs_left_out": 2, "dialogues_left_out": 1})
     assert said["Checks of pairs"].endswith("unchecked 25.0 % (1)")
     assert said["Left out by the checks"] == "pairs 2, whole dialogues 1"
+    said = told(
+        **{"pass": 3, "pairs_left_out": 2, "dialogues_left_out": 1, "pairs_with_dialogues": 3}
+    )
+    assert said["Left out by the checks"] == "pairs 2, whole dialogues 1, their other pairs 3"
     assert said["Found by the checks"] == "nothing"
 
 

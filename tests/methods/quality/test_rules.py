@@ -26,6 +26,15 @@ MILL = Source(
         ("抱歉，我无法回答。", "抱歉，我无法回答。"),
         ("Tut mir leid, das kann ich nicht sagen.", "Tut mir leid, das kann ich nicht sagen."),
         ("No image was provided.", "No image was provided."),
+        ("The photo didn't load.", "The photo didn't load."),
+        ("That's not something I can do.", "That's not something I can do."),
+        ("Je n'ai reçu aucune image.", "Je n'ai reçu aucune image."),
+        # What the picture does not show is an answer, and so is what somebody in it says.
+        ("I cannot see any people here.", None),
+        ("There is no picture on the wall.", None),
+        ("No photo is attached to the board.", None),
+        ('He says "Sorry, I can\'t help you".', None),
+        ("It is not appropriate to eat here, since it is a church.", None),
         # A long text that mentions an absent picture is an answer.
         ("There is no picture here of the door. " + "The wall is red and old. " * 12, None),
     ],
@@ -46,6 +55,9 @@ def test_refusals(answer: str, found: str | None) -> None:
         "Both are red (the left one is also large and has a door on its side, as one can see)",
         "雪地里有一座红色的风车。",
         "",
+        "Seen from the left, and read from top to bottom, the number on the board is 16",
+        "The lines are numbered:\n1. A mill\n2. A barn",
+        "It fades into the mist…",
     ],
 )
 def test_what_ends_as_texts_do_is_whole(text: str) -> None:
@@ -59,6 +71,9 @@ def test_what_ends_as_texts_do_is_whole(text: str) -> None:
         "There are two:",
         "It is red,",
         "```python\nprint(1)",
+        "It shows:\n1. A mill.\n2. A barn.\n3.",
+        "It shows a mill and…",
+        "The left one is older, whereas",
         "The picture shows a wide field in the snow with a red mill that was built long ago near",
     ],
 )
@@ -66,8 +81,29 @@ def test_what_stops_in_a_sentence_is_not(text: str) -> None:
     assert truncation_in(text) is not None
 
 
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("Name three colours", True),
+        ("Which is it", True),
+        ("Describe the two mills.", True),
+        ("Which of the two pictures shows", False),
+        ("In <image-1>, how many of the boats are", False),
+        ("What colour does the roof have", False),
+    ],
+)
+def test_a_question_that_begins_as_one_has_its_mark(question: str, whole: bool) -> None:
+    assert (truncation_in(question, asks=True) is None) == whole
+
+
+def test_a_word_that_something_has_to_follow_is_one_of_the_wanted_language() -> None:
+    assert truncation_in("Das Bild zeigt eine Mühle und", "de") is not None
+    assert truncation_in("Вид на мельницу и", "ru") is not None
+    assert truncation_in("How does he die", "en") is None
+
+
 def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise() -> None:
-    assert language_fault("Rouge, bleu, vert.", "en") is None
+    assert language_fault("Art nouveau.", "en") is None
     assert language_fault("<image-1> 12 + 3", "zh") is None
     assert language_fault("La voiture est dans la rue, et le ciel est gris.", "fr") is None
     assert "fr" in str(language_fault("La voiture est dans la rue, et le ciel est gris.", "en"))
@@ -75,6 +111,11 @@ def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise() -> N
     assert "Han" in str(language_fault("红色的风车", "en"))
     assert language_fault("赤い風車が見えます。", "ja") is None
     assert language_fault("红色的风车在雪地里", "ja") == "Han characters without kana"
+    assert "de" in str(language_fault("Was ist rot daran?", "en"))
+    assert "uk" in str(language_fault("На зображенні видно млин, який стоїть у снігу.", "ru"))
+    # Names and quotations are in any language.
+    assert language_fault("Where might Juan Carlos de la Vega stand?", "en") is None
+    assert language_fault('It reads "Betreten der Baustelle verboten" in red.', "en") is None
     # A quoted word in another script is no other language: one of four words.
     assert language_fault("The sign says 福", "en") is None
 
@@ -92,7 +133,16 @@ def test_every_language_that_can_be_wanted_is_found_to_be_itself() -> None:
         ("It is red.\nQ2: And this?", "Q2:"),
         ("It is red. Let me know if you want more.", "Let me know if you want more."),
         ("It is red.<|im_end|>", "<|im_end|>"),
-        ("Sure! Here is what I see: a mill.", "Sure! Here"),
+        ("Sure! Here is what I see: a mill.", "Sure!"),
+        ("Certainly! As for the light, it is dim.", "Certainly!"),
+        ("Certainly, the light is dim.", None),
+        ("Natürlich! Das Licht ist schwach.", "Natürlich!"),
+        ("Das Licht ist schwach. Ich hoffe, das hilft!", "Ich hoffe, das hilft!"),
+        ("Let me know, says the note on the fridge.", None),
+        ("Feel free to take one, says the sign.", None),
+        ("A: The left part. B: The right part.", None),
+        ("As a text-based AI, I see a mill.", "As a text-based AI"),
+        ("It is sold as an AI gadget.", None),
         ("### Composition\nIt is red.", None),
         ("A: It is red.", "A:"),
         ("The answer is red, the question is why.", None),
@@ -136,6 +186,10 @@ def test_leaks(question: str, found: str | None) -> None:
         ("The mill of 1872 stands at 59.3293, 18.0686 and is 12 m high; 1,234,567 saw it.", None),
         ("From 1914-1918 and 1939-1945, page 300-301.", None),
         ("user@localhost", None),
+        ("jane.doe [at] example [dot] com", "e-mail address: ja…om"),
+        ("jane at example dot org", "e-mail address: ja…rg"),
+        ("maria arroba ejemplo punto es", "e-mail address: ma…es"),
+        ("She looks at the dot com logo, 2 @ 3.50 each.", None),
     ],
 )
 def test_personal_data(text: str, found: str | None) -> None:

@@ -1,18 +1,19 @@
-"""The table of the guide to the checks: what they find of planted faults.
+"""The tables of the guide to the checks: what they find of planted faults, and of texts held out.
 
     python -m tests.resources.offline.quality_figures     writes it into docs/guides/quality.md anew
 
-What belongs here: the table and its place in the page. The faults are planted by
-`tests/methods/quality/planted.py` and `checked_pairs.py`.
+What belongs here: the tables and their places in the page. The faults are planted by
+`tests/methods/quality/planted.py` and `checked_pairs.py`; `held_out.py` has texts of its own.
 """
 
 from resources.home import REPO_ROOT
-from tests.methods.quality import planted
+from tests.methods.quality import held_out, planted
 from tests.methods.quality.planted import Found
 from tests.resources.offline import checked_pairs
 
 GUIDE = REPO_ROOT / "docs" / "guides" / "quality.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+BEGIN_HELD_OUT, END_HELD_OUT = "<!-- held out -->\n", "<!-- end of held out -->\n"
 
 
 def table() -> str:
@@ -29,6 +30,20 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def held_out_table() -> str:
+    """One line a check: texts with its fault, those that were found, texts named without it."""
+    lines = [
+        "| check | with the fault | found | named without it | precision | recall |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| `{found.check}` | {found.n_planted} | {found.n_found} | {found.n_wrong} "
+        f"| {found.precision:.2f} | {found.recall:.2f} |"
+        for found in held_out.figures()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _line(made_by: str, found: Found) -> str:
     figures = f"{found.n_planted} | {found.n_found} | {found.n_wrong}"
     return (
@@ -37,10 +52,15 @@ def _line(made_by: str, found: Found) -> str:
 
 
 def page(before: str) -> str:
-    """The guide with the table as the code makes it now."""
-    head, _, rest = before.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}{table()}{END}{tail}"
+    """The guide with the tables as the code makes them now."""
+    for begin, end, lines in (
+        (BEGIN, END, table()),
+        (BEGIN_HELD_OUT, END_HELD_OUT, held_out_table()),
+    ):
+        head, _, rest = before.partition(begin)
+        _, _, tail = rest.partition(end)
+        before = f"{head}{begin}{lines}{end}{tail}"
+    return before
 
 
 if __name__ == "__main__":

@@ -201,6 +201,9 @@ class SqliteFile:
             draft.unlink(missing_ok=True)
             with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
                 _run(connection, self._schema(), self.newest_version())
+            # What a deleted file left beside it would be taken for the new one's.
+            for end in ("-wal", "-shm"):
+                Path(f"{self.path}{end}").unlink(missing_ok=True)
             draft.rename(self.path)
         elif not (self.path.stat().st_size or _size(Path(f"{self.path}-wal"))):
             raise StoreError(f"{self.path} is empty, and was not made so: {self.IF_DAMAGED}.")

@@ -317,3 +317,16 @@ def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
     with pytest.raises(StoreError, match="is empty, and was not made so: restore a backup"):
         Ledger(path)
     assert path.read_bytes() == b""
+
+
+def test_a_new_ledger_takes_nothing_that_a_deleted_one_left_beside_it(path: Path) -> None:
+    still_open = Ledger(path)
+    assert len(still_open) == 0
+    fill(path)
+    path.unlink()
+    assert path.with_name(f"{path.name}-wal").stat().st_size > 0
+
+    with closing(Ledger(path)) as anew:
+        assert len(anew) == 0
+    assert check_all(path) == (0, 0, [])
+    still_open.close()

@@ -119,9 +119,10 @@ _LEFTOVERS = (
     re.compile(r"\A\s*```|```\s*\Z"),
     re.compile(r"\A\s*\{\s*\"[^\"]{1,20}\"\s*:"),
     _COMPLIES,
-    _CLOSING,
     SELF,
 )
+_LONGEST_OFFER = 400
+"""Characters at the end of a text in which an offer of help stands."""
 
 
 def leftover_in(text: str) -> str | None:
@@ -129,6 +130,8 @@ def leftover_in(text: str) -> str | None:
     for pattern in _LEFTOVERS:
         if found := pattern.search(text):
             return found[0].strip()[:80]
+    if found := _CLOSING.search(text, max(0, len(text) - _LONGEST_OFFER)):
+        return found[0].strip()[:80]
     kept = without_additions(text)
     if kept == text.strip():
         return None

@@ -2,7 +2,9 @@
 
 import pytest
 
+from methods.prompts import material
 from methods.prompts.material import mention_of_material
+from tests.methods.quality.held_out import CLEAN, FAULTS
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,9 @@ def test_captions_notes_and_pages_are_found_and_pictures_are_not(
     text: str, found: str | None
 ) -> None:
     assert mention_of_material(text) == found
+
+
+def test_looking_for_a_part_of_a_phrase_first_loses_none() -> None:
+    for text in {each.text for each in [*FAULTS, *CLEAN]}:
+        found = material._MATERIAL.search(text) or material._OTHER_LANGUAGES.search(text)
+        assert mention_of_material(text) == (found[0].strip() if found else None)

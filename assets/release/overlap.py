@@ -104,7 +104,7 @@ def require_no_overlap(found: Iterable[Shared]) -> None:
 def in_numbers(found: Iterable[Shared]) -> str:
     """How much of each kind is shared, in a sentence."""
     counts = counted(found)
-    return ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "nothing"
+    return ", ".join(f"{name} ({n})" for name, n in counts.items() if n) or "nothing"
 
 
 def counted(found: Iterable[Shared]) -> dict[str, int]:

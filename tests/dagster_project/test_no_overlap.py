@@ -158,7 +158,7 @@ def test_what_is_planted_fails_it(
     of_answers = {name: n for name, n in counted(result).items() if name in ANSWERS}
     assert counted(result) == {**NOTHING, **found, **of_answers}
     for name, n in found.items():
-        assert f"{n} {name}" in str(result.description)
+        assert f"{name} ({n})" in str(result.description)
     assert "`mmdu-1` | `mmdu-instruct-1`" in result.metadata["first of them"].value
 
 
@@ -193,7 +193,7 @@ def test_what_is_not_frozen_yet_is_refused_by_name(
         require_no_overlap(shared)
     said = str(refused.value)
     assert said.startswith("Nothing is frozen: mmdu-1 and mmdu-instruct-1 share ")
-    assert all(f"{n} {name}" in said for name, n in found.items())
+    assert all(f"{name} ({n})" in said for name, n in found.items())
     assert "of items mmdu-1-item and mmdu-instruct-1-item." in said
     assert "unpin or retire" in said
 

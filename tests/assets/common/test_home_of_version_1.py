@@ -124,7 +124,7 @@ def test_what_two_of_its_releases_share_is_refused_until_the_corpus_is_divided(
     copy_of(rebuilt.root, tmp_path)
     world = make_world(tmp_path, rebuilt.corpus)
     refused = sentence(world.release("all"))
-    assert "Nothing is frozen" in refused and "1 pages, 1 images" in refused
+    assert "Nothing is frozen" in refused and "pages (1), images (1)" in refused
 
     assert world.run("cluster", SETS).success
     assert world.generate().success

@@ -205,7 +205,7 @@ class SqliteFile:
             for end in ("-wal", "-shm"):
                 Path(f"{self.path}{end}").unlink(missing_ok=True)
             draft.rename(self.path)
-        elif not (self.path.stat().st_size or _size(Path(f"{self.path}-wal"))):
+        elif not (self.path.stat().st_size or size_of(Path(f"{self.path}-wal"))):
             raise StoreError(f"{self.path} is empty, and was not made so: {self.IF_DAMAGED}.")
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
@@ -293,7 +293,8 @@ def _run(connection: sqlite3.Connection, scripts: Iterable[str], version: int) -
         connection.execute(f"PRAGMA user_version = {version}")
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 where none is."""
     return path.stat().st_size if path.exists() else 0
 
 

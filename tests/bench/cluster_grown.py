@@ -7,7 +7,6 @@ sentence-transformers and FAISS's flat search take hours on two cores.
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resources.home import REPO_ROOT
+from tests.bench.measuring import peak_mib
 
 if TYPE_CHECKING:
     from methods.clustering.neighbours import Neighbours
@@ -73,7 +73,7 @@ def measure(way: str, path: Path) -> None:
 
     vectors = np.load(path)
     WAYS[way](vectors[:4_096])
-    held = _peak_mib()
+    held = peak_mib()
     started, processor = time.monotonic(), time.process_time()
     neighbours, said = WAYS[way](vectors)
     communities = communities_from_graph(neighbours)
@@ -82,7 +82,7 @@ def measure(way: str, path: Path) -> None:
     once = low < neighbours.indices
     pairs = low[once] * len(vectors) + neighbours.indices[once]
     np.save(path.with_name(f"{way}.npy"), np.sort(pairs))
-    figures = {"wall_s": round(wall, 1), "cpu_s": round(processor, 1), "peak_mib": _peak_mib()}
+    figures = {"wall_s": round(wall, 1), "cpu_s": round(processor, 1), "peak_mib": peak_mib()}
     print(
         json.dumps(
             {
@@ -130,10 +130,6 @@ def _measured(way: str, path: Path) -> dict:
     print(f"{way} ...", file=sys.stderr)
     done = subprocess.run(command, cwd=REPO_ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def _peak_mib() -> int:
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

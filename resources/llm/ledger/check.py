@@ -20,7 +20,7 @@ from resources.llm.ledger.calls import readable
 from resources.llm.ledger.file import CLASSES, LedgerFile
 from resources.migrations import StoreError
 from resources.sqlite_connection import DAMAGED, result_code
-from resources.sqlite_file import BUSY_TIMEOUT
+from resources.sqlite_file import BUSY_TIMEOUT, size_of
 
 WALKED_EACH_TIME = 64 * 2**20
 """Bytes of a ledger whose pages are all walked each time: that takes 60 ms."""
@@ -94,7 +94,7 @@ def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
     )
     missing = n_pages * page_size - path.stat().st_size
     # Pages that were added last may stand in the log beside it only.
-    if missing > 0 and not _size(path.with_name(f"{path.name}-wal")):
+    if missing > 0 and not size_of(path.with_name(f"{path.name}-wal")):
         return f"its last {missing} bytes are missing"
     if n_pages * page_size > WALKED_EACH_TIME and _walked_lately(path):
         for table in sorted(_tables(connection) & {"calls", "charges"}):
@@ -174,7 +174,3 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.removeprefix("*** in database main ***").split())
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0

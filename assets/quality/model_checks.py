@@ -104,7 +104,7 @@ def by_model(
     context: dg.AssetExecutionContext, llm: Gateway, checked: Sequence[Checked], seed: int
 ) -> Findings:
     """What a model says of every pair: answers without the pictures and their grades, statements that
-    the pictures do not support, contradictions, and what is sensitive."""
+    the pictures do not support, contradictions, what is sensitive, and what does not answer."""
     found = Findings()
     elsewhere = other_images({each.dialogue.dialogue_id: each.image_ids for each in checked}, seed)
 

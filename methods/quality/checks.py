@@ -14,8 +14,8 @@ RULES = (
 """Checks by rule; each has its evidence, or nothing."""
 
 NEEDS_NO_PICTURE, UNSUPPORTED = "needs_no_picture", "unsupported"
-CONTRADICTIONS, SENSITIVE = "contradictions", "sensitive"
-BY_MODEL = (NEEDS_NO_PICTURE, UNSUPPORTED, CONTRADICTIONS, SENSITIVE)
+CONTRADICTIONS, SENSITIVE, UNANSWERED = "contradictions", "sensitive", "unanswered"
+BY_MODEL = (NEEDS_NO_PICTURE, UNSUPPORTED, CONTRADICTIONS, SENSITIVE, UNANSWERED)
 """Checks by a model; where one could not be made, nothing is known."""
 
 NOT_CHECKED = "not_checked"
@@ -30,7 +30,10 @@ DROPPED = (
     *(NEEDS_NO_PICTURE, SENSITIVE),
 )
 """What drops a pair by default: what no reader would want to learn from."""
-REVIEWED = (LENGTH, MATERIAL, LEAK, NEAR_DUPLICATE, UNSUPPORTED, CONTRADICTIONS)
+REVIEWED = (
+    *(LENGTH, MATERIAL, LEAK, NEAR_DUPLICATE),
+    *(UNSUPPORTED, CONTRADICTIONS, UNANSWERED),
+)
 """What people should look at by default: a rule, or one model, may be wrong in it."""
 
 UNCHECKED = "unchecked"

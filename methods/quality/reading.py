@@ -7,11 +7,12 @@ pictures are read as others are (`methods/prompts/parsing.py`).
 from collections.abc import Mapping
 
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
+from methods.quality.checks import CONTRADICTIONS, SENSITIVE, UNANSWERED
 
 LOWEST, HIGHEST = 0, 10
 MOST_LISTED, MOST_CHARACTERS = 10, 300
 """Of a list so many entries are kept, and of each so many characters."""
-LISTS = ("contradictions", "sensitive")
+LISTS = (CONTRADICTIONS, SENSITIVE, UNANSWERED)
 _TEXTS: JsonSchema = {"type": "array", "items": {"type": "string"}}
 
 
@@ -27,7 +28,7 @@ def lists_schema(n: int) -> JsonSchema:
 
 
 def reread_schema(n: int) -> JsonSchema:
-    """JSON schema of `n` answers with both lists of `LISTS`."""
+    """JSON schema of `n` answers with the lists of `LISTS`."""
     return object_schema(dict.fromkeys(_names(n), object_schema(dict.fromkeys(LISTS, _TEXTS))))
 
 
@@ -47,11 +48,11 @@ def read_lists(reply: str, n: int) -> list[list[str]]:
 
 
 def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
-    """Both lists of A1 to An, by name. Raises ParseError unless there are both of each."""
+    """The lists of A1 to An, by name. Raises ParseError unless each has all of them."""
     found = []
     for name, each in _of_answers(reply, n).items():
         if not isinstance(each, Mapping) or not set(LISTS) <= each.keys():
-            raise ParseError("no_lists", f"{name} has not both of {', '.join(LISTS)}.")
+            raise ParseError("no_lists", f"{name} has not all of {', '.join(LISTS)}.")
         found.append({of: _texts(each[of], f"{of} of {name}") for of in LISTS})
     return found
 

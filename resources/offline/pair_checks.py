@@ -42,6 +42,15 @@ _UNSAFE = re.compile(
 )
 
 
+_DECLINED = re.compile(
+    r"\b(?:turn(?:ing)? (?:it|this|that|the question) down|have to pass|leave (?:it|this|that) to others"
+    r"|let us (?:talk|speak) of something else|which one do you mean|above my station|no comment"
+    r"|shall say nothing|would you tell me more)\b",
+    re.IGNORECASE,
+)
+"""Ways not to answer that the rules of the stage do not know."""
+
+
 def answer_unseen(request: ChatRequest) -> str:
     """Answer each numbered question from what is shown, or from the words of the question alone."""
     message = request.last_user
@@ -67,7 +76,8 @@ def ground(request: ChatRequest) -> str:
 
 
 def reread(request: ChatRequest) -> str:
-    """Return what each answer states against an earlier one, and whom or what it should not name."""
+    """Return what each answer states against an earlier one, whom or what it should not name, and where
+    it declines."""
     said: dict[tuple[int, str], tuple[str, int]] = {}
     found = []
     for number, (question, answer) in enumerate(_pairs(request), start=1):
@@ -81,7 +91,8 @@ def reread(request: ChatRequest) -> str:
                     f"'{fact.value}' of <image-{fact.image}>, but A{before} has '{value}'"
                 )
         named = [match[0] for match in (*_PERSON.finditer(answer), *_UNSAFE.finditer(answer))]
-        found.append({"contradictions": against, "sensitive": named})
+        declined = [match[0] for match in _DECLINED.finditer(answer)]
+        found.append({"contradictions": against, "sensitive": named, "unanswered": declined})
     return _reply(found)
 
 

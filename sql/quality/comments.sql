@@ -24,6 +24,7 @@ COMMENT ON COLUMN quality.checks.other_grade IS 'Its grade against the reference
 COMMENT ON COLUMN quality.checks.unsupported IS 'Claims of the answer that the pictures do not support; NULL if it was not checked.';
 COMMENT ON COLUMN quality.checks.contradictions IS 'What the answer says against another answer of the dialogue; NULL if it was not checked.';
 COMMENT ON COLUMN quality.checks.sensitive IS 'Private people who are named, and unsafe content; NULL if it was not checked.';
+COMMENT ON COLUMN quality.checks.unanswered IS 'Where the answer does not answer its question; NULL if it was not checked.';
 COMMENT ON COLUMN quality.checks.not_checked IS 'Checks by a model that could not be made, and why; NULL if all that were wanted were.';
 
 COMMENT ON COLUMN quality.asked.set_id IS 'Image set that the dialogue is about.';

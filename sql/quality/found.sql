@@ -2,6 +2,6 @@
 SELECT
     dialogue_id, question_id, turn, kind, outcome, reasons, refusal, truncation, length, language, leftover,
     material, leak, repeated, near_duplicate, personal_data, blind_grade, other_grade, unsupported,
-    contradictions, sensitive, not_checked
+    contradictions, sensitive, unanswered, not_checked
 FROM quality.checks
 ORDER BY dialogue_id, turn;

@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS quality.checks (
     contradictions VARCHAR[],
     sensitive VARCHAR[],
     not_checked VARCHAR,
+    unanswered VARCHAR[],
     PRIMARY KEY (dialogue_id, question_id),
     CHECK (not_checked IS NULL OR outcome <> 'pass')
 );

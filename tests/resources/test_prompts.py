@@ -68,7 +68,7 @@ VERSIONS = {
     "pairwise/compare": ("compare", "pairwise/compare@0d408f13", None),
     "quality/ground": ("ground", "quality/ground@2a38ec1f", None),
     "quality/marks": ("marks", "quality/marks@633bf20b", None),
-    "quality/reread": ("reread", "quality/reread@af97c833", None),
+    "quality/reread": ("reread", "quality/reread@51eff2d0", None),
     "quality/unseen": ("unseen", "quality/unseen@7cae9046", None),
     "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf", "rewriting/rewrite@12beac62"),
 }

@@ -37,8 +37,8 @@ def test_lists_are_of_texts_cut_and_without_empty_ones() -> None:
         read_lists('{"A1": "none"}', 1)
 
 
-def test_an_answer_that_is_read_again_has_both_lists() -> None:
-    both = {"contradictions": ["a"], "sensitive": []}
-    assert read_reread(json.dumps({"A1": both}), 1) == [both]
-    with pytest.raises(ParseError, match="A1 has not both"):
-        read_reread('{"A1": {"contradictions": []}}', 1)
+def test_an_answer_that_is_read_again_has_all_lists() -> None:
+    all_lists = {"contradictions": ["a"], "sensitive": [], "unanswered": ["b"]}
+    assert read_reread(json.dumps({"A1": all_lists}), 1) == [all_lists]
+    with pytest.raises(ParseError, match="A1 has not all"):
+        read_reread('{"A1": {"contradictions": [], "sensitive": []}}', 1)

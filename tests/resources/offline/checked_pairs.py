@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from methods.prompts.messages import Image, Message
 from methods.prompts.parsing import parse_numbered
-from methods.quality.checks import CONTRADICTIONS, NEEDS_NO_PICTURE, SENSITIVE, UNSUPPORTED
+from methods.quality.checks import (
+    BY_MODEL,
+    CONTRADICTIONS,
+    NEEDS_NO_PICTURE,
+    SENSITIVE,
+    UNANSWERED,
+    UNSUPPORTED,
+)
 from methods.quality.reading import read_lists, read_marks, read_reread
 from resources.offline.chat_request import read_chat
 from resources.offline.pair_checks import KNOWN
@@ -90,6 +97,15 @@ SAID_OF_PEOPLE = (
     " The figure is my colleague Anna Weber at work.",
     " Her neighbour at number 5, a nurse called Jo, lives there alone.",
 )
+ANSWERS_TO_NOTHING = (
+    "That is a request that I turn over in my mind, and I end by turning it down.",
+    "Here I have to pass, with regret, and wish you a pleasant day.",
+    "Others have better eyes, and so I leave it to others.",
+    "Which one do you mean, and what for?",
+    "Let us talk of something else: the history of museums is long.",
+    "On this I shall say nothing, whoever asks.",
+    "Such matters go above my head, as they always have.",
+)
 ASKED_OF_NOTHING = {
     "seasons": "How many seasons does a year have, and which are they?",
     "sides of a hexagon": "What is the number of sides of a hexagon?",
@@ -111,7 +127,7 @@ def _swapped(text: str) -> str:
 def planted() -> Iterator[Planted]:
     """Every dialogue as it was made, and with one fault of each check."""
     for number, clean in enumerate(dialogues()):
-        for check in (NEEDS_NO_PICTURE, UNSUPPORTED, CONTRADICTIONS, SENSITIVE):
+        for check in BY_MODEL:
             yield Planted(clean, None, check)
         question, said = clean.pairs[0]
         words = list(ASKED_OF_NOTHING)[number % len(ASKED_OF_NOTHING)]
@@ -122,6 +138,8 @@ def planted() -> Iterator[Planted]:
         yield Planted(_with(clean, 2, (question, _swapped(said))), 2, CONTRADICTIONS)
         remark = SAID_OF_PEOPLE[number % len(SAID_OF_PEOPLE)]
         yield Planted(_with(clean, 2, (question, said + remark)), 2, SENSITIVE)
+        evasive = ANSWERS_TO_NOTHING[number % len(ANSWERS_TO_NOTHING)]
+        yield Planted(_with(clean, 2, (question, evasive)), 2, UNANSWERED)
 
 
 def _with(clean: Dialogue, place: int, texts: Texts) -> Dialogue:
@@ -171,6 +189,7 @@ FINDERS: dict[str, Callable[[Dialogue], list[bool]]] = {
     UNSUPPORTED: _unsupported,
     CONTRADICTIONS: _reread(CONTRADICTIONS),
     SENSITIVE: _reread(SENSITIVE),
+    UNANSWERED: _reread(UNANSWERED),
 }
 
 

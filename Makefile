@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 export LOOM_HOME ?= $(CURDIR)/data
 export DAGSTER_HOME := $(LOOM_HOME)/dagster
 export HF_HUB_OFFLINE ?= 1
+# With compiled modules each command starts a second sooner.
+export PYTHONDONTWRITEBYTECODE :=
 
 ifdef CORPUS
 export LOOM_CORPUS := $(abspath $(CORPUS))

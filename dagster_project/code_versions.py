@@ -5,11 +5,10 @@ in `settings.yaml`, the prompts and SQL files that its module names, and the mod
 its rows are made by. A refactoring changes none of these.
 """
 
-import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 
 import dagster as dg
@@ -32,6 +31,7 @@ from resources.settings import read_sections
 from resources.warehouse import SQL_ROOT, declared_columns, sql_text
 
 COMMENT = re.compile(r"--[^\n]*")
+PATH = re.compile(r"""(?<=["'])\w+(?:/\w+)+(?=["'])""")
 
 
 def _model_of_role(role: Role, _benchmarks: Benchmarks) -> list[str]:
@@ -101,20 +101,18 @@ def _named_in(module: ModuleType) -> Iterator[list[str]]:
     }
     package = module.__name__.rpartition(".")[0]
     of_stage = {each for each in used - own if each and each.__name__.startswith(f"{package}.")}
-    for each in (module, *of_stage):
-        yield from _named_in_code(each)
-
-
-def _named_in_code(module: ModuleType) -> Iterator[list[str]]:
-    for node in ast.walk(ast.parse(inspect.getsource(module))):
-        name = node.value if isinstance(node, ast.Constant) else None
-        if not isinstance(name, str) or not re.fullmatch(r"\w+(/\w+)+", name):
-            continue
+    for name in (name for each in (module, *of_stage) for name in _paths_in(each)):
         folder, _, task = name.rpartition("/")
         if (SQL_ROOT / f"{name}.sql").is_file():
             yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]
         elif (PROMPTS_ROOT / folder / "prompts" / f"{task}.md").is_file():
             yield [name, _prompt_version(name)]
+
+
+@cache
+def _paths_in(module: ModuleType) -> list[str]:
+    """The texts in the module's code that have the form of such a name."""
+    return PATH.findall(inspect.getsource(module))
 
 
 def _judged(benchmarks: Benchmarks) -> list[str]:

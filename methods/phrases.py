@@ -4,19 +4,29 @@ What belongs here: the form of such a table. Phrases stand in the modules of wha
 """
 
 import re
+from collections.abc import Callable
+from functools import cached_property
 
 
-def phrases(table: str, **parts: str) -> re.Pattern[str]:
-    """The expression that finds any phrase of a table, in capitals or not.
+class Phrases:
+    """Finds any phrase of a table, in capitals or not.
 
     A line is a phrase, itself an expression; an indented line goes on with the one above, without a
-    space between them. `<name>` stands for the part of that name.
+    space between them. `<name>` stands for the part of that name. The expression of a long table takes
+    tens of milliseconds to compile, which are not spent before the first search.
     """
-    return re.compile(alternatives(table, **parts), re.IGNORECASE)
+
+    def __init__(self, table: str, **parts: str):
+        self._table, self._parts = table, parts
+
+    @cached_property
+    def search(self) -> Callable[..., re.Match[str] | None]:
+        """As the `search` of a compiled expression."""
+        return re.compile(alternatives(self._table, **self._parts), re.IGNORECASE).search
 
 
 def alternatives(table: str, **parts: str) -> str:
-    """The text of that expression, to be a part of others."""
+    """The text of such an expression, to be a part of others."""
     lines: list[str] = []
     for line in table.strip("\n").splitlines():
         if line[:1].isspace():

@@ -1,15 +1,16 @@
 """The DuckDB warehouse: reads and replaces tables of one file.
 
 DuckDB lets one process open a file for writing and fails every other open meanwhile. So no file is
-ever held open while anything else happens: each call takes an inter-process lock, attaches the file
-(`duckdb_file.py`), runs one transaction and detaches it. What belongs here: that discipline. What does
-not: SQL text (it stands in `sql/`), what any table means, and the version of a file
-(`warehouse_schema.py`).
+ever held open while anything else happens: each call, or each block of reads (`kept_open`), takes an
+inter-process lock, attaches the file (`duckdb_file.py`), runs one transaction and detaches it. What
+belongs here: that discipline. What does not: SQL text (it stands in `sql/`), what any table means, and
+the version of a file (`warehouse_schema.py`).
 """
 
 import logging
 import re
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -103,6 +104,7 @@ class Warehouse:
         self.path = Path(path)
         self._log = log
         self._ready = False
+        self._kept = threading.local()
 
     def check(self) -> None:
         """Bring the file to this version now, not at the first use. Raises WarehouseError."""
@@ -246,9 +248,28 @@ class Warehouse:
             shutil.copyfile(self.path, target)
 
     @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Open the file once for all that this thread reads in the block.
+
+        To open it takes longer than to read few rows. Nobody else opens it meanwhile: what takes long
+        stands outside.
+        """
+        if hasattr(self._kept, "connection"):
+            yield
+            return
+        with self._connection() as self._kept.connection:
+            try:
+                yield
+            finally:
+                del self._kept.connection
+
+    @contextmanager
     def _connection(self, *, own_instance: bool = False) -> Iterator["duckdb.DuckDBPyConnection"]:
         import duckdb
 
+        if (kept := getattr(self._kept, "connection", None)) is not None:
+            yield kept
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._locked(), self._attached(own_instance) as connection:
             # Once a process: no other version of the code writes the file while this one runs.

@@ -9,10 +9,11 @@ or by themselves when `sql/` declares others.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from resources.home import REPO_ROOT
 from resources.migrations import (
@@ -46,6 +47,9 @@ Column = tuple[str, str, bool]
 """(name, type, nullable)."""
 Columns = dict[str, list[Column]]
 """Table or view -> its columns."""
+_COMMENT = re.compile(
+    r"""^COMMENT ON COLUMN (\w+)\."?(\w+)"?\.(\w+) IS '((?:[^']|'')*)';$""", re.MULTILINE
+)
 
 
 class WarehouseError(StoreError):
@@ -82,58 +86,55 @@ def comments_ddl() -> str:
     return "\n".join(sql_text(f"{stage}/comments") for stage in STAGES)
 
 
+@cache
 def declared_columns() -> Columns:
     """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
-    return _declaration()[0]
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(schema_ddl() + views_ddl())
+        return columns_of(connection)
 
 
 def column_descriptions(table: str) -> dict[str, str | None]:
     """What each column of a table or view means, as `sql/` says it; None where it says nothing."""
-    return _declaration()[1][table]
+    said = _comments()
+    return {column: said.get((table, column)) for column, *_ in declared_columns()[table]}
 
 
 @cache
-def _declaration() -> "tuple[Columns, dict[str, dict[str, str | None]], dict[str, pa.Schema]]":
-    """Columns, descriptions and Arrow schemas of every table and view."""
-    import duckdb
+def _comments() -> dict[tuple[str, str], str]:
+    """(table, column) -> its comment.
 
-    with duckdb.connect() as connection:
-        connection.execute(schema_ddl() + views_ddl() + comments_ddl())
-        descriptions: dict[str, dict[str, str | None]] = {}
-        for table, column, *_, comment in _column_rows(connection):
-            descriptions.setdefault(table, {})[column] = comment
-        columns = columns_of(connection)
-        return (
-            columns,
-            descriptions,
-            {table: _arrow_schema(connection, of) for table, of in columns.items()},
-        )
+    They are read here: to execute a thousand comments takes half a second, at each start of a process.
+    """
+    return {
+        (f"{stage}.{table}", column): said.replace("''", "'")
+        for stage, table, column, said in _COMMENT.findall(comments_ddl())
+    }
 
 
+@cache
 def arrow_schema(table: str) -> "pa.Schema":
     """The columns and types of `table` in Arrow."""
-    return _declaration()[2][table]
+    import duckdb
 
-
-def _arrow_schema(connection: "duckdb.DuckDBPyConnection", columns: list[Column]) -> "pa.Schema":
     # JSON travels as its text.
     casts = ", ".join(
-        f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"' for name, kind, _ in columns
+        f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"'
+        for name, kind, _ in declared_columns()[table]
     )
-    return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
+    with duckdb.connect() as connection:
+        return connection.sql(f"SELECT {casts} LIMIT 0").to_arrow_table().schema
 
 
 def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:
     """Table or view -> [(column, type, nullable)], as the open file has it."""
     columns: Columns = {}
-    for table, column, kind, nullable, _ in _column_rows(connection):
+    rows = connection.execute(sql_text("columns"), {"stages": list(STAGES)}).fetchall()
+    for table, column, kind, nullable in rows:
         columns.setdefault(table, []).append((column, kind, nullable))
     return columns
-
-
-def _column_rows(connection: "duckdb.DuckDBPyConnection") -> list[tuple[Any, ...]]:
-    """(table, column, type, nullable, comment) of every column."""
-    return connection.execute(sql_text("columns"), {"stages": list(STAGES)}).fetchall()
 
 
 def bring_up_to_date(connection: "duckdb.DuckDBPyConnection", path: Path) -> None:

@@ -133,11 +133,13 @@ def image_sets(
     across = {
         row["kind"]: row["n"] for row in warehouse.read("cluster/sets_across_sides").to_pylist()
     }
+    whole_sizes = [row["n_entries"] for row in warehouse.read("cluster/cluster_sizes").to_pylist()]
     sampled = {
         spec.kind: sample_sets(
             _clusters(warehouse, spec.kind, vectors),
             spec,
             [] if settings.redraw else _prior_sets(warehouse, spec.kind),
+            whole_sizes,
         )
         for spec in specs
     }

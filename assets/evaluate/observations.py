@@ -73,10 +73,12 @@ def observations(
 
 
 def _rows(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> Iterator[Row]:
-    items = {item.item_id: item for item in items_of(warehouse, release_id)}
-    transcripts = transcripts_of(warehouse, release_id)
+    with warehouse.kept_open():
+        items = {item.item_id: item for item in items_of(warehouse, release_id)}
+        transcripts = transcripts_of(warehouse, release_id)
+        judgments = _judgments(warehouse, benchmark, release_id)
     answered = {model for (model, _), of in transcripts.items() if of.has_answers}
-    for each, judged in _judgments(warehouse, benchmark, release_id).items():
+    for each, judged in judgments.items():
         judged_models = {model for model, _ in judged}
         for (model, item_id), transcript in transcripts.items():
             # A judge that has not judged a model observed nothing of it; who answered nothing has

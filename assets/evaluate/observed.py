@@ -8,7 +8,7 @@ values are the mean or median of theirs, of the turns that all of them judged.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,9 @@ from methods.evaluation.slices import labels_by_turn
 from methods.words import n_words
 from resources.settings import Settings
 from resources.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Panel = Literal["mean", "median"]
 ROWS_AT_ONCE = 10_000
@@ -96,10 +99,12 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[Slice]:
-    items = {item.item_id: item for item in items_of(warehouse, release_id)}
+    with warehouse.kept_open():
+        items = {item.item_id: item for item in items_of(warehouse, release_id)}
+        table = warehouse.read("evaluate/observed_of", {"release_id": release_id})
     labels = {item_id: labels_by_turn(item) for item_id, item in items.items()}
     found: dict[tuple[str, str], Slice] = {}
-    for row in _observed(warehouse, release_id):
+    for row in _observed(table):
         judge, version, model = row["judge"], row["judge_version"], row["model"]
         if (judge, version) not in found:
             found[judge, version] = Slice(benchmark, release_id, judge, version)
@@ -125,10 +130,9 @@ def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list
     return list(found.values())
 
 
-def _observed(warehouse: Warehouse, release_id: str) -> Iterator[dict[str, Any]]:
+def _observed(table: "pa.Table") -> Iterator[dict[str, Any]]:
     """The rows of one release, some at a time; texts that many rows have are one object."""
     shared: dict[str, str] = {}
-    table = warehouse.read("evaluate/observed_of", {"release_id": release_id})
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
         for row in batch.to_pylist():
             for name in ("model", "trial", "metric", "status", "part"):

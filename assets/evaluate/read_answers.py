@@ -43,16 +43,18 @@ def answered_choices(
 def readings_on(warehouse: Warehouse, release: Released) -> Iterator[Reading]:
     """Every answer on a release that a letter was to be read from, with what each reader read."""
     where = {"release_id": release.release_id}
-    stored = {
-        (row["model"], row["item_id"], row["trial"], row["turn"]): row
-        for row in warehouse.read("evaluate/readings_of", where).to_pylist()
-    }
-    second = {
-        (row["model"], row["item_id"], row["trial"], row["turn"]): row["value"]
-        for row in warehouse.read("evaluate/second_readings_of", where).to_pylist()
-    }
-    items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
-    for (model, item_id), transcript in transcripts_of(warehouse, release.release_id).items():
+    with warehouse.kept_open():
+        stored = {
+            (row["model"], row["item_id"], row["trial"], row["turn"]): row
+            for row in warehouse.read("evaluate/readings_of", where).to_pylist()
+        }
+        second = {
+            (row["model"], row["item_id"], row["trial"], row["turn"]): row["value"]
+            for row in warehouse.read("evaluate/second_readings_of", where).to_pylist()
+        }
+        items = {item.item_id: item for item in items_of(warehouse, release.release_id)}
+        transcripts = transcripts_of(warehouse, release.release_id)
+    for (model, item_id), transcript in transcripts.items():
         item = items[item_id]
         asking = release.benchmark.ask(item, Limits(transcript.context_policy))
         for each in readings_of(asking, transcript):

@@ -71,6 +71,8 @@ def releases_named(
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
     """The release's items in order."""
-    named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+    with warehouse.kept_open():
+        named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
+        rows = rows_of_release(warehouse, release_id)
     language = next((row["language"] for row in named), None)
-    return items_of_release(rows_of_release(warehouse, release_id), language)
+    return items_of_release(rows, language)

@@ -5,6 +5,7 @@ attributed to the first rule under which the clusters could not give that many s
 if they gave no other sets:
 
 - `clusters too small`: not even with every entry of a cluster used `max_uses` times;
+- `the other side has the rest`: not with the entries of a cluster that are on the side of the kind;
 - `images look alike`: not without two near-duplicates in a set;
 - `pages repeat`: not without two images of one page in a set;
 - `entries used up`: possible by these rules, but the entries are in other sets or do not combine.
@@ -14,7 +15,7 @@ sizes`, with a negative count, so that the reasons of a size always sum up to `w
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from methods.image_sets.sizes import Counts, apportion, max_sets
 from methods.image_sets.spec import Cluster, SamplingSpec
 
 TOO_SMALL = "clusters too small"
+ELSEWHERE = "the other side has the rest"
 ALIKE = "images look alike"
 PAGES = "pages repeat"
 USED_UP = "entries used up"
@@ -40,21 +42,31 @@ class SizeCount:
 
 
 def size_counts(
-    clusters: Sequence[Cluster], spec: SamplingSpec, made: Mapping[int, int]
+    clusters: Sequence[Cluster],
+    spec: SamplingSpec,
+    made: Mapping[int, int],
+    whole_sizes: Collection[int] | None = None,
 ) -> list[SizeCount]:
     """Counts of one kind, one row for each wanted size, rising.
 
+    `whole_sizes` are the numbers of entries of all clusters on both sides; None if there is one side.
     `wanted` are the shares of `spec.n_sets` sets or, if that is None, of the number of sets made.
     """
     n_sets = sum(made.values()) if spec.n_sets is None else spec.n_sets
     wanted = apportion(spec.weights, n_sets)
     frequencies = [_frequencies(cluster, spec) for cluster in clusters]
+    if whole_sizes is None:
+        whole_sizes = [n_entries for n_entries, _, _ in frequencies]
     counts = []
     for size in sorted(spec.weights):
         missing = wanted[size] - made.get(size, 0)
         reasons = {INSTEAD: missing} if missing < 0 else {}
         possible = wanted[size]
-        for reason, bound in _bounds(frequencies, spec, size) if missing > 0 else ():
+        bounds = [
+            (TOO_SMALL, _n_sets(whole_sizes, spec, size)),
+            *_bounds(frequencies, spec, size),
+        ]
+        for reason, bound in bounds if missing > 0 else ():
             bound = min(bound, possible)
             reasons[reason] = min(possible - bound, missing - sum(reasons.values()))
             possible = bound
@@ -85,13 +97,18 @@ def _frequencies(cluster: Cluster, spec: SamplingSpec) -> tuple[int, Counts, Cou
 def _bounds(
     frequencies: Sequence[tuple[int, Counts, Counts]], spec: SamplingSpec, size: int
 ) -> list[tuple[str, int]]:
-    """Upper bounds on the number of sets of `size` images, each under one rule more."""
-    by_entries = by_images = by_pages = 0
+    """Upper bounds on the number of sets of `size` images on this side, each under one rule more."""
+    by_images = by_pages = 0
     for n_entries, images, pages in frequencies:
         if n_entries < size:
             continue
-        by_entries += n_entries * spec.max_uses // size
         of_images = max_sets(images, size)
         by_images += of_images
         by_pages += of_images if spec.repeat_pages else min(of_images, max_sets(pages, size))
-    return [(TOO_SMALL, by_entries), (ALIKE, by_images), (PAGES, by_pages)]
+    by_entries = _n_sets([n_entries for n_entries, _, _ in frequencies], spec, size)
+    return [(ELSEWHERE, by_entries), (ALIKE, by_images), (PAGES, by_pages)]
+
+
+def _n_sets(sizes: Collection[int], spec: SamplingSpec, size: int) -> int:
+    """Upper bound on the number of sets of `size` images of clusters with so many entries."""
+    return sum(each * spec.max_uses // size for each in sizes if each >= size)

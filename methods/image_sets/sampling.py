@@ -6,7 +6,7 @@ not: which entries of a cluster form a set (`pool.py`), how many sets of which s
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from methods.image_sets.counts import SizeCount, size_counts
@@ -28,13 +28,17 @@ class SampledSets:
 
 
 def sample_sets(
-    clusters: Sequence[Cluster], spec: SamplingSpec, prior: Sequence[Sequence[PriorImage]] = ()
+    clusters: Sequence[Cluster],
+    spec: SamplingSpec,
+    prior: Sequence[Sequence[PriorImage]] = (),
+    whole_sizes: Collection[int] | None = None,
 ) -> SampledSets:
     """Sets of one kind: the `prior` sets that are still valid, in their order, and new ones.
 
     A prior set is valid if all its entries are still in one cluster and the spec allows it. If an entry
     was removed because its text changed, the entry that has its image now replaces it. New sets are
-    sampled from unused entries, so added entries and changed texts affect no other set.
+    sampled from unused entries, so added entries and changed texts affect no other set. `whole_sizes`
+    decide nothing: they are the sizes of all clusters on both sides, to say why sets are missing.
 
     Sizes are apportioned so that all sets together come as near to the wanted shares as the clusters
     allow: first the number of sets of each size; then, the largest first, each set goes to a cluster
@@ -66,7 +70,7 @@ def sample_sets(
     n_kept = sum(
         tuple(member.entry_id for member in each.members) in prior_entries for each in kept
     )
-    return SampledSets(sets, n_kept, size_counts(clusters, spec, made))
+    return SampledSets(sets, n_kept, size_counts(clusters, spec, made, whole_sizes))
 
 
 def _kept_sets(

@@ -6,7 +6,7 @@ that is painted in it, an article in a newspaper that somebody reads, are in the
 
 import re
 
-from methods.phrases import alternatives, phrases
+from methods.phrases import Phrases, alternatives
 
 _SOURCE = alternatives(
     r"""
@@ -105,7 +105,7 @@ _SHOWN = (
     + ")"
 )
 """Not followed by where it is in the picture: "the caption painted below", "the text on the sign"."""
-_MATERIAL = phrases(
+_MATERIAL = Phrases(
     r"""
 (?<!painted )(?<!printed )(?<!written )(?<!carved )(?<!engraved )
     (?<!lettered )\bcaptions?\b<shown>
@@ -143,7 +143,7 @@ _MATERIAL = phrases(
     given=_GIVEN,
     says=_SAYS,
 )
-_OTHER_LANGUAGES = phrases(
+_OTHER_LANGUAGES = Phrases(
     r"""
 图注
 图片说明

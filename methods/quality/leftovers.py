@@ -7,7 +7,7 @@ is `methods/mmdu/reading.py`.
 import re
 
 from methods.mmdu.reading import without_additions
-from methods.phrases import alternatives, phrases
+from methods.phrases import Phrases, alternatives
 from methods.quality.refusal_phrases import SELF
 
 _REPLIES = alternatives(
@@ -26,7 +26,7 @@ rewrite
 translation
 """
 )
-_COMPLIES = phrases(
+_COMPLIES = Phrases(
     r"""
 <begin>(?:sure(?: thing)?|certainly|of course|gladly|no problem|great question
     |good question|excellent question)\s?[!✨]
@@ -66,7 +66,7 @@ _COMPLIES = phrases(
     begin=r"\A\W*",
 )
 """Words with which a reply takes up what it was asked for: "Certainly! As for the light, …"."""
-_CLOSING = phrases(
+_CLOSING = Phrases(
     r"""
 <begin>(?:wenn|falls|sollten?) (?:sie|du|noch)\b[^.!?\n]*\b(?:fragen|hilfe
     |wissen möchte\w*)\b<end>
@@ -99,7 +99,7 @@ _CLOSING = phrases(
     end=r"""[^.!?。！？\n"“”«»]*[.!?。！？]?\s*\Z""",
 )
 """Offers of help at the end, in other languages than English."""
-_LEFTOVERS = (
+_LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
     re.compile(
         r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*|__)?"
         r"(?:[QA][ \t]?\d{1,3}|(?:question|answer|response|reply)[ \t]*\d*|assistant|user|human)"

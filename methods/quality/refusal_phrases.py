@@ -7,7 +7,7 @@ see your image" is none.
 
 import re
 
-from methods.phrases import alternatives, phrases
+from methods.phrases import Phrases, alternatives
 
 # --- English -------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ see (?:any |the |your )?(?:\w+ )?(?:image|pic|photo|attach)
 (?:talk|say|share|tell|give) (?:\w+ ){0,2}(?:about|anything|details|that|this|on|opinion)
 """
 )
-SELF = phrases(
+SELF = Phrases(
     r"""
 \b(?:as|being|(?:i am|i'm) (?:just |only |merely )?) ?an? (?:[\w-]+ ){0,3}?(?:AI|A\.I\.
     |artificial intelligence|language model|chatbot|(?:digital
@@ -99,7 +99,7 @@ SELF = phrases(
 
 _BEGINNING = r"(?:\A|[.!?,;—–-]\s+|\b(?:but|that|and|so|because|afraid|while)\s+)\W{0,4}"
 """Where a clause may begin."""
-DECLINES = phrases(
+DECLINES = Phrases(
     r"""
 <begin>(?:i|we) ?(?:\w+ly |also |just )?<cannot>\s(?:\w+ ){0,2}?<deal>
 <begin>(?:i|we) (?:\w+ )?(?:must|have to|need to|will have to|shall) (?:\w+ )?(?:decline
@@ -184,7 +184,7 @@ _ELSEWHERE = alternatives(
     |prompt|request|question))
 """
 )
-NO_PICTURE = phrases(
+NO_PICTURE = Phrases(
     r"""
 \bnone of (?:the|your|these|those) (?:\w+ )?<picture> (?:has |have |was |were |been )*(?:<came>|<given>)
     \b<elsewhere>
@@ -240,7 +240,7 @@ NO_PICTURE = phrases(
 # --- Other languages -----------------------------------------------------------------------------
 
 _OTHERS_BEGINNING = r"(?:^|[.!?,，。、;]\s*|\b(?:aber|mais|pero|mas|ma|maar|men|но|что)\s)\W{0,4}"
-OTHERS_DECLINE = phrases(
+OTHERS_DECLINE = Phrases(
     r"""
 <begin>(?:我|本人)[^，。]{0,4}(?:不能|无法|不便|不方便|难以)(?:对|就|为)[^，。]{0,14}(?:发表|评论|评价|置评|回答|作答)
 (?:问题|请求|话题|照片|图片|这|此)[^，。]{0,4}我[^，。]{0,4}(?:不能|无法|不便|不方便)(?:回答|评论|讨论|描述|帮)
@@ -307,7 +307,7 @@ OTHERS_DECLINE = phrases(
 """,
     begin=_OTHERS_BEGINNING,
 )
-OTHERS_NO_PICTURE = phrases(
+OTHERS_NO_PICTURE = Phrases(
     r"""
 (?:您|你)(?:还|似乎|好像)?(?:没有|没|未)(?:有)?(?:上传|发送|提供|附上)
 (?:看不到|没看到|看不见|打不开|收不到)(?:您|你)[^，。]{0,8}(?:照片|图片|图像)

@@ -6,6 +6,7 @@ What belongs here: the file, its profiles, and the errors about them. What an en
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -189,11 +190,18 @@ def load_registry(path: Path | None = None) -> Registry:
     """The registry in `path`. Raises RegistryError with one sentence that says what is wrong."""
     path = path or registry_path()
     try:
-        raw = yaml.safe_load(path.read_text())
+        return _registry(path.read_text(), path)
     except FileNotFoundError:
         raise RegistryError(f"There is no {path}; restore it or unset LOOM_MODELS.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RegistryError(f"{path} cannot be read: {error}.") from None
+
+
+@lru_cache(maxsize=1)
+def _registry(text: str, path: Path) -> Registry:
+    """What the text says; definitions ask for it twenty times when they are loaded."""
+    try:
+        raw = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise RegistryError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(raw, Mapping) or not {"profiles", "models"} <= raw.keys():

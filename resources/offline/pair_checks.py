@@ -43,7 +43,7 @@ _UNSAFE = re.compile(
 
 
 _DECLINED = re.compile(
-    r"\b(?:turn(?:ing)? (?:it|this|that|the question) down|have to pass|leave (?:it|this|that) to others"
+    r"\b(?:turn(?:ing)? (?:it|this|that) down|have to pass|leave (?:it|this|that) to others"
     r"|let us (?:talk|speak) of something else|which one do you mean|above my station|no comment"
     r"|shall say nothing|would you tell me more)\b",
     re.IGNORECASE,

@@ -39,10 +39,9 @@ def version(ui: Ui, asset: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("again", range(2))
 @pytest.mark.parametrize("pair", ["demo demo", "demo ui", "ui ui"])
 def test_two_first_starts_on_a_new_home_work_or_the_second_is_refused_in_one_sentence(
-    pair: str, again: int, tmp_path: Path
+    pair: str, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
     with ExitStack() as stack:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import dagster as dg
 import duckdb
-import pytest
 
 from dagster_project.definitions import defs
 from resources import warehouse_schema
@@ -36,13 +35,22 @@ def test_each_comment_stands_in_the_file_of_its_stage_and_once() -> None:
         assert len(said) == len(set(said))
 
 
-def test_a_comment_on_a_column_that_does_not_exist_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stray = "COMMENT ON COLUMN rewrite.rewrites.mood IS 'There is no such column.';"
-    monkeypatch.setattr(warehouse_schema, "comments_ddl", lambda: stray)
-    with pytest.raises(duckdb.Error, match="mood"):
-        warehouse_schema._declaration.__wrapped__()
+def test_duckdb_reads_them_as_they_are_read_here_each_of_a_column_that_exists() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(warehouse_schema.schema_ddl() + warehouse_schema.views_ddl())
+        connection.execute(warehouse_schema.comments_ddl())
+        said = connection.sql(
+            "SELECT schema_name || '.' || table_name, column_name, comment FROM duckdb_columns() "
+            "WHERE database_name = current_database() AND NOT internal"
+        ).fetchall()
+    in_duckdb = {(table, column): comment for table, column, comment in said if "." in table}
+    ours = {
+        (table, column): description
+        for table in declared_columns()
+        for column, description in column_descriptions(table).items()
+    }
+    assert ours == {place: in_duckdb[place] for place in ours}
+    assert set(ours) == {place for place, comment in in_duckdb.items() if comment}
 
 
 def opens_after_a_kill(path: Path, ddl: str) -> bool:

@@ -94,7 +94,7 @@ def _kill_everywhere(source: Path, folder: Path, every: int, told: Any) -> None:
             return
 
 
-def killed_and_finished(source: Path, wanted: Rows, every: int = 1) -> int:
+def killed_and_finished(source: Path, wanted: Rows, every: int) -> int:
     """Kill whoever brings a copy of `source` to this version before its first statement, and before
     every `every`th from there on; open each copy again, which has the `wanted` rows then.
 
@@ -136,14 +136,14 @@ def test_a_warehouse_killed_amid_the_last_steps_loses_nothing_and_the_next_finis
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_a_warehouse_killed_before_any_statement_loses_nothing_and_the_next_finishes(
+def test_a_warehouse_of_version_1_killed_amid_any_step_loses_nothing_and_the_next_finishes(
     tmp_path: Path,
 ) -> None:
     wanted = expected(hand_made_version_1(tmp_path / "old.duckdb"))
 
-    n_killed = killed_and_finished(tmp_path / "old.duckdb", wanted)
+    n_killed = killed_and_finished(tmp_path / "old.duckdb", wanted, every=6)
 
-    assert n_killed > n_statements(since=0) > 110, "it was killed before each of them"
+    assert n_killed > n_statements(since=0) / 6 > 40, "it was killed all along"
 
 
 def _open_sqlite_and_die(kind: type[SqliteFile], path: Path, n: int) -> None:

@@ -133,6 +133,30 @@ def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, mon
     assert read == {"texts": [{"answer": "two"}], "sets": [{"set_id": "a"}, {"set_id": "b"}]}
 
 
+def test_reads_in_a_block_open_the_file_once_and_give_it_back(warehouse, monkeypatch):
+    warehouse.replace("dialogue.answers", answers("a", 2))
+    opened, attach = [], module.attached
+    monkeypatch.setattr(
+        module, "attached", lambda *args, **how: opened.append(args) or attach(*args, **how)
+    )
+
+    with warehouse.kept_open():
+        with warehouse.kept_open():
+            assert warehouse.count("dialogue.answers") == 2
+        assert warehouse.count("dialogue.answers", {"set_id": "b"}) == 0
+        assert not opened_by_another_process(warehouse.path)
+
+    assert len(opened) == 1
+    assert opened_by_another_process(warehouse.path)
+
+
+def test_a_block_that_fails_gives_the_file_back(warehouse):
+    with pytest.raises(duckdb.Error, match="no_such_table"), warehouse.kept_open():
+        warehouse.sql("SELECT * FROM no_such_table")
+    assert opened_by_another_process(warehouse.path)
+    assert warehouse.count("dialogue.answers") == 0
+
+
 def test_a_table_that_sql_does_not_declare_cannot_be_counted(warehouse):
     with pytest.raises(WarehouseError, match=r"no table cluster\.nothing in sql/"):
         warehouse.count("cluster.nothing")

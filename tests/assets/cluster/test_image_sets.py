@@ -60,15 +60,15 @@ def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
     world: World,
 ) -> None:
     result = draw(world, benchmark_sizes={"3": 3, "8": 1}, benchmark_sets=8)
-    # Of eight sets six threes and two eights are wanted. No cluster has eight entries; twelve entries
-    # in two clusters make four threes, by themselves too.
+    # Six threes and two eights are wanted. No cluster has eight entries. Twelve entries of this side in
+    # two clusters make four threes; with those of the other side there would be enough.
     assert counts(world, "benchmark") == [
         {
             "kind": "benchmark",
             "n_images": 3,
             "wanted": 6,
             "made": 4,
-            "reasons": {"clusters too small": 2},
+            "reasons": {"the other side has the rest": 2},
         },
         {
             "kind": "benchmark",
@@ -82,7 +82,9 @@ def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
     assert (told["benchmark sets wanted"], told["benchmark sets"]) == (8, 4)
     assert told["benchmark sets as before"] == 4
     assert told["instruction sets wanted"] == "as many as the entries allow"
-    assert "| 3 | 6 | 4 | 75.0% | 100.0% | clusters too small: 2 |" in told["benchmark sizes"]
+    assert (
+        "| 3 | 6 | 4 | 75.0% | 100.0% | the other side has the rest: 2 |" in told["benchmark sizes"]
+    )
     assert counts(world, "instruction") == [
         {"kind": "instruction", "n_images": 2, "wanted": 6, "made": 6, "reasons": {}}
     ]

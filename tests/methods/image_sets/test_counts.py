@@ -35,6 +35,12 @@ def test_each_missing_set_is_put_down_to_the_first_rule_that_forbids_it():
     assert reasons_of(sampled) == {3: {"in place of other sizes": -1}, 5: {"entries used up": 1}}
 
 
+def test_what_the_other_side_of_a_cluster_has_is_no_lack_of_entries():
+    # Five sets of four are wanted. Clusters of 14 and 3 entries make three, the eight on this side two.
+    sampled = sample_sets([plain(8)], spec([4], n_sets=5), whole_sizes=[14, 3])
+    assert reasons_of(sampled) == {4: {"clusters too small": 2, "the other side has the rest": 1}}
+
+
 def test_what_stands_in_for_another_size_is_counted_negative():
     # One three and three twenties are wanted; 12 entries have no twenty, so they give four threes.
     sampled = sample_sets([plain(12)], spec({3: 1, 20: 3}))

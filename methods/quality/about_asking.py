@@ -1,6 +1,6 @@
 """Short answers that speak of the asking and not of a picture.
 
-What belongs here: telling them by their words. There is no end to the phrases of a refusal, but hardly
+What belongs here: telling them, and parts that are about the scene, by their words. There is no end to the phrases of a refusal, but hardly
 one says anything of a scene: it has a speaker, a no, a word for what is not done, and little else.
 """
 
@@ -44,6 +44,7 @@ _SAYING_NOTHING = (
 _STOP = frozenset(_SAYING_NOTHING.split())
 _OPINION = re.compile(
     r"\b(?:would not|wouldn't|could not|couldn't) (?:describe|call|compare|say)\b.*\b(?:as|to|with)\b"
+    r"|\b(?:beyond|outside|out of) (?:my|our) (?:view|sight)\b"
 )
 MOST_ELSE = 2
 """Words of a refusal that say something else, such as "the man in the coat"."""
@@ -54,11 +55,29 @@ def speaks_of_asking(said: str) -> bool:
     words = _WORD.findall(said)
     if not _SPEAKER.intersection(words) or _OPINION.search(said):
         return False
-    acts = [word for word in words if _ACT.fullmatch(word)]
-    rest = [word for word in words if word not in _STOP and word not in _SPEAKER]
-    other = [
-        word
-        for word in rest
-        if not (_NO.fullmatch(word) or _ACT.fullmatch(word) or _BESIDE.fullmatch(word))
-    ]
-    return bool(acts) and any(map(_NO.fullmatch, words)) and len(other) <= MOST_ELSE
+    acts, refuses = any(map(_ACT.fullmatch, words)), any(map(_NO.fullmatch, words))
+    return acts and refuses and _n_else(words) <= MOST_ELSE
+
+
+def says_of_scene(said: str) -> bool:
+    """Whether a part of an English text, in small letters, is about something other than the asking.
+
+    A writer who speaks of itself says so without a no and without a word such as "help": "I see a red tram".
+    """
+    words = _WORD.findall(said)
+    if _SPEAKER.intersection(words) and any(_NO.fullmatch(w) or _ACT.fullmatch(w) for w in words):
+        return False
+    return _n_else(words) >= MOST_ELSE
+
+
+def _n_else(words: list[str]) -> int:
+    return sum(
+        not (
+            word in _STOP
+            or word in _SPEAKER
+            or _NO.fullmatch(word)
+            or _ACT.fullmatch(word)
+            or _BESIDE.fullmatch(word)
+        )
+        for word in words
+    )

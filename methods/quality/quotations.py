@@ -1,7 +1,8 @@
 """Texts without what they quote.
 
-What belongs here: quotation marks. What a sign, a note or a person in a picture says is not what the
-writer says: it may be in another language, apologize, or offer help.
+What belongs here: what a sign, a note or a person in a picture says is not what the writer says: it may
+be in another language, apologize, or offer help. It stands in quotation marks, in capitals, or after a
+word such as "reads".
 """
 
 import re
@@ -10,9 +11,32 @@ _QUOTED = re.compile(
     r"“[^“”\n]{1,300}”|„[^„“”\n]{1,300}[“”]|«[^«»\n]{1,300}»|»[^«»\n]{1,300}«|「[^「」\n]{1,300}」"
     r"|『[^『』\n]{1,300}』|《[^《》\n]{1,300}》|\"[^\"\n]{1,300}\"|(?<![^\W_])['‘][^'‘’\n]{1,300}['’](?![^\W_])"
 )
+_IN_CAPITALS = re.compile(r"\b[A-Z][A-Z'’]*(?:[ ,]{1,2}[A-Z][A-Z'’]*)+\b")
+_WRITTEN = re.compile(
+    r"\b(?:banner|board|card|graffiti|inscription|label|letters?|note|notice|placard|plaque|poster|sheet|sign|sticker"
+    r"|screen|shirt|slogan|tag|words?|writing)s?\b[^.!?\n]{0,40}?\b(?:reads?|says?|spells?|saying|reading)[:,]? "
+    r"(?=[A-Z])[^.!?\n]{1,200}"
+    r"|(?:steht|lautet|liest man|indique|on lit|dice|reza|pone|si legge|написано|гласит|写着|写道|印着|刻着)"
+    r"[^.:：。\n]{0,20}[:：][^.!?。！？\n]{1,200}"
+)
+_WORD = re.compile("[A-Z]{3}")
 
 
 def without_quotations(text: str) -> str:
     """The text with a pair of marks for each quotation; as it is where nothing else is said."""
     rest = _QUOTED.sub("“”", text)
     return rest if any(map(str.isalnum, rest)) else text
+
+
+def without_writing(text: str) -> str:
+    """The same without what stands in capitals among small letters, or after "the sign reads"."""
+    said = without_quotations(text)
+    rest = _WRITTEN.sub("“”", said)
+    if any(map(str.islower, rest)):
+        rest = _IN_CAPITALS.sub(_capitals, rest)
+    return rest if any(map(str.isalnum, rest)) else said
+
+
+def _capitals(found: re.Match[str]) -> str:
+    """Two words of some length in capitals quote; "AI, I CANNOT" does not."""
+    return "“”" if sum(map(bool, map(_WORD.match, found[0].split()))) > 1 else found[0]

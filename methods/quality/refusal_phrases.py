@@ -118,14 +118,16 @@ DECLINES = Phrases(
     |unethical|irresponsible|impossible) (?:(?:for|of) me|to (?:comment|discuss|speculate
     |answer|respond))\b
 <begin>(?:that|this|it|your \w+|such \w+)(?: \w+)? (?:is|are|falls?|lies?|goes
-    |violates?) (?:\w+ )?(?:beyond|outside|against) (?:of )?(?:the scope of )?(?:my|our
-    |what (?:i|we))\b
+    |violates?) (?:\w+ )?(?:beyond|outside|against) (?:of )?(?:the scope of )?(?:(?:my|our)\b(?! (?:view
+    |sight|gaze|field|line|reach|horizon|eyes?)\b)|what (?:i|we)(?:'m|'re)?\b(?! (?:(?:can|could|actually
+    |only|may) )?(?:see|look|find|notice|expect|know|imagine)\b))
 \b(?:is|are|be) (?:something|things?|a \w+|questions?|requests?) (?:that |which )?(?:i|we) ?<cannot>
 \b(?:assisting|helping|answering|commenting|describing|identifying)\b[^.!?]{0,50}\b(?:isn't|is not
     |won't be|will not be|would not be) (?:possible|something|appropriate|allowed|permitted|an option)
 \b(?:policy|policies|guidelines|rules|programming) (?:prevents?|prohibits?|forbids?|(?:do|does) not
     |don't|doesn't) (?:allow |let |permit )?me\b
-\blet(?:'s| us) (?:talk|speak|chat) (?:about|of) (?:something|another|a different)
+\blet(?:'s| us) (?:talk|speak|chat) (?:about|of) (?:something else|(?:another|a different) (?:topic
+    |subject|matter|question))\b
 \b(?:i|we)\b[^.!?;,]{0,30}(?:\bnot|n't|\bcannot|\bunable|\bnever)\b[^.!?;,]{0,30}?\b(?:help|assist
     |answer|comment|describ|discuss|respond|fulfil|comply|provid|speculat|load|access)
 \b(?:i|we)\b[^.!?;,]{0,30}\b(?:decline|refuse)\b
@@ -133,8 +135,8 @@ DECLINES = Phrases(
     (?:\b(?:i|i'm|i am|we|we're)\b[^.!?;,]{0,10}\b(?:allowed|able|permitted|free|supposed|can|do)\b
     |\bto (?:comment|say|judge|tell|describe|answer|discuss))
 <begin>no (?:can do|comment)\W*$
-<begin>(?:that|this|it) violates (?:my|our|the) (?:\w+ )?(?:guidelines|polic(?:y|ies)
-    |principles|rules)
+<begin>(?:that|this|it) violates (?:(?:my|our) (?:\w+ )?(?:principles|rules)|(?:my|our
+    |the) (?:\w+ )?(?:guidelines|polic(?:y|ies)))\b
 <begin>(?:commenting|speculating|identifying people
     |answering)\b[^.!?]{0,60}\b(?:inappropriate|unethical|not (?:be )?(?:appropriate|something i))
 """,
@@ -204,7 +206,8 @@ NO_PICTURE = Phrases(
     |appears? to (?:be|have been)|being) (?:\w+ly )?<given><elsewhere>
 \bthere (?:is|are|was|were|seems to be|appears to be) (?:no|not an?
     |n't an?) (?:\w+ )?<picture> (?:here\b|in (?:this|our|your|the) (?:conversation|chat
-    |message|prompt|thread)|to (?:look|describe|analy)|<given><elsewhere>)
+    |message|prompt|thread)|to (?:look at|describe|analy[sz]e|work with)(?=[.,;!]|\Z
+    | (?:here|yet|so|and)\b)|<given><elsewhere>)
 \b(?:the|your|this|any|both|these|those|\d) (?:\w+ ){0,2}?<picture> (?:
     (?:that |which )?you \w+ (?:\w+ )?)?(?:has|have|did|does|do|was|were|could|can)(?: not|n't
     |not) (?:\w+ly |seem to (?:have )?|appear to (?:have )?)*(?:been |be )?(?:<came>\b|<given>
@@ -212,8 +215,11 @@ NO_PICTURE = Phrases(
 \b(?:the|your) (?:\w+ )?<picture> (?:\w+ly |has |have |seems? to have |appears? to have )*f
     ailed to \w+
 \b(?:the|your) (?:\w+ )?<picture> (?:(?:seems?|appears?) to be|is
-    |are) (?:\w+ly )?(?:missing|not attached|not loading|not coming through
-    |not visible to me)(?=[.,;!]| (?:from|on my|here|so|and)\b|\Z)
+    |are) (?:\w+ly )?(?:not attached|not loading|not coming through|not visible to me)(?=[.,;!]
+    | (?:from|on my|here|so|and)\b|\Z)
+(?:\byour|(?:\A|[.!?]\s|but |that )\W{0,4}the) (?:\w+ )?<picture> (?:(?:seems?|appears?) to be|is
+    |are) (?:\w+ly )?missing(?=\W*\Z|[,;.!]? (?:from (?:your|the) (?:message|prompt|question|request
+    |chat|conversation)|on my|so|and (?:so |i\b)|therefore|i\b|please|could you)\b)
 \bi (?:\w+ly )?(?:do not|don't|can't|cannot|can not|did not|didn't|could not|couldn't
     |have not|haven't|am not|am unable to) (?:\w+ly )?(?:see|find|have|view|open|access|load
     |receive[d]?|got|get|detect|seeing|getting|receiving|been (?:given|shown
@@ -256,7 +262,8 @@ OTHERS_DECLINE = Phrases(
 <begin>[^.]{0,30}(?:죄송(?:합니다|하지만|스럽지만)|유감)[^.]{0,60}(?:없습니다|어렵습니다|못합니다|않습니다)
 <begin>[^.]{0,40}(?:답변|설명|도와|도움|분석|확인|식별)[^.]{0,12}(?:수 없습니다|드릴 수 없|어렵습니다)
 <begin>(?:(?:es )?tut mir (?:sehr )?leid|leider|entschuldigung
-    |sorry)\b[^.!?]{0,30}\b(?:kann|darf|bin|möchte)\b[^.!?]{0,80}\b(?:nicht|keine?n?)\b
+    |sorry)\b[^.!?]{0,30}\b(?:(?:ich|wir)\b[^.!?]{0,15}\b<kann>|<kann> (?:ich|wir))\b[^.!?]{0,80}\b(?:nicht
+    |keine?n?)\b(?! (?:\w+ )?(?:lesen|entziffern|ausmachen|zählen|finden)\b)
 <begin>(?:ich|wir) (?:kann|können|darf|möchte|bin)\b[^.!?]{0,50}\b(?:nicht
     |keine?n?)\b[^.!?]{0,50}\b(?:helfen|beantworten|beschreiben|kommentieren|äußern
     |weiterhelfen|beurteilen|identifizieren|in der Lage|ansehen|anzeigen|öffnen)
@@ -266,7 +273,7 @@ OTHERS_DECLINE = Phrases(
     |un) ?angemessen[^.!?]{0,60}(?:kommentieren|äußern|beschreiben|beantworten|beurteilen
     |spekulieren)
 <begin>(?:je suis (?:vraiment |sincèrement )?désolée?|désolée?
-    |malheureusement)\b[^.!?]{0,40}\bje ne (?:peux|suis|saurais|dispose|vois)\b
+    |malheureusement)\b[^.!?]{0,40}\bje ne (?:peux|suis|saurais|dispose|vois)\b(?!,? qu)
 <begin>je (?:ne (?:peux|suis|saurais)|n'ai) (?:malheureusement )?pas (?:en mesure|répondre
     |vous aider|décrire|commenter|la (?:capacité|possibilité)|identifier|voir (?:l'
     |les |d')images?|accès)
@@ -306,6 +313,7 @@ OTHERS_DECLINE = Phrases(
 <begin>maaf\b[^.!?]{0,30}\btidak (?:bisa|dapat)\b
 """,
     begin=_OTHERS_BEGINNING,
+    kann="(?:kann|können|darf|dürfen|bin|sind|möchten?)",
 )
 OTHERS_NO_PICTURE = Phrases(
     r"""
@@ -318,7 +326,10 @@ OTHERS_NO_PICTURE = Phrases(
 (?:이미지|사진)(?:가|를|이|는|을)? ?(?:첨부|보이|수신|받|업로드|확인)[^.]{0,14}(?:않|없|못)
 \bkeine?n?\s(?:\w+\s)?(?:Bild(?:er|es)?|Fotos?|Aufnahmen?|Anhang
     |Datei)\b[^.!?]{0,25}(?:angehängt|hochgeladen|erhalten|übermittelt|mitgeschickt|beigefügt
-    |angekommen|bekommen|vorhanden|(?:bei mir|hier|in (?:ihrer|deiner|der) (?:nachricht|anfrage))\b)
+    |angekommen|bekommen|(?:bei mir|hier|in (?:ihrer|deiner|der) (?:nachricht|anfrage))\b)
+(?:\A|[.!?]\s)\W{0,4}(?:(?:es|hier|mir|leider|in (?:ihrer
+    |deiner|der) (?:nachricht|anfrage)) (?:ist|sind|liegt|liegen|war) (?:\w+ ){0,2}?)?keine?n?
+    \ (?:\w+ )?(?:Bild(?:er)?|Fotos?|Aufnahmen?|Anhang|Datei) (?:vorhanden|vor)(?=[.,;!]|\Z)
 \b(?:Bild|Foto)\s(?:\w+\s){0,2}nicht\s(?:\w+\s)?(?:angekommen|geladen|hochgeladen|angehängt
     |übertragen|öffnen|laden)
 \b(?:aucune?|pas d['e] ?)\s?(?:image|photo|pièce)s?\b[^.!?]{0,30}(?:jointe?|reçue?|fournie?
@@ -340,9 +351,3 @@ OTHERS_NO_PICTURE = Phrases(
 \bне (?:вижу|получил[а]?) (?:никаких? |вашего |никакого )?(?:изображени|картин|фото)
 """,
 )
-CAVEATS = re.compile(
-    r"\b(?:aber|jedoch|mais|cependant|toutefois|pero|sin embargo|porém|però|tuttavia|maar|echter|men|но"
-    r"|однако|ama|ale|jednak)\b|但|不过|然而|しかし|ですが|けれど|하지만|그러나",
-    re.IGNORECASE,
-)
-"""What turns a declined part into a caveat, in these languages."""

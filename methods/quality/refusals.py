@@ -6,12 +6,12 @@ words are those of `refusal_phrases.py`, and of evaluated models (`methods/evalu
 
 import re
 
-from methods.evaluation.refusals import CAVEAT, MOST_WORDS, OPENING, is_refusal
+from methods.evaluation.refusals import MOST_WORDS, OPENING, REFUSAL
 from methods.prompts.json_replies import without_thinking
 from methods.quality.about_asking import speaks_of_asking
-from methods.quality.quotations import without_quotations
+from methods.quality.going_on import english_goes_on, other_goes_on
+from methods.quality.quotations import without_writing
 from methods.quality.refusal_phrases import (
-    CAVEATS,
     DECLINES,
     NO_PICTURE,
     OTHERS_DECLINE,
@@ -42,7 +42,7 @@ def refusal_in(answer: str) -> str | None:
     text = " ".join(without_thinking(answer).replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
         return None
-    said = without_quotations(text)[:OPENING]
+    said = without_writing(text)[:OPENING]
     return text[:80] if _no_picture(said) or _declines(said) else None
 
 
@@ -51,13 +51,18 @@ def _no_picture(said: str) -> bool:
 
 
 def _declines(said: str) -> bool:
-    if is_refusal(said) and not _LOOKED.match(said):
-        return True
+    if (found := _english(said)) is not None:
+        return not english_goes_on(said[found:])
+    other = OTHERS_DECLINE.search(said)
+    return other is not None and not other_goes_on(said[other.end() :])
+
+
+def _english(said: str) -> int | None:
+    """Where the English words end with which a text declines; None where there are none."""
+    if (found := REFUSAL.match(said)) and not _LOOKED.match(said):
+        return found.end()
     if found := DECLINES.search(said):
-        return not CAVEAT.search(said, found.end())
-    if found := SELF.search(said):
-        return bool(_NOT.search(said, found.end())) and not CAVEAT.search(said, found.end())
-    if speaks_of_asking(said.casefold()):
-        return not CAVEAT.search(said)
-    found = OTHERS_DECLINE.search(said)
-    return found is not None and not CAVEATS.search(said, found.end())
+        return found.end()
+    if (found := SELF.search(said)) and _NOT.search(said, found.end()):
+        return found.end()
+    return 0 if speaks_of_asking(said.casefold()) else None

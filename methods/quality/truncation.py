@@ -17,33 +17,37 @@ _MARKER = r"\s*(?:[-*•+]|(?:\*\*)?\d{1,2}[.)]|#{1,6}|\|)(?:\*\*)?"
 _ITEM = re.compile(rf"{_MARKER}\s*\S")
 _EMPTY_ITEM = re.compile(rf"\n{_MARKER}\s*\Z")
 _DANGLING_WORDS = {
-    "en": "the a an of and or but with which that is are was were to in on at by for from as "
-    "its their his her this these both while because such than into very also if when "
-    "where who whose what how whereas although since until unless nor through between "
-    "among against without within towards toward onto upon my your our every during "
-    "including featuring showing",
-    "de": "der die das den dem des ein eine einen einem einer und oder aber mit von vom zum "
-    "zur für dass ist sind im am auf bei weil während sowie wenn als nicht sehr",
-    "fr": "le la les l un une des du de d et ou mais avec qui que dont est sont dans sur par "
-    "pour en au aux car tandis très",
-    "es": "el la los las un una unos unas y o u pero con que de del al en por para es son "
-    "está su sus muy mientras",
-    "it": "il lo la gli le un una uno e o ma con che di del della dei delle da dal nel nella "
-    "per su sul è sono mentre",
-    "pt": "o a os as um uma e ou mas com que de do da dos das em no na nos nas por para é são "
-    "enquanto",
-    "nl": "de het een en of maar met die dat van is zijn in op aan bij voor om te terwijl omdat",
-    "sv": "en ett och eller men med som att av är den det de i på för till medan",
-    "pl": "i oraz lub ale z ze że który która które jest są w we na do od dla przez",
-    "tr": "ve veya ama ile bir bu şu için gibi olan",
-    "ru": "и или а но с со что который которая которые в во на из за для от до при под над по к",
-    "uk": "і та або але з із що який яка які в у на до від для при під над по",
+    "en": "the a an of and or nor than as if because although whereas unless until whose whom my your our "
+    "their its every very during including featuring",
+    "de": "der die den dem des und oder von vom zum zur für dass im am weil während sowie wenn als sehr",
+    "fr": r"le la les l des du de d et ou mais qui que dont dans sur par au aux tandis très"
+    r" (?:à|dans|avec|sur|par|pour|comme)\sune?",
+    "es": "el la los las un y o pero con que de del al en por su sus muy mientras",
+    "it": "il lo la gli le un e o ma con che di del della dei delle da dal nel nella per sul mentre",
+    "pt": "o a os as e ou mas com que de do da dos das em no na nas por pela pelo enquanto",
+    "nl": "de een en of maar die te terwijl omdat",
+    "sv": "ett och eller men som att medan",
+    "pl": "i oraz lub ale z ze że w we na do od dla przez",
+    "tr": "ve veya ama bir",
+    "ru": "и или а но с со который которая которые в во на из за для от до при под над по к",
+    "uk": "і та або але з із який яка які у на до від для при під над по",
 }
 _DANGLING = {
-    language: re.compile(rf"(?:^|[\s'’])(?:{'|'.join(words.split())})\W*$", re.IGNORECASE)
+    language: re.compile(
+        rf"(?:^|[\s'’])(?:{'|'.join(word if len(word) > 1 else f'(?-i:{word})' for word in words.split())})\W*$",
+        re.IGNORECASE,
+    )
     for language, words in _DANGLING_WORDS.items()
 }
-"""By language: words that something has to follow."""
+"""By language: words that something has to follow. Those that may end a sentence ("the lamp is on", "er
+steigt ein") are none of them, nor is a letter by its name ("the line from B to A")."""
+_AFTER_COMMA = re.compile(
+    r", (?:which|who|where|while|when|that|with|for|from|by|into|but|was|is|are|were)\W*$", re.IGNORECASE
+)
+"""A part of an English sentence that has only begun."""
+_FACE = re.compile(r"\s(?:[:;=][-']?[()DPpOo/|*]|<3|\^_?\^)\Z")
+_CODE = re.compile(r"(?:=[^.!?\n]{0,80}|[)\]}\"'\d])\s?;\Z|;\s?[`}]+\Z")
+_ADDRESS = re.compile(r"\W?(?:(?:https?://|www\.)\S{3,}|[\w.-]+\.[a-z]{2,}/\S*)(?<![,(])")
 _ASKING_WORDS = (
     "what which who whom whose where when why how is are was were do does did has have can could would"
     " will should"
@@ -69,13 +73,16 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
     """The end of a text that stops in the middle of a sentence; None where it ends as texts do.
 
     A number, or a last line of a list, a heading or a table, needs no full stop; nothing may end with a
-    comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence.
+    comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or a
+    bracket. A smiling face, a statement of code and an address are ends.
     A question (`asks`) that begins with an asking word has its mark.
     """
     whole = text.rstrip()
     end = whole[-SHOWN:]
     if whole.count("```") % 2 or _EMPTY_ITEM.search(whole):
         return end
+    if _FACE.search(whole) or _CODE.search(end) or _ADDRESS.fullmatch(whole.split()[-1] if whole else ""):
+        return None
     open_ended = _TRAILING_OFF.sub("", whole)
     bare = open_ended.rstrip(_CLOSING)
     if not bare:
@@ -89,9 +96,13 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
         return None
     if language in _DANGLING and _DANGLING[language].search(bare):
         return end
+    if language == "en" and _AFTER_COMMA.search(bare):
+        return end
+    last_line = whole.splitlines()[-1]
+    if last_line.count("(") > last_line.count(")"):
+        return end
     if bare != whole or any(map(str.isdigit, bare.split()[-1])):
         return None
     if asks and n_words(whole) >= FEWEST_ASKED and ("¿" in whole or _ASKS.search(whole)):
         return end
-    last_line = whole.splitlines()[-1]
     return None if _ITEM.match(last_line) or n_words(whole) < FEWEST_WORDS else end

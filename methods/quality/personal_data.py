@@ -27,25 +27,52 @@ _SPELLED = [
     )
 ]
 """How an address is written that no machine is to read: `jane [at] example [dot] com`."""
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
-_CARD = re.compile(r"(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])")
-_PHONE = re.compile(
-    r"(?<![\w.,/-])(?<!\d )(?:\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d(?:[ .-]?\d){6,12}"
-    r"|\(?0\d{2,4}\)?[ ./-]\d{3,4}[ .-]?\d{3,5}|\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}"
-    r"|\d{3}[.-]\d{3}[.-]\d{4}|0\d(?:[ .-]\d{2}){4}|0\d{2,4}[ /-]\d{6,8}|1[3-9]\d{9})(?![\w/-])"
+_IBAN = re.compile(
+    r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b", re.IGNORECASE | re.ASCII
 )
+_CARD = re.compile(r"(?<![\d.])(?:\d(?:[ -]?\d){12,18}|\d{4}(?:\.\d{4}){3})(?!\.?\d)")
+_PHONE = re.compile(
+    r"(?<![\w.,/-])(?<!\d )(?:(?:\+|00(?=[1-9]\d{0,2}[ .-]))\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d(?:[ .-]?\d){6,12}"
+    r"|\(?0\d{2,4}\)?[ ./-]\d{3,4}[ .-]?\d{3,5}|\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}"
+    r"|\d{3}[.-]\d{3}[.-]\d{4}|0\d(?:[ .-]\d{2}){4}|0\d{2,4}[ /-]\d{6,8})(?![\w/-])"
+    r"|(?<![A-Za-z\d.,/$€£¥₽₹-])(?P<mobile>1[3-9]\d{9})(?![A-Za-z\d/%°$€£¥₽₹元块亿万年米个人-])(?![.,]\d)"
+)
+_OF_A_THING = re.compile(
+    r"(?:\b(?:inventory|part|catalog(?:ue)?|order|serial|accession|item|model|reference|lot|invoice|patent|product"
+    r"|batch|barcode|ticket|isbn|issn|ean|sku|inventar|bestell|artikel|serien|katalog)-?[ ]?"
+    r"(?:numbers?|no\b\.?|nr\b\.?|nummer|code|id|#)?(?: is| reads| says)?[ :#]{0,3}"
+    r"|(?:编号|货号|型号|序列号|订单号|条码|書号|品番)[是为：: ]{0,3})\Z",
+    re.IGNORECASE,
+)
+"""What stands before the number of a thing, such as "inventory number"."""
+_TELEPHONE = re.compile(r"call|phone|tel\b|mobile|contact|dial|ring|whatsapp|电话|手机|联系|拨打|致电|☎", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\s(?:(?:light-?)?years?|k?m|metres?|meters?|miles?|feet|k?g|tons?|yen|yuan|won|rubles|people|[a-z]{3,20}s)\b"
+)
+_ROUND = "0000"
+"""A number that ends so is counted or rounded, and rings nowhere."""
+_AFTER, _BEFORE = 24, 40
+FEWEST_DIGITS = 10
+"""An IBAN of fewer is a row of words."""
+_FILE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|pdf|css|js|html?|mp4|zip)\Z", re.IGNORECASE)
+_PATH = re.compile(r"[\w.-]{0,80}:[\w~/]")
+_SPOKEN_END = re.compile(
+    r"\.(?:com|org|net|edu|gov|info|biz|mil|app|dev|shop|online|(?!in|is|to|by|as|so|be|no|my)[a-z]{2})\Z",
+    re.IGNORECASE,
+)
+"""How an address ends that is spelled out: "look at seurat dot technique" is none."""
 
 
 def personal_data_in(text: str) -> str | None:
     """The first personal datum in a text and what it is, all but its ends hidden; None without any."""
     for kind, pattern, holds in (
-        ("e-mail address", _EMAIL, None),
+        ("e-mail address", _EMAIL, lambda found: _is_address(found, text)),
         ("IBAN", _IBAN, _is_iban),
         ("card number", _CARD, _is_card),
-        ("telephone number", _PHONE, None),
+        ("telephone number", _PHONE, _is_telephone),
     ):
         for found in pattern.finditer(_plain(text) if pattern is _EMAIL else text):
-            if holds is None or holds(found[0]):
+            if holds(found):
                 return f"{kind}: {_hidden(found[0])}"
     return None
 
@@ -65,14 +92,37 @@ def _hidden(datum: str) -> str:
     return f"{datum[:2]}…{datum[-2:]}"
 
 
-def _is_iban(text: str) -> bool:
-    code = re.sub(r"[ -]", "", text)
-    if not 15 <= len(code) <= 34:
+def _is_address(found: re.Match[str], text: str) -> bool:
+    """Not a file such as `logo@2x.png`, the path of a repository, or words of a sentence with "dot"."""
+    if _FILE.search(found[0]) or _PATH.match(found.string, found.end()):
+        return False
+    spelled = not any(sign in text for sign in "@＠([{<【")
+    return not spelled or _SPOKEN_END.search(found[0]) is not None
+
+
+def _is_telephone(found: re.Match[str]) -> bool:
+    before = found.string[max(0, found.start() - _BEFORE) : found.start()]
+    if _OF_A_THING.search(before):
+        return False
+    if not found["mobile"]:
+        return True
+    counted = _COUNTED.match(found.string, found.end(), found.end() + _AFTER)
+    return not found[0].endswith(_ROUND) and (not counted or _TELEPHONE.search(before) is not None)
+
+
+def _is_iban(found: re.Match[str]) -> bool:
+    """Whether it is one, or begins with one: in small letters the words after it look like its groups."""
+    groups = re.split("[ -]", found[0])
+    return any(_has_iban_sum("".join(groups[:n])) for n in range(1, len(groups) + 1))
+
+
+def _has_iban_sum(code: str) -> bool:
+    if not 15 <= len(code) <= 34 or sum(map(str.isdigit, code)) < FEWEST_DIGITS:
         return False
     return int("".join(str(int(each, 36)) for each in code[4:] + code[:4])) % 97 == 1
 
 
-def _is_card(text: str) -> bool:
-    digits = [int(each) for each in re.sub(r"[ -]", "", text)]
+def _is_card(found: re.Match[str]) -> bool:
+    digits = [int(each) for each in re.sub("[ .-]", "", found[0])]
     doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

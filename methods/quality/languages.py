@@ -8,7 +8,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from methods.quality.function_words import telling
 from methods.quality.quotations import without_quotations
+from methods.words import n_words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -49,11 +51,18 @@ _LINKS = "da de di do du del della dell des la las los el le van von den der y u
 )
 _NAMES = re.compile(rf"(?<![.!?:]\s)(?<=\s){_NAME}(?:\s+(?:(?:{_LINKS})\s+)*{_NAME})*")
 """Words with a capital inside a sentence, and what links them."""
+_LATIN_NAMES = re.compile(rf"[\w.-]*\d[\w.-]*|(?:(?<=\s)[a-z]{{1,2}})?[{_CAPITALS}][\w'’.&-]*")
+"""Latin words with a capital, and models such as "747-400", in a text of another script."""
+_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】\n]{1,60}[)）\]】]")
+_WORD = re.compile(r"[^\W\d_]+")
 
 OTHER_SHARE = 0.3
 """A text with at least this share of its words in another script is not in the language."""
-LEAST_SURE, MOST_WANTED = 0.6, 0.1
-"""Another language needs at least this probability, and the wanted one has at most this."""
+LEAST_SURE, SURE, MOST_WANTED = 0.6, 0.9, 0.1
+"""Another language needs at least this probability, in a short text without any of its function words the
+second, and the wanted one has at most the third."""
+SHORT = 12
+"""A text of so few words may be all terms, such as "Legato, staccato and pizzicato"."""
 FEWEST_WORDS = 3
 """A phrase of fewer words may be a name or a loan, such as "Art nouveau"."""
 
@@ -61,9 +70,10 @@ FEWEST_WORDS = 3
 def language_fault(text: str, wanted: str) -> str | None:
     """What is not in the wanted language in a text, in words; None where nothing tells otherwise.
 
-    Quotations, code and addresses are left out. `wanted` is a key of `SCRIPTS_OF`.
+    Quotations, code and addresses are left out, and so are names in another script: in brackets, or in
+    Latin letters with a capital. `wanted` is a key of `SCRIPTS_OF`.
     """
-    plain = without_quotations(_TAGS.sub(" ", text))
+    plain = _without_names(without_quotations(_TAGS.sub(" ", text)), wanted)
     counts = {script: len(words.findall(plain)) for script, words in _WORDS.items()}
     total = sum(counts.values())
     if not total:
@@ -77,10 +87,19 @@ def language_fault(text: str, wanted: str) -> str | None:
     return _other_language(plain, wanted) if total >= FEWEST_WORDS else None
 
 
+def _without_names(text: str, wanted: str) -> str:
+    own = "".join(_SCRIPTS[script] for script in SCRIPTS_OF[wanted])
+    rest = _BRACKETS.sub(lambda found: found[0] if re.search(f"[{own}]", found[0]) else " ", text)
+    if "Latin" not in SCRIPTS_OF[wanted] and re.search(f"[{own}]", rest):
+        rest = _LATIN_NAMES.sub(" ", rest)
+    return rest
+
+
 def _other_language(text: str, wanted: str) -> str | None:
     """The language of the same script that a text reads as, where it hardly reads as the wanted one.
 
     "Where is the Palazzo della Ragione?" is English: without its names a text must not read as wanted.
+    A short one may be full of terms: words such as "then", which only one of the two has, tell more.
     """
     alike = tuple(each for each in SCRIPTS_OF if SCRIPTS_OF[each] == SCRIPTS_OF[wanted])
     if len(alike) == 1:
@@ -88,6 +107,10 @@ def _other_language(text: str, wanted: str) -> str | None:
     likely = _likely(text, alike)
     best = max(likely, key=lambda language: likely[language])
     if best == wanted or likely[best] < LEAST_SURE or likely[wanted] > MOST_WANTED:
+        return None
+    words = set(_WORD.findall(text.casefold()))
+    own, of_best = (len(words & each) for each in telling(wanted, best))
+    if n_words(text) <= SHORT and (3 * own >= of_best if own else not of_best and likely[best] < SURE):
         return None
     nameless = _likely(_NAMES.sub("", text), alike)
     if nameless[wanted] > max(MOST_WANTED, nameless[best]):

@@ -17,9 +17,11 @@ REFUSAL = re.compile(
 """The first words of a text that declines; "I cannot help smiling" does not."""
 CAVEAT = re.compile(
     r"(?:\b(?:but|however|although|nevertheless|nonetheless|even so|whereas)\b"
-    r"|[,;.—–-] ?(?:though|yet|still|while|that said|(?:judging|going) by|judging from|from (?:the|its|their))\b)"
+    r"|[,;.—–-] ?(?:though|yet|still|while|that said|(?:judging|going) by|judging from"
+    r"|from (?:the|its|their))\b)"
     r"(?!,? (?:if you|please|feel free|let me know|(?:i|we) (?:understand|appreciate|know|reali[sz]e)\b"
-    r"|(?:i|we)(?: can| could| would|['’]d|['’]ll| am|['’]m) (?:be|help|try|assist|offer|provide|happy|glad)\b)"
+    r"|(?:i|we)(?: can| could| would|['’]d|['’]ll| am|['’]m)"
+    r" (?:be|help|try|assist|offer|provide|happy|glad)\b)"
     r"|\W*\Z)",
     re.IGNORECASE,
 )

@@ -1,7 +1,8 @@
 """Short answers that speak of the asking and not of a picture.
 
-What belongs here: telling them, and parts that are about the scene, by their words. There is no end to the phrases of a refusal, but hardly
-one says anything of a scene: it has a speaker, a no, a word for what is not done, and little else.
+What belongs here: telling them, and parts that are about the scene, by their words. There is no end to
+the phrases of a refusal, but hardly one says anything of a scene: it has a speaker, a no, a word for
+what is not done, and little else.
 """
 
 import re
@@ -62,7 +63,7 @@ def speaks_of_asking(said: str) -> bool:
 def says_of_scene(said: str) -> bool:
     """Whether a part of an English text, in small letters, is about something other than the asking.
 
-    A writer who speaks of itself says so without a no and without a word such as "help": "I see a red tram".
+    A writer who is in it has no "no" there, nor a word such as "help": "I see a red tram".
     """
     words = _WORD.findall(said)
     if _SPEAKER.intersection(words) and any(_NO.fullmatch(w) or _ACT.fullmatch(w) for w in words):

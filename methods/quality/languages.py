@@ -51,7 +51,11 @@ _LINKS = "da de di do du del della dell des la las los el le van von den der y u
 )
 _NAMES = re.compile(rf"(?<![.!?:]\s)(?<=\s){_NAME}(?:\s+(?:(?:{_LINKS})\s+)*{_NAME})*")
 """Words with a capital inside a sentence, and what links them."""
-_LATIN_NAMES = re.compile(rf"[\w.-]*\d[\w.-]*|(?:(?<=\s)[a-z]{{1,2}})?[{_CAPITALS}][\w'’.&-]*")
+_LATIN_CAPITALS = "".join(filter(str.isupper, map(chr, range(0x250))))
+_LATIN_NAMES = re.compile(
+    r"[A-Za-z-]{0,20}\d[A-Za-z\d-]{0,20}"
+    rf"|(?<![a-z])[a-z]{{0,2}}[{_LATIN_CAPITALS}][{_SCRIPTS['Latin']}\d'’.&-]*"
+)
 """Latin words with a capital, and models such as "747-400", in a text of another script."""
 _BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】\n]{1,60}[)）\]】]")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -59,8 +63,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 OTHER_SHARE = 0.3
 """A text with at least this share of its words in another script is not in the language."""
 LEAST_SURE, SURE, MOST_WANTED = 0.6, 0.9, 0.1
-"""Another language needs at least this probability, in a short text without any of its function words the
-second, and the wanted one has at most the third."""
+"""Another language needs at least this probability, or the second in a short text without any of its
+function words, and the wanted one has at most the third."""
 SHORT = 12
 """A text of so few words may be all terms, such as "Legato, staccato and pizzicato"."""
 FEWEST_WORDS = 3
@@ -110,7 +114,9 @@ def _other_language(text: str, wanted: str) -> str | None:
         return None
     words = set(_WORD.findall(text.casefold()))
     own, of_best = (len(words & each) for each in telling(wanted, best))
-    if n_words(text) <= SHORT and (3 * own >= of_best if own else not of_best and likely[best] < SURE):
+    if n_words(text) <= SHORT and (
+        3 * own >= of_best if own else not of_best and likely[best] < SURE
+    ):
         return None
     nameless = _likely(_NAMES.sub("", text), alike)
     if nameless[wanted] > max(MOST_WANTED, nameless[best]):

@@ -5,6 +5,9 @@ each with each. Two sets whose index is t or more share at least ceil(t m) pairs
 either. In one fixed order of all pairs they therefore share one among the first m - ceil(t m) + 1 of
 each (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). With the
 rarest pairs first, few texts have to be compared.
+
+In a long question one other word hardly changes the index, and asks something else: "which looks older"
+is not "which looks taller". Within a dialogue the words of content have to be the same, too.
 """
 
 import math
@@ -12,16 +15,29 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
+from methods.quality.function_words import EMPTY_WORDS
+
 _TOKEN = re.compile(
     r"<image-\d+>|[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff]|[^\W_]+(?:['’][^\W_]+)*"
 )
 _IMAGE = re.compile(r"<image-\d+>(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+)<image-\d+>)*")
+_INFLECTED = re.compile(r"(?<=\w{3})(?:['’]s|ing|[aeo]s|e[dnrsm]|est|[aeos])\Z")
 Pairs = frozenset[tuple[str, str]]
 
 
 def without_numbers(question: str) -> str:
     """The question with any pictures it names as one: what it asks, whichever pictures it is about."""
     return _IMAGE.sub("<image-0>", question)
+
+
+def content_words(question: str, language: str) -> frozenset[str]:
+    """The words of a question without their endings, without articles, pronouns and the like.
+
+    Of a language that `EMPTY_WORDS` does not have these are all words.
+    """
+    words = (word for word in _TOKEN.findall(question.casefold()) if not word.startswith("<"))
+    empty = EMPTY_WORDS.get(language, frozenset())
+    return frozenset(_INFLECTED.sub("", word) for word in words if word not in empty)
 
 
 def word_pairs(text: str) -> Pairs:

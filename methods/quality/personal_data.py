@@ -32,7 +32,8 @@ _IBAN = re.compile(
 )
 _CARD = re.compile(r"(?<![\d.])(?:\d(?:[ -]?\d){12,18}|\d{4}(?:\.\d{4}){3})(?!\.?\d)")
 _PHONE = re.compile(
-    r"(?<![\w.,/-])(?<!\d )(?:(?:\+|00(?=[1-9]\d{0,2}[ .-]))\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d(?:[ .-]?\d){6,12}"
+    r"(?<![\w.,/-])(?<!\d )(?:(?:\+|00(?=[1-9]\d{0,2}[ .-]))\d{1,3}[ .-]?"
+    r"(?:\(\d{1,4}\)[ .-]?)?\d(?:[ .-]?\d){6,12}"
     r"|\(?0\d{2,4}\)?[ ./-]\d{3,4}[ .-]?\d{3,5}|\(\d{3}\)[ .-]?\d{3}[ .-]\d{4}"
     r"|\d{3}[.-]\d{3}[.-]\d{4}|0\d(?:[ .-]\d{2}){4}|0\d{2,4}[ /-]\d{6,8})(?![\w/-])"
     r"|(?<![A-Za-z\d.,/$€£¥₽₹-])(?P<mobile>1[3-9]\d{9})(?![A-Za-z\d/%°$€£¥₽₹元块亿万年米个人-])(?![.,]\d)"
@@ -45,7 +46,9 @@ _OF_A_THING = re.compile(
     re.IGNORECASE,
 )
 """What stands before the number of a thing, such as "inventory number"."""
-_TELEPHONE = re.compile(r"call|phone|tel\b|mobile|contact|dial|ring|whatsapp|电话|手机|联系|拨打|致电|☎", re.IGNORECASE)
+_TELEPHONE = re.compile(
+    r"call|phone|tel\b|mobile|contact|dial|ring|whatsapp|电话|手机|联系|拨打|致电|☎", re.IGNORECASE
+)
 _COUNTED = re.compile(
     r"\s(?:(?:light-?)?years?|k?m|metres?|meters?|miles?|feet|k?g|tons?|yen|yuan|won|rubles|people|[a-z]{3,20}s)\b"
 )
@@ -54,7 +57,9 @@ _ROUND = "0000"
 _AFTER, _BEFORE = 24, 40
 FEWEST_DIGITS = 10
 """An IBAN of fewer is a row of words."""
-_FILE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|pdf|css|js|html?|mp4|zip)\Z", re.IGNORECASE)
+_FILE = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|pdf|css|js|html?|mp4|zip)\Z", re.IGNORECASE
+)
 _PATH = re.compile(r"[\w.-]{0,80}:[\w~/]")
 _SPOKEN_END = re.compile(
     r"\.(?:com|org|net|edu|gov|info|biz|mil|app|dev|shop|online|(?!in|is|to|by|as|so|be|no|my)[a-z]{2})\Z",
@@ -111,7 +116,7 @@ def _is_telephone(found: re.Match[str]) -> bool:
 
 
 def _is_iban(found: re.Match[str]) -> bool:
-    """Whether it is one, or begins with one: in small letters the words after it look like its groups."""
+    """Whether it is one, or begins with one: words after it look like its groups in small letters."""
     groups = re.split("[ -]", found[0])
     return any(_has_iban_sum("".join(groups[:n])) for n in range(1, len(groups) + 1))
 

@@ -13,10 +13,11 @@ _QUOTED = re.compile(
 )
 _IN_CAPITALS = re.compile(r"\b[A-Z][A-Z'’]*(?:[ ,]{1,2}[A-Z][A-Z'’]*)+\b")
 _WRITTEN = re.compile(
-    r"\b(?:banner|board|card|graffiti|inscription|label|letters?|note|notice|placard|plaque|poster|sheet|sign|sticker"
-    r"|screen|shirt|slogan|tag|words?|writing)s?\b[^.!?\n]{0,40}?\b(?:reads?|says?|spells?|saying|reading)[:,]? "
-    r"(?=[A-Z])[^.!?\n]{1,200}"
-    r"|(?:steht|lautet|liest man|indique|on lit|dice|reza|pone|si legge|написано|гласит|写着|写道|印着|刻着)"
+    r"\b(?:banner|board|card|graffiti|inscription|label|letters?|note|notice|placard|plaque|poster|sheet|sign"
+    r"|sticker|screen|shirt|slogan|tag|words?|writing)s?\b[^.!?\n]{0,40}?\b"
+    r"(?:reads?|says?|spells?|saying|reading)(?:[:,]? (?=[A-Z])| that )[^.!?\n]{1,200}"
+    r"|(?:steht|lautet|liest man|indique|on lit|dice|reza|pone|si legge|написано|гласит"
+    r"|写着|写道|印着|刻着)"
     r"[^.:：。\n]{0,20}[:：][^.!?。！？\n]{1,200}"
 )
 _WORD = re.compile("[A-Z]{3}")

@@ -5,8 +5,6 @@ a refusal: who, that they do not or may not, and what. "I cannot see the sign" i
 see your image" is none.
 """
 
-import re
-
 from methods.phrases import Phrases, alternatives
 
 # --- English -------------------------------------------------------------------------------------
@@ -119,8 +117,8 @@ DECLINES = Phrases(
     |answer|respond))\b
 <begin>(?:that|this|it|your \w+|such \w+)(?: \w+)? (?:is|are|falls?|lies?|goes
     |violates?) (?:\w+ )?(?:beyond|outside|against) (?:of )?(?:the scope of )?(?:(?:my|our)\b(?! (?:view
-    |sight|gaze|field|line|reach|horizon|eyes?)\b)|what (?:i|we)(?:'m|'re)?\b(?! (?:(?:can|could|actually
-    |only|may) )?(?:see|look|find|notice|expect|know|imagine)\b))
+    |sight|gaze|field|line|reach|horizon|eyes?)\b)|what (?:i|we)(?:'m|'re)?\b(?! (?:(?:can|could
+    |actually|only|may) )?(?:see|look|find|notice|expect|know|imagine)\b))
 \b(?:is|are|be) (?:something|things?|a \w+|questions?|requests?) (?:that |which )?(?:i|we) ?<cannot>
 \b(?:assisting|helping|answering|commenting|describing|identifying)\b[^.!?]{0,50}\b(?:isn't|is not
     |won't be|will not be|would not be) (?:possible|something|appropriate|allowed|permitted|an option)
@@ -262,8 +260,8 @@ OTHERS_DECLINE = Phrases(
 <begin>[^.]{0,30}(?:죄송(?:합니다|하지만|스럽지만)|유감)[^.]{0,60}(?:없습니다|어렵습니다|못합니다|않습니다)
 <begin>[^.]{0,40}(?:답변|설명|도와|도움|분석|확인|식별)[^.]{0,12}(?:수 없습니다|드릴 수 없|어렵습니다)
 <begin>(?:(?:es )?tut mir (?:sehr )?leid|leider|entschuldigung
-    |sorry)\b[^.!?]{0,30}\b(?:(?:ich|wir)\b[^.!?]{0,15}\b<kann>|<kann> (?:ich|wir))\b[^.!?]{0,80}\b(?:nicht
-    |keine?n?)\b(?! (?:\w+ )?(?:lesen|entziffern|ausmachen|zählen|finden)\b)
+    |sorry)\b[^.!?]{0,30}\b(?:(?:ich|wir)\b[^.!?]{0,15}\b<kann>|<kann> (?:ich|wir))\b[^.!?]{0,80}
+    \b(?:nicht|keine?n?)\b(?! (?:\w+ )?(?:lesen|entziffern|ausmachen|zählen|finden)\b)
 <begin>(?:ich|wir) (?:kann|können|darf|möchte|bin)\b[^.!?]{0,50}\b(?:nicht
     |keine?n?)\b[^.!?]{0,50}\b(?:helfen|beantworten|beschreiben|kommentieren|äußern
     |weiterhelfen|beurteilen|identifizieren|in der Lage|ansehen|anzeigen|öffnen)

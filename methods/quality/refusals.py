@@ -42,7 +42,7 @@ def refusal_in(answer: str) -> str | None:
     text = " ".join(without_thinking(answer).replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
         return None
-    said = without_writing(text)[:OPENING]
+    said = without_writing(text[: 2 * OPENING])[:OPENING]
     return text[:80] if _no_picture(said) or _declines(said) else None
 
 

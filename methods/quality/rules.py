@@ -24,7 +24,7 @@ from methods.quality.checks import (
 from methods.quality.languages import language_fault
 from methods.quality.leaks import Told, leak_in
 from methods.quality.leftovers import leftover_in
-from methods.quality.near_questions import first_alike, without_numbers
+from methods.quality.near_questions import content_words, first_alike, without_numbers
 from methods.quality.pairs import Dialogue, Pair
 from methods.quality.personal_data import personal_data_in
 from methods.quality.refusals import refusal_in
@@ -54,7 +54,7 @@ def by_rules(dialogues: Sequence[Dialogue], limits: Limits) -> dict[tuple[str, s
     in_corpus = _near_duplicates(dialogues, limits)
     found: dict[tuple[str, str], Evidence] = {}
     for dialogue in dialogues:
-        repeated = _repeated(dialogue, limits.alike)
+        repeated = _repeated(dialogue, limits)
         told = Told.of(dialogue.sources, limits.leak_words)
         for pair in dialogue.pairs:
             place = (pair.dialogue_id, pair.question_id)
@@ -105,14 +105,16 @@ def _length(pair: Pair, limits: Limits) -> str | None:
     return None
 
 
-def _repeated(dialogue: Dialogue, alike: float) -> dict[str, str]:
-    """By question: the earlier question on the same pictures that it is nearly the same as."""
-    on_pictures = defaultdict[frozenset[str], list[Pair]](list)
+def _repeated(dialogue: Dialogue, limits: Limits) -> dict[str, str]:
+    """By question: the earlier one on the same pictures with the same words of content, in nearly the
+    same order."""
+    asked = defaultdict[tuple[frozenset[str], frozenset[str]], list[Pair]](list)
     for pair in dialogue.pairs:
-        on_pictures[frozenset(_NAMED.findall(pair.question))].append(pair)
+        named = frozenset(_NAMED.findall(pair.question))
+        asked[named, content_words(pair.question, limits.language)].append(pair)
     found = {}
-    for pairs in on_pictures.values():
-        first = first_alike([pair.question for pair in pairs], alike)
+    for pairs in asked.values():
+        first = first_alike([pair.question for pair in pairs], limits.alike)
         for place, (pair, of) in enumerate(zip(pairs, first, strict=True)):
             if of != place:
                 found[pair.question_id] = f"turn {pairs[of].turn} asks nearly the same"

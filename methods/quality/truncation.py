@@ -17,9 +17,10 @@ _MARKER = r"\s*(?:[-*•+]|(?:\*\*)?\d{1,2}[.)]|#{1,6}|\|)(?:\*\*)?"
 _ITEM = re.compile(rf"{_MARKER}\s*\S")
 _EMPTY_ITEM = re.compile(rf"\n{_MARKER}\s*\Z")
 _DANGLING_WORDS = {
-    "en": "the a an of and or nor than as if because although whereas unless until whose whom my your our "
-    "their its every very during including featuring",
-    "de": "der die den dem des und oder von vom zum zur für dass im am weil während sowie wenn als sehr",
+    "en": "the a an of and or nor than as if because although whereas unless until whose whom my your "
+    "our their its every very during including featuring",
+    "de": "der die den dem des und oder von vom zum zur für dass im am weil während sowie wenn als "
+    "sehr",
     "fr": r"le la les l des du de d et ou mais qui que dont dans sur par au aux tandis très"
     r" (?:à|dans|avec|sur|par|pour|comme)\sune?",
     "es": "el la los las un y o pero con que de del al en por su sus muy mientras",
@@ -34,7 +35,9 @@ _DANGLING_WORDS = {
 }
 _DANGLING = {
     language: re.compile(
-        rf"(?:^|[\s'’])(?:{'|'.join(word if len(word) > 1 else f'(?-i:{word})' for word in words.split())})\W*$",
+        r"(?:^|[\s'’])(?:"
+        + "|".join(word if len(word) > 1 else f"(?-i:{word})" for word in words.split())
+        + r")\W*$",
         re.IGNORECASE,
     )
     for language, words in _DANGLING_WORDS.items()
@@ -42,7 +45,8 @@ _DANGLING = {
 """By language: words that something has to follow. Those that may end a sentence ("the lamp is on", "er
 steigt ein") are none of them, nor is a letter by its name ("the line from B to A")."""
 _AFTER_COMMA = re.compile(
-    r", (?:which|who|where|while|when|that|with|for|from|by|into|but|was|is|are|were)\W*$", re.IGNORECASE
+    r", (?:which|who|where|while|when|that|with|for|from|by|into|but|was|is|are|were)\W*$",
+    re.IGNORECASE,
 )
 """A part of an English sentence that has only begun."""
 _FACE = re.compile(r"\s(?:[:;=][-']?[()DPpOo/|*]|<3|\^_?\^)\Z")
@@ -73,15 +77,19 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
     """The end of a text that stops in the middle of a sentence; None where it ends as texts do.
 
     A number, or a last line of a list, a heading or a table, needs no full stop; nothing may end with a
-    comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or a
-    bracket. A smiling face, a statement of code and an address are ends.
+    comma, an opening bracket, an empty item, a word of the language such as "the", or inside a fence or
+    a bracket. A smiling face, a statement of code and an address are ends.
     A question (`asks`) that begins with an asking word has its mark.
     """
     whole = text.rstrip()
     end = whole[-SHOWN:]
     if whole.count("```") % 2 or _EMPTY_ITEM.search(whole):
         return end
-    if _FACE.search(whole) or _CODE.search(end) or _ADDRESS.fullmatch(whole.split()[-1] if whole else ""):
+    if (
+        _FACE.search(whole)
+        or _CODE.search(end)
+        or _ADDRESS.fullmatch(whole.rsplit(maxsplit=1)[-1] if whole else "")
+    ):
         return None
     open_ended = _TRAILING_OFF.sub("", whole)
     bare = open_ended.rstrip(_CLOSING)

@@ -1,9 +1,18 @@
 """Groups of questions that are nearly the same, against comparing each with each."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.quality.near_questions import first_alike, jaccard, without_numbers, word_pairs
+from methods.quality.near_questions import (
+    content_words,
+    first_alike,
+    jaccard,
+    without_numbers,
+    word_pairs,
+)
+from methods.quality.pairs import Dialogue, Pair
+from methods.quality.rules import Limits, by_rules
 
 WORDS = st.lists(st.sampled_from(["red", "blue", "mill", "sky", "snow"]), max_size=7).map(" ".join)
 
@@ -39,3 +48,49 @@ def test_pictures_count_as_one_whatever_their_numbers() -> None:
 def test_many_questions_are_grouped_without_comparing_each_with_each() -> None:
     texts = [f"What does the {n} on the {n * 7919 % 10007} tell?" for n in range(20_000)]
     assert first_alike([*texts, *texts], 0.7)[len(texts) :] == first_alike(texts, 0.7)
+
+
+ENGLISH = (
+    "Comparing <image-1> and <image-2>, which of the two buildings looks older, and which "
+    "architectural details, such as windows, doors and towers, make you think so?"
+)
+GERMAN = (
+    "Welches der beiden Gebäude in <image-1> und <image-2> wirkt älter, und welche Einzelheiten an "
+    "Fenstern, Türen und Türmen zeigen das?"
+)
+CHINESE = (
+    "请比较<image-1>和<image-2>，两座建筑哪一座看起来更古老，从窗户、门和塔楼等细节可以看出什么？"
+)
+
+
+def repeated(question: str, other: str, language: str) -> bool:
+    pairs = [Pair("d", q, 1, q, "The left one, and it is red.") for q in (question, other)]
+    found = by_rules([Dialogue("d", pairs, [])], Limits(language=language))
+    return found["d", other]["repeated"] is not None
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "old", "new", "same"),
+    [
+        ("en", ENGLISH, "older", "taller", False),
+        ("en", ENGLISH, "buildings", "bridges", False),
+        ("en", ENGLISH, "doors", "shadows", False),
+        ("en", "Where in <image-1> does the old man with the hat stand?", "Where", "Why", False),
+        ("de", GERMAN, "älter", "größer", False),
+        ("zh", CHINESE, "古老", "高大", False),
+        ("en", ENGLISH, "windows", "the windows", True),
+        ("en", ENGLISH, "make", "makes", True),
+        ("en", ENGLISH, "?", ", would you say?", True),
+        ("de", GERMAN, "welche", "welchen", True),
+        ("zh", CHINESE, "请", "", True),
+    ],
+)
+def test_one_other_word_of_content_makes_another_question(
+    language: str, question: str, old: str, new: str, same: bool
+) -> None:
+    assert repeated(question, question.replace(old, new), language) == same
+
+
+def test_words_of_content_are_without_endings_and_of_an_unknown_language_all() -> None:
+    assert content_words("What do the boats carry in <image-1>?", "en") == {"boat", "carry"}
+    assert content_words("Ποιο είναι;", "el") == {"ποιο", "είναι"}

@@ -15,7 +15,7 @@ _UNMARKED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese and Khmer end a sentence without a mark."""
 _MARKER = r"\s*(?:[-*•+]|(?:\*\*)?\d{1,2}[.)]|#{1,6}|\|)(?:\*\*)?"
 _ITEM = re.compile(rf"{_MARKER}\s*\S")
-_EMPTY_ITEM = re.compile(rf"\n{_MARKER}\s*\Z")
+_EMPTY_ITEM = re.compile(_MARKER)
 _DANGLING_WORDS = {
     "en": "the a an of and or but with which that is are was were to in on at by for from as "
     "its their his her this these both while because such than into very also if when "
@@ -74,7 +74,8 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
     """
     whole = text.rstrip()
     end = whole[-SHOWN:]
-    if whole.count("```") % 2 or _EMPTY_ITEM.search(whole):
+    before, _, last_line = whole.rpartition("\n")
+    if whole.count("```") % 2 or before and _EMPTY_ITEM.fullmatch(last_line):
         return end
     open_ended = _TRAILING_OFF.sub("", whole)
     bare = open_ended.rstrip(_CLOSING)
@@ -93,5 +94,4 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
         return None
     if asks and n_words(whole) >= FEWEST_ASKED and ("¿" in whole or _ASKS.search(whole)):
         return end
-    last_line = whole.splitlines()[-1]
     return None if _ITEM.match(last_line) or n_words(whole) < FEWEST_WORDS else end

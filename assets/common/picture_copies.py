@@ -18,7 +18,7 @@ from methods.ingest.picture_candidates import (
     candidates_between,
     code,
 )
-from methods.ingest.picture_match import Grey, best_match, grey_square
+from methods.ingest.picture_match import Square, best_match, square
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, Write
 
@@ -42,7 +42,7 @@ class Pictures:
     def __init__(self, warehouse: Warehouse, image_store: ImageStore):
         self._warehouse = warehouse
         self._store = image_store
-        self._kept: dict[str, Grey] = {}
+        self._kept: dict[str, Square] = {}
         self.writes: list[Write] = []
 
     def codes(self, image_ids: Iterable[str], progress: Progress = _silent) -> dict[str, Code]:
@@ -61,7 +61,7 @@ class Pictures:
         for number, image_id in enumerate(wanted, start=1):
             if image_id not in known:
                 try:
-                    made[image_id] = code(self._square(image_id))
+                    made[image_id] = code(self._square(image_id).grey)
                 except ImageRejected:
                     continue
             progress(number, len(wanted))
@@ -92,6 +92,7 @@ class Pictures:
                     "coarse": found.coarse,
                     "detail": found.detail,
                     "common": found.common,
+                    "differing": found.differing,
                     "is_same": found.is_same,
                 }
             progress(number, len(proposed))
@@ -100,13 +101,13 @@ class Pictures:
             self.writes.append(Write(PAIRS, rows, {}))
         return {pair: (known | made)[pair] for pair in proposed}
 
-    def _square(self, image_id: str) -> Grey:
+    def _square(self, image_id: str) -> Square:
         if image_id not in self._kept:
             if len(self._kept) >= SQUARES_AT_ONCE:
                 del self._kept[next(iter(self._kept))]
             data = self._store.read(image_id)
             with truncated_on_error("picture"):
-                self._kept[image_id] = grey_square(data)
+                self._kept[image_id] = square(data)
         return self._kept[image_id]
 
 

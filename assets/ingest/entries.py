@@ -18,7 +18,7 @@ from assets.ingest.left_out import LeftOut
 from assets.ingest.pages import pages
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
-from methods.ingest.wit import COLUMNS, WitRow, caption
+from methods.ingest.wit import COLUMNS, SEEN, WitRow, caption
 from resources.images.store import ImageStore
 from resources.rows_file import RowsFile, first_rows, portions, staging_folder
 from resources.settings import Settings
@@ -61,11 +61,12 @@ def entries(
     """
     shards = list(context.partition_keys)
     with staging_folder("ingest.entries", *shards) as folder:
+        of_shards = {"shards": shards, "seen": SEEN}
         found = warehouse.export(
-            "ingest/entry_sources_of_shards", {"shards": shards}, folder / "found.parquet"
+            "ingest/entry_sources_of_shards", of_shards, folder / "found.parquet"
         )
         others = warehouse.export(
-            "ingest/staging/rows_without_entry", {"shards": shards}, folder / "others.parquet"
+            "ingest/staging/rows_without_entry", of_shards, folder / "others.parquet"
         )
         left_out = LeftOut(folder / "left_out.parquet", "entries")
         left_out.add_file(others, _counts(others))

@@ -17,6 +17,7 @@ from assets.ingest.left_out import LeftOut
 from assets.ingest.wit_rows import wit_rows
 from methods.ids import content_id
 from methods.ingest.topics import topics_of
+from methods.ingest.wit import SEEN
 from resources.corpus.corpus import Corpus
 from resources.corpus.enrichment import Enricher
 from resources.corpus.settings import CorpusSettings
@@ -51,7 +52,9 @@ def pages(
     languages = {"shards": shards, "languages": settings.languages}
     others = warehouse.read("ingest/other_languages_of_shards", languages).to_pylist()
     with staging_folder("ingest.pages", *shards) as folder:
-        found = warehouse.export("ingest/pages_of_shards", languages, folder / "found.parquet")
+        found = warehouse.export(
+            "ingest/pages_of_shards", {**languages, "seen": SEEN}, folder / "found.parquet"
+        )
         left_out = LeftOut(folder / "left_out.parquet", "pages")
         file = RowsFile(folder / "pages.parquet", arrow_schema("ingest.pages"))
         with file, left_out:

@@ -124,8 +124,13 @@ def truncated_on_error(mime: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:  # Pillow's readers raise nearly any type on broken data
-        detail = f"The {mime} cannot be decoded to its end ({error})."
+        detail = f"The {mime} cannot be decoded to its end ({_why(error)})."
         raise ImageRejected("truncated", detail) from None
+
+
+def _why(error: Exception) -> str:
+    """What Pillow says, without the object in memory that it names, another one in each run."""
+    return re.sub(r"\s*<[^<>]* object at 0x[0-9a-f]+>", "", str(error))
 
 
 def wrong_type(stated: str | None, mime: str) -> str | None:
@@ -156,10 +161,11 @@ def _read_header(data: bytes, mime: str) -> tuple[CheckedImage, Image.Image | No
         else:
             image = _opened(data, mime)
             width, height = image.size
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ImageRejected("oversized_pixels", str(error)) from None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        detail = f"The image has more than the {MAX_PIXELS:,} pixels allowed."
+        raise ImageRejected("oversized_pixels", detail) from None
     except Exception as error:  # as above
-        raise ImageRejected("truncated", f"The {mime} header is broken ({error}).") from None
+        raise ImageRejected("truncated", f"The {mime} header is broken ({_why(error)}).") from None
     return CheckedImage(mime=mime, width=width, height=height, n_bytes=len(data)), image
 
 

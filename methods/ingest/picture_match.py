@@ -6,7 +6,8 @@ pictures are compared (`picture_candidates.py`), groups of near-duplicates (`nea
 
 A perceptual hash keeps coarse brightness, in which dark pictures with something bright in the
 middle are alike. Here a picture is moved and stretched onto the other one (gain and offset of
-brightness are free), and then only fine detail is compared, which different pictures do not share.
+brightness are free), and then fine detail is compared, which different pictures do not share. Drawings
+of one template do (flags, charts, staves): so what differs in brightness or colour must be little.
 """
 
 import io
@@ -21,6 +22,8 @@ from methods.ingest.picture_frame import inside_frame
 
 Grey = NDArray[np.float32]
 """Grey levels 0 to 255 of pictures stretched to squares, shape (side, side)."""
+Colour = NDArray[np.float32]
+"""Their chroma (Cb and Cr less 128), shape (2, COLOUR_SIDE, COLOUR_SIDE)."""
 
 SIDE = 128
 """Pixels of the square that pictures are compared at: finer detail is lost in small copies."""
@@ -30,6 +33,8 @@ MIN_COARSE = 0.6
 """Least correlation of coarse brightness: with less, the detail is not looked at."""
 MIN_COMMON = 0.5
 """Least share of the square that both pictures show."""
+MAX_DIFFERING = 0.07
+"""Largest share of it in which two pictures that are the same differ: a mark on one of them."""
 
 _STEPS = ((16, 5), (32, 4), (64, 3))
 """Sides in pixels at which pictures are aligned, coarse to fine, and iterations at each."""
@@ -37,48 +42,75 @@ _NEIGHBOURHOOD = 9
 """Detail is what differs from the mean of a square of so many pixels a side."""
 _BLOCK = 16
 """Pixels of a side of the blocks in which detail is compared."""
+_SMOOTH, _EDGE = 7, 3
+"""Pixels of a side over which brightness is averaged before it is compared, and those left out at the
+edge of what both show: what is aligned is so to about a pixel."""
+_OTHER_GREY, _OTHER_COLOUR = 24, 30
+"""Levels, of 255, from which brightness or colour differs."""
+COLOUR_SIDE = 32
+_COLOURED = 6
+"""Mean chroma of a picture that is not in grey alone."""
 
 
 class Match(NamedTuple):
-    """Correlations of two aligned pictures, -1 to 1, and the share of the square that both show."""
+    """Correlations of two aligned pictures, -1 to 1, the share of the square that both show, and the
+    share of that in which they differ."""
 
     coarse: float
     detail: float
     common: float
+    differing: float = 0.0
 
     @property
     def is_same(self) -> bool:
         """Whether the two are copies of one picture."""
-        return self.detail >= MIN_CORRELATION and self.common >= MIN_COMMON
+        return (
+            self.detail >= MIN_CORRELATION
+            and self.common >= MIN_COMMON
+            and self.differing <= MAX_DIFFERING
+        )
 
 
-def grey_square(data: bytes) -> Grey:
-    """What is inside the frame, upright, on white, in grey, stretched to a square of SIDE pixels."""
+class Square(NamedTuple):
+    """What is inside the frame of a picture, upright, on white, stretched to a square."""
+
+    grey: Grey
+    colour: Colour
+
+    def mirrored(self) -> "Square":
+        """Left and right exchanged."""
+        return Square(np.fliplr(self.grey), self.colour[:, :, ::-1])
+
+
+def square(data: bytes) -> Square:
+    """The square of SIDE pixels of a picture's file, and of COLOUR_SIDE pixels for its colours."""
     with Image.open(io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that resizing would drop.
-        image.draft("L", (2 * SIDE, 2 * SIDE))
-        grey = on_white(image, "L")
+        image.draft("RGB", (2 * SIDE, 2 * SIDE))
+        shown = on_white(image, "RGB")
         turn = upright_transpose(image)
         if turn is not None:
-            grey = grey.transpose(turn)
-    box = inside_frame(grey)
-    square = grey.resize((SIDE, SIDE), Image.Resampling.BILINEAR, box, reducing_gap=2.0)
-    return np.asarray(square, dtype=np.float32)
+            shown = shown.transpose(turn)
+    box = inside_frame(shown.convert("L"))
+    shown = shown.resize((SIDE, SIDE), Image.Resampling.BILINEAR, box, reducing_gap=2.0)
+    small = shown.convert("YCbCr").reduce(SIDE // COLOUR_SIDE)
+    colour = np.moveaxis(np.asarray(small, dtype=np.float32)[:, :, 1:] - 128, 2, 0)
+    return Square(np.asarray(shown.convert("L"), dtype=np.float32), colour)
 
 
-def best_match(one: Grey, other: Grey, scale: float, mirrored: bool) -> Match:
+def best_match(one: Square, other: Square, scale: float, mirrored: bool) -> Match:
     """`match` as the codes of the pictures suggest, and if they are not the same, uncropped."""
     ways = dict.fromkeys([(scale, mirrored), (1.0, mirrored), (1.0, False)])
     best = Match(0.0, 0.0, 0.0)
     for each, turned in ways:
-        found = match(one, np.fliplr(other) if turned else other, each)
+        found = match(one, other.mirrored() if turned else other, each)
         best = max(best, found, key=lambda of: of.detail)
         if best.is_same:
             break
     return best
 
 
-def match(one: Grey, other: Grey, scale: float = 1.0) -> Match:
+def match(one: Square, other: Square, scale: float = 1.0) -> Match:
     """Align `one` with `other` and compare them.
 
     `scale` is the share of each side of `one` that `other` is thought to show, in its middle. Scale and
@@ -87,15 +119,22 @@ def match(one: Grey, other: Grey, scale: float = 1.0) -> Match:
     place = np.array([scale, 0.0, scale, 0.0])
     coarse = 0.0
     for side, n_iterations in _STEPS:
-        a, b = _reduced(one, side), _reduced(other, side)
+        a, b = _reduced(one.grey, side), _reduced(other.grey, side)
         for _ in range(n_iterations):
             place = _improved(a, b, place)
         moved, common = _moved(a, place)
         coarse = _correlation(moved, b, common)
         if coarse < MIN_COARSE:
             return Match(coarse, 0.0, float(common.mean()))
-    moved, common = _moved(one, place)
-    return Match(coarse, _correlation_of_detail(moved, other, common), float(common.mean()))
+    moved, common = _moved(one.grey, place)
+    detail = _correlation_of_detail(moved, other.grey, common)
+    if detail < MIN_CORRELATION:
+        return Match(coarse, detail, float(common.mean()))
+    differing = max(
+        _differing_in_grey(moved, other.grey, common),
+        _differing_in_colour(one.colour, other.colour, place),
+    )
+    return Match(coarse, detail, float(common.mean()), differing)
 
 
 def _reduced(grey: Grey, side: int) -> Grey:
@@ -188,6 +227,36 @@ def _correlation_of_detail(one: Grey, other: Grey, common: NDArray[np.bool_]) ->
     weight = np.minimum(of_a * gain, of_b)
     correlation = (a * b).mean(axis=1) / np.sqrt(of_a * of_b + 1e-9)
     return float((correlation * weight).sum() / (weight.sum() + 1e-6))
+
+
+def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
+    """Share of the common pixels whose brightness differs, gain and offset fitted."""
+    from scipy.ndimage import binary_erosion, uniform_filter
+
+    inner = binary_erosion(common, iterations=_EDGE)
+    if not inner.any():
+        return 1.0
+    a, b = (uniform_filter(each, _SMOOTH)[inner].astype(np.float64) for each in (one, other))
+    columns = np.stack([a, np.ones_like(a)], axis=1)
+    rest = b - columns @ np.linalg.lstsq(columns, b, rcond=None)[0]
+    for _ in range(5):
+        spread = 3 * np.median(np.abs(rest)) + 1e-6
+        weighted = columns / (1 + (rest / spread) ** 2)[:, None]
+        fitted = np.linalg.solve(weighted.T @ columns + 1e-6 * np.eye(2), weighted.T @ b)
+        rest = b - columns @ fitted
+    return float((np.abs(rest) > _OTHER_GREY).mean())
+
+
+def _differing_in_colour(one: Colour, other: Colour, place: NDArray[np.float64]) -> float:
+    """Share of the common pixels whose colour differs, saturation fitted; 0 if one is in grey alone."""
+    moved = [_moved(plane, place) for plane in one]
+    common = moved[0][1]
+    a = np.stack([plane for plane, _ in moved])[:, common]
+    b = other[:, common]
+    if min(np.hypot(*a).mean(), np.hypot(*b).mean()) < _COLOURED:
+        return 0.0
+    gain = np.clip((a * b).sum() / (a * a).sum(), 0.5, 2)
+    return float((np.hypot(*(b - gain * a)) > _OTHER_COLOUR).mean())
 
 
 def _detail(grey: Grey) -> Grey:

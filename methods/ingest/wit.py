@@ -70,6 +70,8 @@ selectors."""
 
 _BOM = b"\xef\xbb\xbf"
 _LANGUAGE_TAG = "English:"
+SEEN = rf"[^\s\pZ\pC{_BLANK_LETTERS}]"
+"""A character that is seen, as a regular expression of RE2, for SQL; `_is_seen` in Python."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from methods.choice.languages import Language
 from methods.choice.lettered import LETTERS
 from methods.choice.translation_checks import Texts, check_translation
-from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
 
@@ -70,8 +69,6 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
     if not all(isinstance(text, str) for text in given.values()):
         raise ParseError("wrong_fields", f"Each of {', '.join(source)} is one text.")
     texts = {name: _BLANK.sub(" ", str(text)).strip() for name, text in given.items()}
-    if not all(map(is_unicode, (*texts.values(), *names, *names.values()))):
-        raise ParseError("not_unicode", "A text has half a character (a lone surrogate).")
     check_translation(source, texts, names, language)
     return Translation(texts, names)
 

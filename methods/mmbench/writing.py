@@ -11,7 +11,6 @@ from functools import partial
 from typing import NamedTuple
 
 from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
-from methods.evaluation.published_tables import is_unicode
 from methods.ids import content_id
 from methods.prompts.drafts import require_shown
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
@@ -92,9 +91,6 @@ def read_item(reply: str) -> Written:
     """
     given = reply_object(reply)
     question, hint, answer, distractors = _fields(given)
-    texts = [question, hint, answer, *distractors]
-    if not all(map(is_unicode, texts)):
-        raise ParseError("not_unicode", "A text has half a character (a lone surrogate).")
     if not question:
         raise ParseError("empty_question", "The question is empty.")
     answer, *wrong = without_marks([answer, *distractors])

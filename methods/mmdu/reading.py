@@ -16,7 +16,7 @@ _PICTURE = r"(?:image|picture|photo|photograph)"
 _TAG = re.compile(rf"[<\[(]\s*{_PICTURE}[\s_#-]*(\d+)\s*[>\])]", re.IGNORECASE)
 """`<image-1>` and what is meant by it: `<Image 1>`, `[image_1]`, `(Picture #1)`."""
 _NUMBERED = re.compile(
-    rf"(?:\bthe\s+)?\b{_PICTURE}[\s_-]*(?:#|no\.\s*|number\s+)?\s*(\d+)\b(?!>)", re.IGNORECASE
+    rf"(?:\bthe\s+)?\b{_PICTURE}[\s_-]*+(?:#|no\.|number\s)?\s*+(\d+)\b(?!>)", re.IGNORECASE
 )
 _ORDINAL = re.compile(
     rf"\bthe\s+({'|'.join(ORDINALS)}|\d+(?:st|nd|rd|th))\s+{_PICTURE}\b(?!\s+(?:of|ever|that|to|taken)\b)",
@@ -24,11 +24,11 @@ _ORDINAL = re.compile(
 )
 _LABEL = re.compile(
     r"\A\s*(?:#{1,6}\s*)?(?:\*\*|__)?"
-    r"(?:question\s*\d*|answer\s*\d*|q\s*\d*|a\s*\d+|a(?!.*\bB\s*[:：]))\s*"
+    r"(?:question\s*\d*|answer\s*\d*|q(?:\s*\d\d?)?|a\s*\d\d?|a(?!.*\bB\s*[:：]))\s*"
     r"(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*",
     re.IGNORECASE | re.DOTALL,
 )
-"""A label of the reply; "A: the left part. B: the right part" is none."""
+"""A label of the reply; "A: the left part. B: the right part" is none, and no "A320:"."""
 _OFFER = re.compile(
     r"""(?:\A|(?<=[.!?。！？\n]))\s*(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
     (?![^.!?\n]*\b(?:says?|said|reads?|writes?|wrote|asks|announces?|declares?|begs|invites|urges)\b)
@@ -45,7 +45,9 @@ _OFFER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """An offer of the writer's own: what a note in the picture says is in marks, or is said to be said."""
-_RULE = re.compile(r"\n\s*(?:-{3,}|\*{3,}|_{3,})\s*\Z")
+_LONGEST_OFFER = 1_000
+"""Characters at the end of a text in which an offer stands."""
+_RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})")
 
 
 def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
@@ -75,10 +77,21 @@ def without_additions(text: str) -> str:
     """The text without fence, label, rule and closing offers of help around it."""
     text = _LABEL.sub("", unfenced(text)).strip()
     while True:
-        shorter = _RULE.sub("", _OFFER.sub("", text)).rstrip()
+        shorter = _without_rule(text)
+        if offer := _OFFER.search(shorter, max(0, len(shorter) - _LONGEST_OFFER)):
+            shorter = shorter[: offer.start()].rstrip()
         if shorter == text:
             return text
         text = shorter
+
+
+def _without_rule(text: str) -> str:
+    """The text without horizontal rules below it."""
+    before, _, last_line = text.rpartition("\n")
+    while before and _RULE.fullmatch(last_line):
+        text = before.rstrip()
+        before, _, last_line = text.rpartition("\n")
+    return text
 
 
 def with_references(text: str, n_images: int) -> str:

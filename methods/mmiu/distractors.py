@@ -7,7 +7,6 @@ not sound are refused by name.
 from typing import Any
 
 from methods.choice.wrong_choices import one_line, require_wrong, said, without_marks
-from methods.evaluation.published_tables import is_unicode
 from methods.mmiu.converting import n_choices
 from methods.mmiu.metadata import Sample
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
@@ -36,8 +35,6 @@ def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     texts = given.get("distractors")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ParseError("wrong_fields", 'The reply needs "distractors", a list of texts.')
-    if not all(map(is_unicode, texts)):
-        raise ParseError("not_unicode", "A text has half a character (a lone surrogate).")
     wrong = without_marks([one_line(text) for text in texts])
     wanted = n_choices(sample.task.name) - 1
     require_wrong(sample.output, wrong, wanted, wanted, f"exactly {wanted}")

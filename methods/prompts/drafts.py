@@ -6,7 +6,6 @@ consists of belongs to its method.
 
 from collections.abc import Mapping, Sequence
 
-from methods.evaluation.published_tables import is_unicode
 from methods.prompts.material import mention_of_material
 from methods.prompts.messages import IMAGE_TOKEN
 from methods.prompts.parsing import ParseError
@@ -15,15 +14,13 @@ from methods.prompts.parsing import ParseError
 def draft_text(given: Mapping[str, object], key: str) -> str:
     """The text under `key`, without space around it.
 
-    Raises ParseError: `wrong_fields`, `empty_text`, `not_unicode`.
+    Raises ParseError: `wrong_fields`, `empty_text`.
     """
     value = given.get(key)
     if not isinstance(value, str):
         raise ParseError("wrong_fields", f'The reply needs "{key}" as a text.')
     if not value.strip():
         raise ParseError("empty_text", f'"{key}" is empty.')
-    if not is_unicode(value):
-        raise ParseError("not_unicode", f'"{key}" has half a character (a lone surrogate).')
     return value.strip()
 
 

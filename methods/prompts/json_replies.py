@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 
+from methods.prompts.parsing import require_unicode
+
 _THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 
 
@@ -16,7 +18,10 @@ def without_thinking(text: str) -> str:
 
 
 def objects_in(text: str) -> Iterator[dict[str, object]]:
-    """The JSON objects in a text, outermost ones, in order; their keys in lower case."""
+    """The JSON objects in a text, outermost ones, in order; their keys in lower case.
+
+    Raises ParseError (`not_unicode`) where a text in one has half a character.
+    """
     decoder = json.JSONDecoder(strict=False)
     start = text.find("{")
     while start >= 0:
@@ -25,5 +30,6 @@ def objects_in(text: str) -> Iterator[dict[str, object]]:
         except (ValueError, RecursionError):
             end = start + 1
         else:
+            require_unicode(value)
             yield {key.strip().lower(): each for key, each in value.items()}
         start = text.find("{", end)

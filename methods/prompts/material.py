@@ -116,6 +116,7 @@ _MATERIAL = Phrases(
     |mentioned|said|given|written|noted|explained|reported|indicated|found|discussed) (?:in
     |by)) (?:the|this|that|its|your) (?:\w+ ){0,2}?<source>\b(?<!the page)
     (?<!from the text)<shown>
+\b(?:according to|as per|based (?:up)?on) the page\b<shown>
 \b(?:the|this|that|its|your|any|all) (?:\w+ )?<given> (?:\w+ )?<source>\b<shown>
 \b(?:the|this|that) <source> (?:(?:that|which) )?(?:(?:is|was|were
     |you (?:have )?(?:been )?) ?)?(?:provided|given|supplied)\b(?! by nature)

@@ -27,8 +27,9 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
     """The texts after `Q1:`, `Question 2.`, `**Q3**:`, `### Q4:` … (by `letter`), in order of numbers.
 
     Each number from 1 to `expected` must occur once, in order, with a text that is not empty; a text
-    ends at the next number. A JSON object with these labels as names (`numbered_schema`) is accepted
-    too. Raises ParseError otherwise, because an answer under the wrong number is worse than none.
+    ends at the next number. A number of three digits is none: "A320: a short aircraft". A JSON object
+    with these labels as names (`numbered_schema`) is accepted too. Raises ParseError otherwise, because
+    an answer under the wrong number is worse than none.
     """
     text = unfenced(text)
     given = json_object(text)
@@ -40,12 +41,11 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
         return _require_texts([text.strip() for text in texts], letter)
     word = f"{_WORDS[letter]}[ \t]+" if letter in _WORDS else letter
     label = re.compile(
-        rf"^[ \t]*(?:#{{1,6}}[ \t]*)?(?:\*\*)?(?:{letter}|{word})(\d+)(?:\*\*)?[:.)](?:\*\*)?[ \t]*",
+        rf"^[ \t]*(?:#{{1,6}}[ \t]*)?(?:\*\*)?(?:{letter}|{word})(\d\d?)(?:\*\*)?[:.)](?:\*\*)?[ \t]*",
         re.MULTILINE,
     )
     matches = list(label.finditer(text))
-    # Nine digits are enough to be wrong: int() raises an error of its own for thousands of digits.
-    _require_numbers([f"{letter}{int(match[1][:9])}" for match in matches], letter, expected)
+    _require_numbers([f"{letter}{int(match[1])}" for match in matches], letter, expected)
     ends = [match.start() for match in matches[1:]] + [len(text)]
     blocks = [text[match.end() : end].strip() for match, end in zip(matches, ends, strict=True)]
     return _require_texts(blocks, letter)
@@ -81,14 +81,33 @@ def object_schema(properties: Mapping[str, JsonSchema]) -> JsonSchema:
 
 
 def json_object(text: str) -> dict[str, object] | None:
-    """The JSON object that `text` consists of; None if it is anything else."""
+    """The JSON object that `text` consists of; None if it is anything else.
+
+    Raises ParseError (`not_unicode`) where a text in it has half a character.
+    """
     if not text.lstrip().startswith("{"):
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    require_unicode(value)
+    return value
+
+
+def require_unicode(value: object) -> None:
+    """Raise ParseError (`not_unicode`) where a text in a JSON value has half a character.
+
+    JSON can spell a lone surrogate, which no table and no file can hold.
+    """
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ParseError(
+            "not_unicode", "A text of the reply has half a character (a lone surrogate)."
+        ) from None
 
 
 def reply_object(reply: str) -> dict[str, object]:

@@ -102,11 +102,11 @@ _CLOSING = Phrases(
 _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
     re.compile(
         r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*|__)?"
-        r"(?:[QA][ \t]?\d{1,3}|(?:question|answer|response|reply)[ \t]*\d*|assistant|user|human)"
-        r"(?:\*\*|__)?[ \t]*[:：](?:\*\*)?|^[ \t]*(?:\*\*)?[QA]\d{1,3}[.)]",
+        r"(?:[QA][ \t]?(?:[12]?\d|30)|(?:question|answer|response|reply)[ \t]*\d*|assistant|user|human)"
+        r"(?:\*\*|__)?[ \t]*[:：](?:\*\*)?|^[ \t]*(?:\*\*)?[QA](?:[12]?\d|30)[.)]",
         re.IGNORECASE | re.MULTILINE,
     ),
-    re.compile(r"^[ \t]*#{1,6}[ \t]*[QA]\d{1,3}\b.*", re.MULTILINE),
+    re.compile(r"^[ \t]*#{1,6}[ \t]*[QA](?:[12]?\d|30)\b.*", re.MULTILINE),
     re.compile(r"^[ \t]*(?:问题|答案|回答|问|答)[ \t]*\d*[ \t]*[:：]", re.MULTILINE),
     re.compile(
         r"</?(?:think|thinking|answer|question|reference|caption|summary|image)>", re.IGNORECASE

@@ -15,8 +15,8 @@ _DOT = r"dot|punkt|punto|ponto|point|точка|\."
 _SPELLED = [
     (re.compile(pattern, re.IGNORECASE), sign)
     for pattern, sign in (
-        (rf"\s*[\[({{<【]\s*(?:{_AT})\s*[\])}}>】]\s*", "@"),
-        (rf"\s*[\[({{<【]\s*(?:{_DOT})\s*[\])}}>】]\s*", "."),
+        (rf"(?<!\s)\s*[\[({{<【]\s*(?:{_AT})\s*[\])}}>】]\s*", "@"),
+        (rf"(?<!\s)\s*[\[({{<【]\s*(?:{_DOT})\s*[\])}}>】]\s*", "."),
         (r"(?<=\w)\s+@\s*(?=\w)|(?<=\w)@\s+(?=\w)", "@"),
         (
             r"(?<=\w) (?:arroba|chiocciola|arobase|(?-i:AT)) (?=[\w-]+(?: \w+ |\.)[a-z]{2,24}\b)",

@@ -4,6 +4,7 @@ What belongs here: the JSON schemas and reading what follows them. Answers that 
 pictures are read as others are (`methods/prompts/parsing.py`).
 """
 
+import re
 from collections.abc import Mapping
 
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema, reply_object
@@ -13,6 +14,14 @@ LOWEST, HIGHEST = 0, 10
 MOST_LISTED, MOST_CHARACTERS = 10, 300
 """Of a list so many entries are kept, and of each so many characters."""
 LISTS = (CONTRADICTIONS, SENSITIVE, UNANSWERED)
+_SAYS_NOTHING = re.compile(
+    r"""[\W_]*+(?:(?:none|nothing|nil|null|n/?a|keine?s?|nichts|aucune?|rien|ningun[oa]|nada|nessun[oa]
+    |niente|nenhum[a]?|geen|无|沒有|没有|なし|ありません|없음|нет)(?:\s(?:found|here|listed|at\sall))?
+    |(?:no|without)\s(?:contradictions?|sensitive|unsupported|unsafe|private|unanswered|issues?|problems?
+    |findings?)\b[^.]{0,40})?[\W_]*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What models list where an empty list is asked for: "None.", "N/A", "No contradictions found"."""
 _TEXTS: JsonSchema = {"type": "array", "items": {"type": "string"}}
 
 
@@ -72,5 +81,5 @@ def _of_answers(reply: str, n: int) -> dict[str, object]:
 def _texts(value: object, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ParseError("no_list", f"{name} is no list of texts.")
-    found = [text.strip()[:MOST_CHARACTERS] for text in value if text.strip()]
+    found = [text.strip()[:MOST_CHARACTERS] for text in value if not _SAYS_NOTHING.fullmatch(text)]
     return found[:MOST_LISTED]

@@ -15,7 +15,7 @@ _UNMARKED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese and Khmer end a sentence without a mark."""
 _MARKER = r"\s*(?:[-*•+]|(?:\*\*)?\d{1,2}[.)]|#{1,6}|\|)(?:\*\*)?"
 _ITEM = re.compile(rf"{_MARKER}\s*\S")
-_EMPTY_ITEM = re.compile(rf"\n{_MARKER}\s*\Z")
+_EMPTY_ITEM = re.compile(_MARKER)
 _DANGLING_WORDS = {
     "en": "the a an of and or nor than as if because although whereas unless until whose whom my your "
     "our their its every very during including featuring",
@@ -83,7 +83,8 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
     """
     whole = text.rstrip()
     end = whole[-SHOWN:]
-    if whole.count("```") % 2 or _EMPTY_ITEM.search(whole):
+    before, _, last_line = whole.rpartition("\n")
+    if whole.count("```") % 2 or before and _EMPTY_ITEM.fullmatch(last_line):
         return end
     if (
         _FACE.search(whole)

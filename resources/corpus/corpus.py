@@ -184,6 +184,7 @@ def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]
             raise TypeError("the title is no text or the categories are no list")
         if not all(isinstance(name, str) for name in names):
             raise TypeError("a category is no text")
+        "".join([title, *names]).encode()
     except (ValueError, AttributeError, TypeError) as error:
         raise CorpusError(
             f"Line {number} of {path} cannot be used ({error}): it must be "

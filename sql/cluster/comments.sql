@@ -121,4 +121,5 @@ COMMENT ON COLUMN cluster.picture_pairs.second_id IS 'SHA-256 of the other pictu
 COMMENT ON COLUMN cluster.picture_pairs.coarse IS 'Correlation of coarse brightness after one was moved onto the other, -1 to 1.';
 COMMENT ON COLUMN cluster.picture_pairs.detail IS 'Correlation of fine detail, -1 to 1; 0 if the coarse one ruled them out.';
 COMMENT ON COLUMN cluster.picture_pairs.common IS 'Share of the square that both pictures show, 0 to 1.';
+COMMENT ON COLUMN cluster.picture_pairs.differing IS 'Share of what both show in which brightness or colour differs; 0 if the detail does.';
 COMMENT ON COLUMN cluster.picture_pairs.is_same IS 'Whether the two are copies of one picture.';

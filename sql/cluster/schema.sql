@@ -199,6 +199,7 @@ CREATE TABLE IF NOT EXISTS cluster.picture_pairs (
     coarse DOUBLE NOT NULL CHECK (coarse BETWEEN -1.001 AND 1.001),
     detail DOUBLE NOT NULL CHECK (detail BETWEEN -1.001 AND 1.001),
     common DOUBLE NOT NULL CHECK (common BETWEEN 0 AND 1),
+    differing DOUBLE NOT NULL CHECK (differing BETWEEN 0 AND 1),
     is_same BOOLEAN NOT NULL,
     PRIMARY KEY (first_id, second_id),
     CHECK (first_id < second_id)

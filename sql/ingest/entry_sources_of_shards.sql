@@ -1,4 +1,5 @@
--- A page with one of its images, if both were accepted. Of several rows the first with a caption counts.
+-- A page with one of its images, if both were accepted. Of several rows the first with a caption counts: with
+-- a character that is seen ($seen), as `methods/ingest/wit.py` reads captions.
 SELECT
     r.* EXCLUDE (language),
     p.language,
@@ -19,11 +20,15 @@ WHERE list_contains($shards, r.wit_shard)
 QUALIFY row_number() OVER (
     PARTITION BY r.wit_shard, p.page_id, i.image_id
     ORDER BY
-        coalesce(
-            r.caption_reference_description,
-            r.caption_alt_text_description,
-            r.caption_attribution_description
-        ) IS NULL,
+        NOT regexp_matches(
+            concat_ws(
+                '',
+                r.caption_reference_description,
+                r.caption_alt_text_description,
+                regexp_replace(trim(r.caption_attribution_description), '^English:', '')
+            ),
+            $seen
+        ),
         r.line_number
 ) = 1
 ORDER BY r.wit_shard, r.line_number;

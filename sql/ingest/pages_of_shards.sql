@@ -1,5 +1,6 @@
 -- One row for each page in one of the languages, or in any if there are none: the longest text of its rows,
--- their other texts (`said`), and how many they are. A page is in the language of its first row.
+-- their other texts (`said`), and how many they are. A text without a character that is seen ($seen) is none.
+-- A page is in the language of its first row.
 WITH taken AS (
     SELECT wit_shard, page_url, lower(arg_min(language, line_number)) AS of_page
     FROM ingest.wit_rows
@@ -16,11 +17,11 @@ SELECT
         arg_max(
             r.context_page_description,
             (length(r.context_page_description), r.context_page_description)
-        ),
+        ) FILTER (regexp_matches(r.context_page_description, $seen)),
         arg_max(
             r.context_section_description,
             (length(r.context_section_description), r.context_section_description)
-        )
+        ) FILTER (regexp_matches(r.context_section_description, $seen))
     ) AS page_text,
     list(DISTINCT concat_ws(
         chr(10),

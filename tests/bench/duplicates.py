@@ -101,18 +101,18 @@ def hashes(files: dict[str, bytes]) -> list[Pair]:
 def pixels(files: dict[str, bytes]) -> tuple[list[Pair], Row]:
     """Pairs as the project finds them."""
     from methods.ingest.picture_candidates import candidates, code
-    from methods.ingest.picture_match import best_match, grey_square
+    from methods.ingest.picture_match import best_match, square
 
     names = list(files)
     row_of = {name: row for row, name in enumerate(names)}
     started = time.process_time()
-    squares = [grey_square(data) for data in files.values()]
+    squares = [square(data) for data in files.values()]
     decoded = time.process_time()
     proposed = {
         (row_of[pair.first_id], row_of[pair.second_id]): (1.0, False) for pair in hashes(files)
     }
     between = time.process_time()
-    for each in candidates([code(square) for square in squares]):
+    for each in candidates([code(each.grey) for each in squares]):
         proposed[each.whole, each.part] = (each.scale, each.mirrored)
     searched = time.process_time()
     pairs = [

@@ -48,5 +48,5 @@ def command(
         env=environment(home, **settings),
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=900,
     )

@@ -15,7 +15,7 @@ from typing import Any
 from resources.home import REPO_ROOT
 from tests.e2e.running import environment
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 """Seconds after which a test gives up waiting: what it waits for takes a fraction of that."""
 
 
@@ -61,7 +61,7 @@ def started(
     finally:
         process.terminate()
         try:
-            process.wait(timeout=120)
+            process.wait(timeout=300)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.slow,
     pytest.mark.browser,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
 ]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
@@ -107,8 +107,8 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
     show_why_stale(page, f"{ui.address}/assets/cluster/embeddings")
     picture(page, "day-stale")
     known = {call.key for call in ui.run.ledger}
-    assert ui.ended(ui.launch("build")["run"]["runId"], 300) == "SUCCESS"
-    assert ui.ended(ui.launch("evaluate")["run"]["runId"], 300) == "SUCCESS"
+    assert ui.ended(ui.launch("build")["run"]["runId"]) == "SUCCESS"
+    assert ui.ended(ui.launch("evaluate")["run"]["runId"]) == "SUCCESS"
     assert known < {call.key for call in ui.run.ledger}
     assert in_force(ui)["mmdu"] != releases["mmdu"]
 
@@ -124,7 +124,7 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
     show_why_stale(page, f"{ui.address}/assets/evaluate/judgments")
     picture(page, "day-prompt")
     before = versions(ui)
-    assert ui.ended(ui.launch("evaluate")["run"]["runId"], 300) == "SUCCESS"
+    assert ui.ended(ui.launch("evaluate")["run"]["runId"]) == "SUCCESS"
     assert len(versions(ui) - before) == 1
 
     # A new model, and one whose server is not there: the leaderboard has the one and names the other.
@@ -135,7 +135,7 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
         registry + "\n  gone: {provider: openai, base_url: 'http://127.0.0.1:9/v1', model: gone}\n"
     )
     ui.until(lambda: "evaluate/answers" in stale(ui))
-    assert ui.ended(ui.launch("evaluate")["run"]["runId"], 300) == "SUCCESS"
+    assert ui.ended(ui.launch("evaluate")["run"]["runId"]) == "SUCCESS"
     scored = {row["model"] for row in ui.run.warehouse.read("evaluate/overall").to_pylist()}
     assert "offline-rambler" in scored and "gone" not in scored
     missing = ui.run.warehouse.sql("SELECT DISTINCT model, stage FROM evaluate.missing").to_pylist()
@@ -150,7 +150,7 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
     scores = content(ui, "evaluate.scores")
     judge.write_text(good.replace("=== user ===", "=== nobody ==="))
     failed = ui.launch("evaluate")["run"]["runId"]
-    assert ui.ended(failed, 300) == "FAILURE"
+    assert ui.ended(failed) == "FAILURE"
     assert content(ui, "evaluate.scores") == scores
     page.goto(f"{ui.address}/runs/{failed}")
     expect(page.get_by_text("judge.md").first).to_be_visible(timeout=PATIENCE)

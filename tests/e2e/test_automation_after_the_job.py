@@ -13,7 +13,7 @@ from tests.e2e.running import Run
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(1200),
     pytest.mark.filterwarnings("ignore::dagster.BetaWarning"),
     pytest.mark.slow,
 ]

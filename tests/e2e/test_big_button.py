@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.running import Run
 from tests.e2e.ui import PATIENCE, Ui, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 GRAPH = """
 { assetNodes { assetKey { path } isMaterializable dependencyKeys { path }
@@ -98,7 +98,7 @@ def finished(ui: Ui) -> None:
     """Wait until every backfill has come to its end, which must be a good one."""
     ui.until(lambda: bool(ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]))
     for each in ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]:
-        assert ui.backfilled(each["id"], 500) == "COMPLETED_SUCCESS", ui.log()
+        assert ui.backfilled(each["id"]) == "COMPLETED_SUCCESS", ui.log()
 
 
 def nodes(ui: Ui) -> dict[str, dict]:

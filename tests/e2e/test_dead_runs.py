@@ -14,7 +14,7 @@ from tests.e2e.running import Run
 from tests.e2e.starting import Started, processes_of, started
 from tests.e2e.ui import Ui, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 ENGINE_EVENTS = """
 query ($run: ID!) {

@@ -13,7 +13,7 @@ from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
 from tests.e2e.running import Run, command, demo
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400), pytest.mark.always]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.always]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 DIMENSIONS = [

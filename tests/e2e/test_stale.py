@@ -13,7 +13,7 @@ from resources.home import REPO_ROOT
 from tests.e2e.running import Run
 from tests.e2e.ui import Ui, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 PROMPTS = REPO_ROOT / "methods"

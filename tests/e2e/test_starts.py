@@ -15,7 +15,7 @@ from tests.e2e.running import command
 from tests.e2e.starting import free_port, processes_of, started
 from tests.e2e.ui import Ui, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800), pytest.mark.slow]
 
 SHARDS = """
 query {

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.ui import PATIENCE, Ui
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500), pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
 
 STAGES = [
     *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),

@@ -10,7 +10,7 @@ from dagster_project.resources import make_resources
 from resources.warehouse import column_descriptions
 from tests.e2e.ui import PATIENCE, Ui
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(500), pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
 
 RESOURCES = """
 { allTopLevelResourceDetailsOrError(repositorySelector: {

@@ -14,7 +14,7 @@ from tests.e2e.running import Run
 from tests.e2e.starting import PATIENCE as PATIENCE_FOR_RUNS
 from tests.e2e.starting import Started, free_port, started
 
-PATIENCE = 30_000
+PATIENCE = 90_000
 """Milliseconds a page may take on a busy machine of two cores."""
 
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
@@ -67,7 +67,7 @@ class Ui:
     def ask(self, query: str, **variables: object) -> dict[str, Any]:
         """The answer to a GraphQL request, which must have no errors."""
         answer = httpx.post(
-            f"{self.address}/graphql", json={"query": query, "variables": variables}, timeout=60
+            f"{self.address}/graphql", json={"query": query, "variables": variables}, timeout=120
         ).json()
         assert "errors" not in answer, answer
         return answer["data"]

@@ -11,7 +11,7 @@ WIDE = {"width": 1280, "height": 820}
 def sign_in(browser: Browser, site: Site, name: str, locale: str = "en", **options: object) -> Page:
     """By link; whatever goes wrong in the page's scripts or against its policy fails the test."""
     page = browser.new_context(viewport=WIDE, locale=locale, **options).new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: pytest.fail(f"{error}"))
     page.goto(site.link(name))
     page.locator("main button").press("Enter")

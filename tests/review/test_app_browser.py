@@ -12,7 +12,7 @@ from tests.browser import FLAGS
 from tests.review.browser import WIDE, open_item, overflow, press, sign_in
 from tests.review.pages import Site, dialogue, item, make_site, serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 NARROW = {"width": 800, "height": 820}
 

@@ -9,11 +9,15 @@ WITH sources AS (
         first_value(r.line_number) OVER (
             PARTITION BY r.wit_shard, p.page_id, i.image_id
             ORDER BY
-                coalesce(
-                    r.caption_reference_description,
-                    r.caption_alt_text_description,
-                    r.caption_attribution_description
-                ) IS NULL,
+                NOT regexp_matches(
+                    concat_ws(
+                        '',
+                        r.caption_reference_description,
+                        r.caption_alt_text_description,
+                        regexp_replace(trim(r.caption_attribution_description), '^English:', '')
+                    ),
+                    $seen
+                ),
                 r.line_number
         ) AS first_line
     FROM ingest.wit_rows AS r

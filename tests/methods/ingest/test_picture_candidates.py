@@ -12,12 +12,12 @@ from methods.ingest.picture_candidates import (
     candidates_between,
     code,
 )
-from methods.ingest.picture_match import grey_square
+from methods.ingest.picture_match import square
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
 
 def codes_of(*files: bytes):
-    return [code(grey_square(each)) for each in files]
+    return [code(square(each).grey) for each in files]
 
 
 @pytest.mark.parametrize("kind", COPIES)

@@ -8,14 +8,14 @@ from methods.ingest.image_quality import measure_image
 from methods.ingest.near_duplicates import near_duplicates
 from methods.ingest.picture_candidates import candidates, code
 from methods.ingest.picture_frame import inside_frame
-from methods.ingest.picture_match import SIDE, best_match, grey_square, match
+from methods.ingest.picture_match import best_match, match, square
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, texture
 
 
 def compared(one: bytes, other: bytes):
     """The match of two files, as their codes suggest."""
-    squares = [grey_square(one), grey_square(other)]
-    [each] = candidates([code(square) for square in squares])
+    squares = [square(one), square(other)]
+    [each] = candidates([code(each.grey) for each in squares])
     return best_match(squares[each.whole], squares[each.part], each.scale, each.mirrored)
 
 
@@ -34,7 +34,7 @@ def test_dark_pictures_with_a_bright_middle_are_not_the_same_though_their_hashes
         [f"{n:02}" for n in range(12)], [measure_image(each).phash for each in files], 4
     )
     assert len(by_hash) > 5
-    squares = [grey_square(each) for each in files]
+    squares = [square(each) for each in files]
     for one in range(12):
         for other in range(one):
             found = best_match(squares[one], squares[other], 1.0, False)
@@ -42,22 +42,81 @@ def test_dark_pictures_with_a_bright_middle_are_not_the_same_though_their_hashes
 
 
 def test_a_picture_is_itself_and_a_uniform_one_is_like_none():
-    square = grey_square(file_of(texture(0)))
-    found = match(square, square)
-    assert found.detail == pytest.approx(1, abs=1e-3) and found.common == 1
-    flat = np.full((SIDE, SIDE), 255, dtype=np.float32)
-    assert not match(flat, flat).is_same and not match(square, flat).is_same
+    one = square(file_of(texture(0)))
+    found = match(one, one)
+    assert found.detail == pytest.approx(1, abs=1e-3)
+    assert (found.common, found.differing) == (1, 0)
+    flat = square(file_of(Image.new("RGB", (320, 320), "white")))
+    assert not match(flat, flat).is_same and not match(one, flat).is_same
+
+
+def tricolour(*bands: str) -> Image.Image:
+    image = Image.new("RGB", (300, 200))
+    for place, colour in enumerate(bands):
+        ImageDraw.Draw(image).rectangle((100 * place, 0, 100 * place + 100, 200), fill=colour)
+    return image
+
+
+def bar_chart(*heights: int) -> Image.Image:
+    image = Image.new("RGB", (320, 240), "white")
+    pen = ImageDraw.Draw(image)
+    for line in range(20, 221, 25):
+        pen.line((30, line, 310, line), fill="grey")
+    pen.line((30, 10, 30, 220), fill="black", width=3)
+    for place, height in enumerate(heights):
+        pen.rectangle((45 + 45 * place, 220 - height, 75 + 45 * place, 220), fill="steelblue")
+    return image
+
+
+def staves(seed: int) -> Image.Image:
+    image = Image.new("RGB", (400, 160), "white")
+    pen, notes = ImageDraw.Draw(image), np.random.default_rng(seed)
+    for y in range(50, 91, 10):
+        pen.line((10, y, 390, y), fill="black", width=2)
+    for x, pitch in zip(range(30, 380, 22), notes.integers(0, 9, 16), strict=True):
+        pen.ellipse((x, 40 + 6 * pitch, x + 12, 50 + 6 * pitch), fill="black")
+    return image
+
+
+TEMPLATES = {
+    "flags": [
+        tricolour("#0055a4", "white", "#ef4135"),
+        tricolour("#009246", "white", "#ce2b37"),
+        tricolour("#169b62", "white", "#ff883e"),
+        tricolour("#008751", "white", "#008751"),
+    ],
+    "charts": [bar_chart(40, 150, 90, 180, 60, 20), bar_chart(170, 30, 140, 60, 110, 190)],
+    "staves": [staves(seed) for seed in range(4)],
+}
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_drawings_of_one_template_are_not_the_same_and_copies_of_each_are(kind):
+    drawn = TEMPLATES[kind]
+    squares = [square(file_of(image)) for image in drawn]
+    for one in range(len(drawn)):
+        half = drawn[one].resize((drawn[one].width // 2, drawn[one].height // 2))
+        assert best_match(squares[one], square(file_of(half)), 1.0, False).is_same
+        for other in range(one):
+            found = best_match(squares[one], squares[other], 1.0, False)
+            assert not found.is_same, (one, other, found)
+
+
+def test_a_grey_copy_is_the_same_picture():
+    image = texture(0)
+    grey = square(file_of(image.convert("L").convert("RGB")))
+    assert best_match(square(file_of(image)), grey, 1.0, False).is_same
 
 
 def test_two_pictures_with_one_mark_are_two():
-    one, other = (grey_square(COPIES["marked"](texture(seed))) for seed in (1, 2))
+    one, other = (square(COPIES["marked"](texture(seed))) for seed in (1, 2))
     assert not best_match(one, other, 1.0, False).is_same
 
 
 @pytest.mark.parametrize("colour", ["white", "black"])
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
 def test_two_pictures_in_one_frame_are_two(colour, share):
-    one, other = (grey_square(file_of(framed(texture(seed), colour, share))) for seed in (1, 2))
+    one, other = (square(file_of(framed(texture(seed), colour, share))) for seed in (1, 2))
     assert not best_match(one, other, 1.0, False).is_same
 
 

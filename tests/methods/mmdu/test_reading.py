@@ -40,6 +40,25 @@ def test_answers_are_read_whatever_stands_around_them(reply: str) -> None:
     assert read_answers(reply, 2, 2) == ["Red.", "Blue."]
 
 
+def test_a_name_with_a_number_is_no_label() -> None:
+    reply = "A1: The aircraft differ.\nA320: one aisle.\nA380: two decks.\nA2: A350: a long one."
+    assert read_answers(reply, 2, 2) == [
+        "The aircraft differ.\nA320: one aisle.\nA380: two decks.",
+        "A350: a long one.",
+    ]
+
+
+def test_rules_below_an_answer_are_taken_off_however_many() -> None:
+    assert read_answers("A1: Red." + "\n---" * 30_000, 1, 1) == ["Red."]
+    assert read_answers("A1: Red." + "\n" * 60_000 + "Blue.", 1, 1) == [
+        "Red." + "\n" * 60_000 + "Blue."
+    ]
+
+
+def test_half_a_character_in_a_json_reply_is_asked_for_again() -> None:
+    assert reason_of('{"A1": "Red \\ud83d"}') == "not_unicode"
+
+
 def test_questions_are_read_as_answers_are() -> None:
     reply = "### Q1: What links image 1 and the second picture?"
     assert read_questions(reply, 1, 2) == ["What links <image-1> and <image-2>?"]

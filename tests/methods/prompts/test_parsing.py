@@ -87,8 +87,7 @@ def test_a_number_with_nothing_behind_it_is_an_empty_block(reply):
         parse_numbered(reply, "Q", 2)
 
 
-def test_a_number_too_long_to_convert_is_wrong_like_any_other():
-    # int() of more than 4300 digits raises a ValueError that is not a ParseError.
+def test_a_number_of_many_digits_is_no_label():
     assert reason_of("Q" + "1" * 5000 + ": a", "Q", 1) == "wrong_numbering"
 
 

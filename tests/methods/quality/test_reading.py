@@ -37,6 +37,20 @@ def test_lists_are_of_texts_cut_and_without_empty_ones() -> None:
         read_lists('{"A1": "none"}', 1)
 
 
+@pytest.mark.parametrize(
+    "nothing",
+    ["None.", "N/A", "- none found", "\u200b", "...", "No contradictions found.", "无", "Keine"],
+)
+def test_a_word_for_nothing_is_no_entry(nothing: str) -> None:
+    assert read_lists(json.dumps({"A1": [nothing, "No comment."]}), 1) == [["No comment."]]
+
+
+def test_half_a_character_is_asked_for_again() -> None:
+    with pytest.raises(ParseError) as error:
+        read_lists('{"A1": ["it says \\ud83d"]}', 1)
+    assert error.value.reason == "not_unicode"
+
+
 def test_an_answer_that_is_read_again_has_all_lists() -> None:
     all_lists = {"contradictions": ["a"], "sensitive": [], "unanswered": ["b"]}
     assert read_reread(json.dumps({"A1": all_lists}), 1) == [all_lists]

@@ -226,3 +226,21 @@ def test_only_what_is_one_too_many_in_the_corpus_is_a_duplicate() -> None:
         None,
         "one of 3 questions like that of turn 1 of a",
     ]
+
+
+@pytest.mark.parametrize("loop", ["\n", "\t", "-", "\n---"])
+def test_a_model_that_repeated_itself_until_its_limit_is_read_to_the_end(loop: str) -> None:
+    # In time that grows with the square of the length each of these would take longer than a test may.
+    text = f"The boat is red.{loop * 60_000}It is old."
+    assert truncation_in(text) is None
+    assert leftover_in(text) is None
+    assert refusal_in(text) is None
+    assert personal_data_in(text) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["A320: two engines, one aisle.", "Q400: the aircraft has propellers.", "A380. The largest."],
+)
+def test_a_name_with_a_number_is_no_label(answer: str) -> None:
+    assert leftover_in(answer) is None

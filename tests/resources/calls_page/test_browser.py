@@ -13,7 +13,7 @@ from resources.reports.addresses import CALLS, calls_of
 from tests.browser import FLAGS
 from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 SIZES = ({"width": 1280, "height": 820}, {"width": 800, "height": 820})
 HOSTILE = (
@@ -45,7 +45,7 @@ def site(home: Path) -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     page = browser.new_page(viewport=SIZES[0])
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     yield page
     page.close()
 

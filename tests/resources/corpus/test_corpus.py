@@ -250,6 +250,7 @@ def test_categories_by_title(corpus, folder):
         *[b"{", b"[]", b"\xff", b'{"page_title": "Owl"}', b'{"categories": []}'],
         *[b'{"page_title": 1, "categories": []}', b'{"page_title": "Owl", "categories": "Birds"}'],
         b'{"page_title": "Owl", "categories": ["Birds", 2]}',
+        b'{"page_title": "Owl", "categories": ["half of a \\ud800"]}',
     ],
 )
 def test_a_broken_line_of_categories_is_named(corpus, folder, line):

@@ -61,6 +61,7 @@ _FILE = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|pdf|css|js|html?|mp4|zip)\Z", re.IGNORECASE
 )
 _PATH = re.compile(r"[\w.-]{0,80}:[\w~/]")
+_BRACKETED_AT = re.compile(rf"[\[({{<【] ?(?:{_AT}) ?[\])}}>】]", re.IGNORECASE)
 _SPOKEN_END = re.compile(
     r"\.(?:com|org|net|edu|gov|info|biz|mil|app|dev|shop|online|(?!in|is|to|by|as|so|be|no|my)[a-z]{2})\Z",
     re.IGNORECASE,
@@ -101,8 +102,9 @@ def _is_address(found: re.Match[str], text: str) -> bool:
     """Not a file such as `logo@2x.png`, the path of a repository, or words of a sentence with "dot"."""
     if _FILE.search(found[0]) or _PATH.match(found.string, found.end()):
         return False
-    spelled = not any(sign in text for sign in "@＠([{<【")
-    return not spelled or _SPOKEN_END.search(found[0]) is not None
+    if "@" in text or "＠" in text or _BRACKETED_AT.search(text):
+        return True
+    return _SPOKEN_END.search(found[0]) is not None
 
 
 def _is_telephone(found: re.Match[str]) -> bool:

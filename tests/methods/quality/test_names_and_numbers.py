@@ -73,7 +73,7 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
         "订单号：13812345678",
         "Clone git@github.com:org/repo to begin.",
         "The file is logo@2x.png.",
-        "look at seurat dot technique",
+        "In <image-1>, look at seurat dot technique",
         "Look at monet dot in blue.",
     ],
 )

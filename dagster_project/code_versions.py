@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from itertools import chain
 from types import ModuleType
 
 import dagster as dg
@@ -101,7 +102,7 @@ def _named_in(module: ModuleType) -> Iterator[list[str]]:
     }
     package = module.__name__.rpartition(".")[0]
     of_stage = {each for each in used - own if each and each.__name__.startswith(f"{package}.")}
-    for name in (name for each in (module, *of_stage) for name in _paths_in(each)):
+    for name in chain.from_iterable(map(_paths_in, (module, *of_stage))):
         folder, _, task = name.rpartition("/")
         if (SQL_ROOT / f"{name}.sql").is_file():
             yield [name, " ".join(COMMENT.sub("", sql_text(name)).split())]

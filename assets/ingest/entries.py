@@ -61,12 +61,15 @@ def entries(
     """
     shards = list(context.partition_keys)
     with staging_folder("ingest.entries", *shards) as folder:
-        of_shards = {"shards": shards, "seen": SEEN}
         found = warehouse.export(
-            "ingest/entry_sources_of_shards", of_shards, folder / "found.parquet"
+            "ingest/entry_sources_of_shards",
+            {"shards": shards, "seen": SEEN},
+            folder / "found.parquet",
         )
         others = warehouse.export(
-            "ingest/staging/rows_without_entry", of_shards, folder / "others.parquet"
+            "ingest/staging/rows_without_entry",
+            {"shards": shards, "path": str(found)},
+            folder / "others.parquet",
         )
         left_out = LeftOut(folder / "left_out.parquet", "entries")
         left_out.add_file(others, _counts(others))

@@ -62,11 +62,7 @@ def size_counts(
         missing = wanted[size] - made.get(size, 0)
         reasons = {INSTEAD: missing} if missing < 0 else {}
         possible = wanted[size]
-        bounds = [
-            (TOO_SMALL, _n_sets(whole_sizes, spec, size)),
-            *_bounds(frequencies, spec, size),
-        ]
-        for reason, bound in bounds if missing > 0 else ():
+        for reason, bound in _bounds(frequencies, whole_sizes, spec, size) if missing > 0 else ():
             bound = min(bound, possible)
             reasons[reason] = min(possible - bound, missing - sum(reasons.values()))
             possible = bound
@@ -95,9 +91,12 @@ def _frequencies(cluster: Cluster, spec: SamplingSpec) -> tuple[int, Counts, Cou
 
 
 def _bounds(
-    frequencies: Sequence[tuple[int, Counts, Counts]], spec: SamplingSpec, size: int
+    frequencies: Sequence[tuple[int, Counts, Counts]],
+    whole_sizes: Collection[int],
+    spec: SamplingSpec,
+    size: int,
 ) -> list[tuple[str, int]]:
-    """Upper bounds on the number of sets of `size` images on this side, each under one rule more."""
+    """Upper bounds on the number of sets of `size` images, each under one rule more."""
     by_images = by_pages = 0
     for n_entries, images, pages in frequencies:
         if n_entries < size:
@@ -105,8 +104,12 @@ def _bounds(
         of_images = max_sets(images, size)
         by_images += of_images
         by_pages += of_images if spec.repeat_pages else min(of_images, max_sets(pages, size))
-    by_entries = _n_sets([n_entries for n_entries, _, _ in frequencies], spec, size)
-    return [(ELSEWHERE, by_entries), (ALIKE, by_images), (PAGES, by_pages)]
+    return [
+        (TOO_SMALL, _n_sets(whole_sizes, spec, size)),
+        (ELSEWHERE, _n_sets([n_entries for n_entries, _, _ in frequencies], spec, size)),
+        (ALIKE, by_images),
+        (PAGES, by_pages),
+    ]
 
 
 def _n_sets(sizes: Collection[int], spec: SamplingSpec, size: int) -> int:

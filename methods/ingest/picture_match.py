@@ -189,9 +189,7 @@ def _improved(a: Grey, b: Grey, place: NDArray[np.float64]) -> NDArray[np.float6
     gain = np.linalg.solve(flat.T @ flat + 1e-6 * np.eye(2), flat.T @ target)
     system[:, :4] *= gain[0]
     rest = target - flat @ gain
-    # What is on one picture only, such as a mark, must not pull (weights of Cauchy).
-    spread = 3 * np.median(np.abs(rest)) + 1e-6
-    weighted = system / (1 + (rest / spread) ** 2)[:, None]
+    weighted = system / _outlying(rest)[:, None]
     normal = weighted.T @ system
     damping = np.repeat([1e-3 * np.trace(normal[:4, :4]) / 4 + 1e-6, 1e-6], [4, 2])
     step = np.linalg.solve(normal + np.diag(damping), weighted.T @ rest)[:4]
@@ -199,6 +197,14 @@ def _improved(a: Grey, b: Grey, place: NDArray[np.float64]) -> NDArray[np.float6
     made[[0, 2]] = np.clip(made[[0, 2]], 0.6, 1.6)
     made[[1, 3]] = np.clip(made[[1, 3]], -0.4, 0.4)
     return made
+
+
+def _outlying(rest: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each residual lies out, from 1: the inverse of Cauchy's weights.
+
+    What is on one picture only, such as a mark, must not pull at what is fitted.
+    """
+    return np.asarray(1 + (rest / (3 * np.median(np.abs(rest)) + 1e-6)) ** 2)
 
 
 def _correlation(one: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
@@ -240,8 +246,7 @@ def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> flo
     columns = np.stack([a, np.ones_like(a)], axis=1)
     rest = b - columns @ np.linalg.lstsq(columns, b, rcond=None)[0]
     for _ in range(5):
-        spread = 3 * np.median(np.abs(rest)) + 1e-6
-        weighted = columns / (1 + (rest / spread) ** 2)[:, None]
+        weighted = columns / _outlying(rest)[:, None]
         fitted = np.linalg.solve(weighted.T @ columns + 1e-6 * np.eye(2), weighted.T @ b)
         rest = b - columns @ fitted
     return float((np.abs(rest) > _OTHER_GREY).mean())

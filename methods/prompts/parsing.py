@@ -8,6 +8,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from methods.evaluation.published_tables import is_unicode
+
 JsonSchema = Mapping[str, object]
 
 _FENCED = re.compile(r"\s*```[\w-]*[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
@@ -102,12 +104,10 @@ def require_unicode(value: object) -> None:
 
     JSON can spell a lone surrogate, which no table and no file can hold.
     """
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
+    if not is_unicode(json.dumps(value, ensure_ascii=False)):
         raise ParseError(
             "not_unicode", "A text of the reply has half a character (a lone surrogate)."
-        ) from None
+        )
 
 
 def reply_object(reply: str) -> dict[str, object]:

@@ -55,7 +55,7 @@ _OTHERS_OF_A_MODEL = Phrases(
 \b(?:u|uw|jij|je|jouw|alsjeblieft|alstublieft|vraag|vragen|helpen|hulp|privacy|richtlijnen)\b
 \b(?:du|dig|din|gärna|snälla|fråga|frågor|hjälp\w*|integritet|riktlinjer)\b
 \b(?:вы|вам|вас|ваш\w*|ты|тебе|пожалуйста|вопрос\w*|помо[чгщ]\w*|извин\w*|прост[иь]\w*|попроб\w*|обрат\w*
-    |конфиденциальн\w*|правил\w*|політик\w*|політик\w*|ви|питан\w*)\b
+    |конфиденциальн\w*|правил\w*|політик\w*|ви|питан\w*)\b
 \b(?:proszę|pytani\w*|pomo\w*|pomóc|przepraszam|prywatnoś\w*|lütfen|soru\w*|yardım\w*|gizlilik)\b
 \b(?:puedo|podría|posso|могу|kann|können|peux|kan|mogę) (?:\w+ ){0,2}?(?:descr|décri|опис|beschr|help
     |hjälp|hilf|helf|ajud|aid|ayud|помо|помог|ofre|offr|предлож|omschr|opis|pom)\w*

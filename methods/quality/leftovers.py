@@ -99,14 +99,16 @@ _CLOSING = Phrases(
     end=r"""[^.!?。！？\n"“”«»]*[.!?。！？]?\s*\Z""",
 )
 """Offers of help at the end, in other languages than English."""
+_NUMBER = r"(?:[12]?\d|30)"
+"""Of a question or an answer: "A320" is an aircraft."""
 _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
     re.compile(
         r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*|__)?"
-        r"(?:[QA][ \t]?(?:[12]?\d|30)|(?:question|answer|response|reply)[ \t]*\d*|assistant|user|human)"
-        r"(?:\*\*|__)?[ \t]*[:：](?:\*\*)?|^[ \t]*(?:\*\*)?[QA](?:[12]?\d|30)[.)]",
+        rf"(?:[QA][ \t]?{_NUMBER}|(?:question|answer|response|reply)[ \t]*\d*|assistant|user|human)"
+        rf"(?:\*\*|__)?[ \t]*[:：](?:\*\*)?|^[ \t]*(?:\*\*)?[QA]{_NUMBER}[.)]",
         re.IGNORECASE | re.MULTILINE,
     ),
-    re.compile(r"^[ \t]*#{1,6}[ \t]*[QA](?:[12]?\d|30)\b.*", re.MULTILINE),
+    re.compile(rf"^[ \t]*#{{1,6}}[ \t]*[QA]{_NUMBER}\b.*", re.MULTILINE),
     re.compile(r"^[ \t]*(?:问题|答案|回答|问|答)[ \t]*\d*[ \t]*[:：]", re.MULTILINE),
     re.compile(
         r"</?(?:think|thinking|answer|question|reference|caption|summary|image)>", re.IGNORECASE

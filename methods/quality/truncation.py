@@ -82,15 +82,14 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
     A question (`asks`) that begins with an asking word has its mark.
     """
     whole = text.rstrip()
+    if not whole:
+        return None
     end = whole[-SHOWN:]
-    before, _, last_line = whole.rpartition("\n")
+    *before, last_line = whole.splitlines()
     if whole.count("```") % 2 or before and _EMPTY_ITEM.fullmatch(last_line):
         return end
-    if (
-        _FACE.search(whole)
-        or _CODE.search(end)
-        or _ADDRESS.fullmatch(whole.rsplit(maxsplit=1)[-1] if whole else "")
-    ):
+    last_word = whole.rsplit(maxsplit=1)[-1]
+    if _FACE.search(whole) or _CODE.search(end) or _ADDRESS.fullmatch(last_word):
         return None
     open_ended = _TRAILING_OFF.sub("", whole)
     bare = open_ended.rstrip(_CLOSING)
@@ -107,7 +106,6 @@ def truncation_in(text: str, language: str = "en", *, asks: bool = False) -> str
         return end
     if language == "en" and _AFTER_COMMA.search(bare):
         return end
-    last_line = whole.splitlines()[-1]
     if last_line.count("(") > last_line.count(")"):
         return end
     if bare != whole or any(map(str.isdigit, bare.split()[-1])):

@@ -14,6 +14,7 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+from methods.evaluation.published_tables import is_unicode
 from methods.ingest.image_filters import parse_exclusions
 from methods.web_address import without_secrets
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
@@ -184,7 +185,8 @@ def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]
             raise TypeError("the title is no text or the categories are no list")
         if not all(isinstance(name, str) for name in names):
             raise TypeError("a category is no text")
-        "".join([title, *names]).encode()
+        if not all(map(is_unicode, [title, *names])):
+            raise TypeError("a text has half a character")
     except (ValueError, AttributeError, TypeError) as error:
         raise CorpusError(
             f"Line {number} of {path} cannot be used ({error}): it must be "

@@ -67,8 +67,15 @@ _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
 GLANCE_TIMEOUT = 2.0
 """Seconds that who only looks waits for who writes."""
-BULK_MEMORY = "400MB"
-"""What DuckDB may hold while it takes in files."""
+BULK_SETTINGS = """
+    PRAGMA force_compression = 'uncompressed';
+    SET memory_limit = '300MB';
+    SET threads = 1
+"""
+"""For taking in files. Choosing the tightest form for every column takes three times as long as writing
+the rows. Without a bound the rows wait in memory for the commit; the bound holds 122,880 rows, which
+DuckDB writes at once, of 2 KB. It takes rows in one after the other: a second thread copies them once
+more."""
 
 Partition = Mapping[str, str | Sequence[str]]
 """Which rows a write replaces: column to value, or to several values; empty for the whole table."""
@@ -397,7 +404,4 @@ def _view_files(connection: "duckdb.DuckDBPyConnection", table: str, files: Parq
     columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[table])
     staged = connection.read_parquet([str(path) for path in files.paths], union_by_name=True)
     staged.project(columns).create_view("incoming")
-    # Choosing the tightest form for every column takes three times as long as writing the rows, and
-    # without a bound the rows wait in memory for the commit.
-    connection.execute("PRAGMA force_compression = 'uncompressed'")
-    connection.execute(f"SET memory_limit = '{BULK_MEMORY}'")
+    connection.execute(BULK_SETTINGS)

@@ -6,45 +6,55 @@ line end and does not number the rows that it accepts, so it cannot say in which
 """
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from io import BufferedIOBase
 
 import numpy as np
 import pyarrow as pa
 
 from methods.ingest.wit import MAX_LINE_BYTES
 
-BLOCK_BYTES = 2 << 20
+BLOCK_BYTES = 4 << 20
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.binary())])
 
 
-def line_batches(file: BinaryIO, first_number: int) -> Iterator[pa.RecordBatch]:
+def line_batches(file: BufferedIOBase, first_number: int) -> Iterator[pa.RecordBatch]:
     """Batches of SCHEMA: each line with its line feed, as `text`, or as `bytes` if it is not UTF-8.
 
     A line over MAX_LINE_BYTES is cut, to a length that is still over it.
     """
     number = first_number
-    for block in _blocks(file):
-        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")).astype(np.int32) + 1
-        offsets = np.concatenate([np.zeros(1, np.int32), ends])
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-        lines = pa.Array.from_buffers(pa.binary(), len(ends), buffers)
+    for block, ends in _blocks(file):
+        offsets = np.zeros(len(ends) + 1, np.int32)
+        offsets[1:] = ends
+        lines = pa.Array.from_buffers(pa.binary(), len(ends), [None, pa.py_buffer(offsets), block])
         numbers = pa.array(np.arange(number, number + len(lines)))
         yield pa.RecordBatch.from_arrays([numbers, *_decoded(lines)], schema=SCHEMA)
         number += len(lines)
 
 
-def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Whole lines, about BLOCK_BYTES at a time."""
-    rest = b""
-    while chunk := file.read(BLOCK_BYTES):
-        end = chunk.rfind(b"\n") + 1
-        if end == 0:
-            rest = (rest + chunk)[: MAX_LINE_BYTES + 2]
+def _blocks(file: BufferedIOBase) -> Iterator[tuple[pa.Buffer, np.ndarray]]:
+    """Whole lines, about BLOCK_BYTES at a time, and the place behind each line feed."""
+    rest = np.empty(0, np.uint8)
+    longest_rest = max(BLOCK_BYTES, MAX_LINE_BYTES + 2)
+    is_end = np.empty(longest_rest + BLOCK_BYTES, bool)
+    while True:
+        # Arrow gives out the same memory again; Python would take new memory for each block.
+        block = pa.allocate_buffer(len(rest) + BLOCK_BYTES)
+        content = np.frombuffer(block, np.uint8)
+        content[: len(rest)] = rest
+        n_read = file.readinto(memoryview(block).cast("B")[len(rest) :])
+        if not n_read:
+            break
+        content = content[: len(rest) + n_read]
+        ends = np.flatnonzero(np.equal(content, ord("\n"), out=is_end[: len(content)])) + 1
+        if len(ends):
+            yield block, ends
+            rest = content[ends[-1] :].copy()
         else:
-            yield rest + chunk[:end]
-            rest = chunk[end:]
-    if rest:
-        yield rest + b"\n"
+            rest = content[: MAX_LINE_BYTES + 2].copy()
+    if len(rest):
+        last = np.append(rest, np.uint8(ord("\n")))
+        yield pa.py_buffer(last), np.array([len(last)])
 
 
 def _decoded(lines: pa.Array) -> tuple[pa.Array, pa.Array]:

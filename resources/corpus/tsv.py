@@ -8,8 +8,9 @@ which also gives the reason of a rejection.
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import pyarrow as pa
 from isal import igzip_threaded, isal_zlib
@@ -62,13 +63,13 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> Staged:
         ) from error
 
 
-def _opened(path: Path) -> BinaryIO:
+def _opened(path: Path) -> BufferedIOBase:
     # A packed file is unpacked in a thread of its own.
     opener = igzip_threaded.open if path.name.endswith(".gz") else open
-    return cast(BinaryIO, opener(path, "rb"))
+    return cast(BufferedIOBase, opener(path, "rb"))
 
 
-def _others(file: BinaryIO, writer: StagedWriter) -> Iterator[tuple[int, bytes]]:
+def _others(file: BufferedIOBase, writer: StagedWriter) -> Iterator[tuple[int, bytes]]:
     """Write the plain rows; yield the lines that are none, in order."""
     for rows, others in _ahead(line_batches(file, first_number=2)):
         writer.write_plain(rows)

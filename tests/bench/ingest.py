@@ -123,23 +123,24 @@ def stored(path: Path) -> int:
     from resources.rows_file import staging_folder
     from resources.warehouse import Warehouse, Write
 
-    with tempfile.TemporaryDirectory(dir=path.parent) as home:
-        os.environ["LOOM_HOME"] = home
-        warehouse = Warehouse(Path(home) / "warehouse.duckdb")
-        shard = TsvShard("bench", str(path), Path(home))
-        shard.fetch(print)
-        with staging_folder("bench") as folder:
-            staged = shard.stage(folder)
-            of_shard = {"wit_shard": "bench"}
-            warehouse.replace_all(
-                [
-                    Write("ingest.wit_rows", staged.rows, of_shard),
-                    Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"}),
-                ]
-            )
-        assert warehouse.count("ingest.wit_rows") == staged.n_rows
-        assert warehouse.count("ingest.rejected") == sum(staged.reasons.values())
-        return staged.n_rows + sum(staged.reasons.values())
+    # Removed with the folder that it is in, when no clock runs.
+    home = Path(tempfile.mkdtemp(dir=path.parent))
+    os.environ["LOOM_HOME"] = str(home)
+    warehouse = Warehouse(home / "warehouse.duckdb")
+    shard = TsvShard("bench", str(path), home)
+    shard.fetch(print)
+    with staging_folder("bench") as folder:
+        staged = shard.stage(folder)
+        of_shard = {"wit_shard": "bench"}
+        warehouse.replace_all(
+            [
+                Write("ingest.wit_rows", staged.rows, of_shard),
+                Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"}),
+            ]
+        )
+    assert warehouse.count("ingest.wit_rows") == staged.n_rows
+    assert warehouse.count("ingest.rejected") == sum(staged.reasons.values())
+    return staged.n_rows + sum(staged.reasons.values())
 
 
 def duckdb_reader(path: Path) -> int:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SQL_ROOT",
     "STAGES",
+    "ArrowStream",
     "Parquet",
     "Warehouse",
     "WarehouseError",
@@ -90,11 +91,17 @@ class Parquet(NamedTuple):
     paths: Sequence[Path]
 
 
+class ArrowStream(NamedTuple):
+    """Rows staged in a file in Arrow's streaming format, with all columns, too many for memory."""
+
+    path: Path
+
+
 class Write(NamedTuple):
     """One table's new rows and the partition of it that they replace."""
 
     table: str
-    rows: "pa.Table | Parquet"
+    rows: "pa.Table | Parquet | ArrowStream"
     partition: Partition
 
 
@@ -228,7 +235,7 @@ class Warehouse:
         import duckdb
 
         # What bounds the memory of taking in files holds for a whole instance.
-        bulk = any(isinstance(write.rows, Parquet) for write in writes)
+        bulk = any(isinstance(write.rows, Parquet | ArrowStream) for write in writes)
         with self._connection(own_instance=bulk) as connection:
             connection.begin()
             try:
@@ -373,12 +380,11 @@ def _advice(reason: str) -> str:
 def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     where, values = _where(write.partition)
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
-    if isinstance(write.rows, Parquet):
-        _view_files(connection, write.table, write.rows)
-    elif write.rows.num_rows:
-        connection.register("incoming", write.rows)
-    else:
+    if isinstance(write.rows, Parquet | ArrowStream):
+        connection.execute(BULK_SETTINGS)
+    elif not write.rows.num_rows:
         return
+    _show(connection, write)
     stray = connection.execute(
         f"SELECT count(*) FROM incoming WHERE NOT ({where})", values
     ).fetchall()[0][0]
@@ -387,8 +393,26 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         raise WarehouseError(
             f"{stray} rows for {write.table} lie outside the partition they replace."
         )
+    # A stream has been read to its end.
+    _show(connection, write)
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
+
+
+def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
+    """Make the rows the view `incoming`."""
+    import pyarrow as pa
+
+    if isinstance(write.rows, Parquet):
+        # As far as the table has columns for what is in the files.
+        columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])
+        paths = [str(path) for path in write.rows.paths]
+        staged = connection.read_parquet(paths, union_by_name=True)
+        staged.project(columns).create_view("incoming", replace=True)
+    elif isinstance(write.rows, ArrowStream):
+        connection.register("incoming", pa.ipc.open_stream(pa.OSFile(str(write.rows.path))))
+    else:
+        connection.register("incoming", write.rows)
 
 
 def _where(partition: Partition) -> tuple[str, list[list[str]]]:
@@ -397,11 +421,3 @@ def _where(partition: Partition) -> tuple[str, list[list[str]]]:
     conditions = ["true", *(f'"{column}" IN (SELECT unnest(?::VARCHAR[]))' for column in partition)]
     values = [[one] if isinstance(one, str) else list(one) for one in partition.values()]
     return " AND ".join(conditions), values
-
-
-def _view_files(connection: "duckdb.DuckDBPyConnection", table: str, files: Parquet) -> None:
-    """Make `incoming` the rows in the files, as far as the table has columns for them."""
-    columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[table])
-    staged = connection.read_parquet([str(path) for path in files.paths], union_by_name=True)
-    staged.project(columns).create_view("incoming")
-    connection.execute(BULK_SETTINGS)

@@ -1,4 +1,4 @@
-"""Staging files: a shard's rows and rejections in Parquet, written as they are read.
+"""Staging files: a shard's rows and rejections, written as they are read.
 
 What belongs here: the files that every kind of shard is read into. So a shard of millions of rows is
 never in memory, and the warehouse is locked only while it loads the files.
@@ -12,15 +12,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from methods.ingest.wit import Rejection, WitRow
-from resources.rows_file import RowsFile
-from resources.warehouse import Parquet, arrow_schema
+from resources.rows_file import RowsFile, RowsStream
+from resources.warehouse import ArrowStream, Parquet, arrow_schema
 
 
 @dataclass(frozen=True)
 class Staged:
     """A shard's files: `rows` for `ingest.wit_rows`, `rejected` for `ingest.rejected`."""
 
-    rows: Parquet
+    rows: ArrowStream
     rejected: Parquet
     n_rows: int
     reasons: dict[str, int]
@@ -34,7 +34,7 @@ class StagedWriter:
     """
 
     def __init__(self, folder: Path, shard: str, unit: str = "line") -> None:
-        self._rows = RowsFile(folder / "rows.parquet", arrow_schema("ingest.wit_rows"))
+        self._rows = RowsStream(folder / "rows.arrow", arrow_schema("ingest.wit_rows"))
         self._rejected = RowsFile(folder / "rejected.parquet", arrow_schema("ingest.rejected"))
         self._reasons: Counter[str] = Counter()
         self._shard = shard
@@ -66,7 +66,7 @@ class StagedWriter:
     def staged(self) -> Staged:
         """The files, once all is written."""
         return Staged(
-            Parquet([self._rows.path]),
+            ArrowStream(self._rows.path),
             Parquet([self._rejected.path]),
             self._rows.n_rows,
             dict(self._reasons),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from resources import rows_file
 from resources.batched import batched
 from resources.home import REPO_ROOT, staging_path
-from resources.rows_file import RowsFile, first_rows, n_rows, portions, staging_folder
+from resources.rows_file import RowsFile, RowsStream, first_rows, n_rows, portions, staging_folder
 
 SCHEMA = pa.schema([("name", pa.string()), ("size", pa.int64())])
 
@@ -84,6 +84,28 @@ def test_the_first_rows_are_there_to_look_at(tmp_path):
 def test_of_an_empty_file_the_first_rows_have_its_columns(tmp_path):
     looked_at = first_rows(written(tmp_path / "rows.parquet", []).path)
     assert looked_at.num_rows == 0 and looked_at.schema == SCHEMA
+
+
+# The stream
+
+
+def test_a_stream_has_the_rows_added_one_by_one_and_those_added_in_columns(tmp_path):
+    """Columns may come in another order, and with others beside them."""
+    batch = pa.RecordBatch.from_pydict({"size": [1, 2], "colour": ["x", "y"], "name": ["a", "b"]})
+    with RowsStream(tmp_path / "rows.arrow", SCHEMA) as file:
+        file.add({"name": "row 0", "size": 0})
+        file.add_batch(batch)
+        file.add({"size": 3, "colour": "brown"})
+    table = pa.ipc.open_stream(file.path).read_all()
+    assert table.schema == SCHEMA and file.n_rows == 4
+    assert table.to_pydict() == {"name": ["row 0", "a", "b", None], "size": [0, 1, 2, 3]}
+
+
+def test_a_stream_without_rows_has_its_columns(tmp_path):
+    with RowsStream(tmp_path / "rows.arrow", SCHEMA) as file:
+        pass
+    table = pa.ipc.open_stream(file.path).read_all()
+    assert table.num_rows == file.n_rows == 0 and table.schema == SCHEMA
 
 
 # Portions

@@ -21,6 +21,7 @@ from resources.home import REPO_ROOT
 from resources.warehouse import (
     SQL_ROOT,
     STAGES,
+    ArrowStream,
     Parquet,
     Warehouse,
     WarehouseError,
@@ -364,6 +365,46 @@ def test_rows_in_files_that_break_a_rule_are_refused_with_all_that_came_with_the
 
     assert held(warehouse) == {"a": (3, ["old"])}
     assert warehouse.count("dialogue.failed") == 0
+
+
+def streamed(path, *tables: pa.Table) -> ArrowStream:
+    """The tables, one after the other, as a stream of Arrow's."""
+    with pa.ipc.new_stream(path, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    return ArrowStream(path)
+
+
+def test_a_stream_takes_the_place_of_the_partition_however_often(warehouse, tmp_path):
+    """Columns may stand in another order than in the table."""
+    warehouse.replace(TABLE, answers("b", 2, "old"))
+    warehouse.replace(TABLE, answers("a", 9, "old"), {"set_id": "a"})
+    one, two = answers("a", 3), answers("a", 5).slice(3)
+    names = one.column_names[::-1]
+    rows = streamed(tmp_path / "a.arrow", one.select(names), two.select(names))
+
+    for _ in range(2):
+        warehouse.replace_all([Write(TABLE, rows, {"set_id": "a"})])
+    assert held(warehouse) == {"a": (5, ["seen"]), "b": (2, ["old"])}
+
+    none = streamed(tmp_path / "none.arrow", one.slice(0, 0))
+    warehouse.replace_all([Write(TABLE, none, {"set_id": "a"})])
+    assert held(warehouse) == {"b": (2, ["old"])}
+
+
+def test_rows_of_a_stream_outside_the_partition_or_the_rules_are_refused(warehouse, tmp_path):
+    warehouse.replace(TABLE, answers("a", 1, "old"))
+    for number, (rows, says) in enumerate(
+        [
+            ((answers("a", 3), answers("b", 2)), f"2 rows for {TABLE} lie outside"),
+            ((answers("a", 2, ""),), "^The warehouse refused the write: .*CHECK"),
+            ((answers("a", 1),) * 2, "^The warehouse refused the write: .*duplicate key"),
+        ]
+    ):
+        stream = streamed(tmp_path / f"{number}.arrow", *rows)
+        with pytest.raises(WarehouseError, match=says):
+            warehouse.replace_all([Write(TABLE, stream, {"set_id": "a"})])
+    assert held(warehouse) == {"a": (1, ["old"])}
 
 
 @pytest.mark.parametrize("content", [None, b"no Parquet"])

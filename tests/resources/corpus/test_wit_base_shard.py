@@ -140,7 +140,7 @@ def shard(request, tmp_path) -> WitBaseShard:
 
 def test_each_page_of_each_image_is_a_row_or_a_rejection(shard, tmp_path):
     staged = shard.stage(tmp_path)
-    rows = pq.read_table(staged.rows.paths[0]).to_pylist()
+    rows = pa.ipc.open_stream(staged.rows.path).read_all().to_pylist()
     assert [(row["line_number"], row["page_title"], row["language"]) for row in rows] == [
         (1, "Owl", "en"),
         (2, "Eulen", "de"),

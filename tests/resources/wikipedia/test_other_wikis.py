@@ -6,6 +6,7 @@ The wiki is what a real MediaWiki answered; `make test-mediawiki` runs the same 
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -98,14 +99,14 @@ def test_every_page_and_file_is_a_row_or_has_a_reason(wiki, tmp_path):
     owls = shard(wiki, tmp_path, pages=["Barn owl", "Stone", "Roc"], categories=["Owls"])
     owls.fetch(lambda _: None)
     staged = owls.stage(tmp_path)
-    (rows,), (rejected,) = staged.rows.paths, staged.rejected.paths
+    rows, (rejected,) = pa.ipc.open_stream(staged.rows.path), staged.rejected.paths
     taken = [
         (
             row["page_title"],
             row["image_url"].rpartition("/")[2],
             row["caption_reference_description"],
         )
-        for row in pq.read_table(rows).to_pylist()
+        for row in rows.read_all().to_pylist()
     ]
     assert taken == [
         ("Barn owl", "Barn_owl.png", "A barn owl at dusk"),

@@ -12,10 +12,10 @@ The file has a key for each stage, in it one for each asset, in it the settings:
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from methods.errors import UserError
 from resources.atomic_file import write_atomically
@@ -45,6 +45,14 @@ class Settings(BaseModel):
 
     RUN_ONLY: ClassVar[frozenset[str]] = frozenset()
     """Fields that ask for something once: a run's config may give them, the file may not."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, field: ValidationInfo) -> Any:
+        kind = cls.model_fields[str(field.field_name)].annotation
+        if isinstance(value, bool) and bool not in (kind, *get_args(kind)):
+            raise ValueError("it is no yes-or-no setting")
+        return value
 
 
 def checked(table: str, of: type[S], values: Mapping[str, Any]) -> S:

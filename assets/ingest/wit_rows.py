@@ -69,7 +69,7 @@ def wit_rows(
 ) -> dg.MaterializeResult:
     """Typed rows of a shard. Rejected lines are in `ingest.rejected` with line number and reason."""
     rejected: Counter[str] = Counter()
-    n_rows, unchanged = 0, []
+    n_rows, unchanged, empty = 0, [], []
     failed: dict[str, str] = {}
     for name in context.partition_keys:
         try:
@@ -90,6 +90,9 @@ def wit_rows(
             )
             context.log.warning(f"shard {name} is not read: {failed[name]}")
             continue
+        if not read["n_rows"]:
+            empty.append(name)
+            context.log.warning(f"shard {name} has no rows: is {shard.address} complete?")
         n_rows += read["n_rows"]
         rejected.update(read["reasons"])
         if len(context.partition_keys) > 1:
@@ -104,6 +107,7 @@ def wit_rows(
         "rejected": rejected.total(),
         **reasons(rejected),
         "unchanged shards": len(unchanged),
+        "shards without rows": len(empty),
     }
     return report(
         warehouse.read("ingest/first_rows", {"shard": context.partition_keys[0]}),

@@ -127,7 +127,9 @@ class RowError(Exception):
 
 def require_header(line: bytes) -> None:
     """Raise ValueError if a shard's first line is not WIT's header."""
-    names = line.removeprefix(_BOM).rstrip(b"\r\n").decode("utf-8", "replace").split("\t")
+    text = line.removeprefix(_BOM).rstrip(b"\r\n").decode("utf-8", "replace")
+    # A writer of csv may put every field in quotes, the names too.
+    names = [name.removeprefix('"').removesuffix('"') for name in text.split("\t")]
     if tuple(names) != COLUMNS:
         raise ValueError(
             f"The first line is not WIT's header: it has {len(names)} columns beginning with "
@@ -164,8 +166,10 @@ def caption(row: WitRow) -> str | None:
 
 
 def _is_seen(character: str) -> bool:
-    # Spaces and line ends; format, control and unassigned characters (U+200B among them).
-    return unicodedata.category(character)[0] not in "ZC" and character not in _BLANK_LETTERS
+    # Not seen: spaces and line ends, format characters (U+200B among them), control characters. What is
+    # not assigned may be so in a later Unicode: a new emoji.
+    category = unicodedata.category(character)
+    return (category == "Cn" or category[0] not in "ZC") and character not in _BLANK_LETTERS
 
 
 def decode_line(record: bytes) -> str:

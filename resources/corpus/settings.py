@@ -104,7 +104,10 @@ class CorpusSettings(_Part):
     @field_validator("languages")
     @classmethod
     def _ignore_case(cls, languages: list[str]) -> list[str]:
-        return [language.strip().lower() for language in languages]
+        codes = [language.strip().lower() for language in languages]
+        if "" in codes:
+            raise ValueError("a language is empty; for every language leave languages out")
+        return codes
 
     @model_validator(mode="after")
     def _languages_are_taken(self) -> "CorpusSettings":

@@ -113,6 +113,14 @@ def test_values_are_over_the_defaults() -> None:
             "number.",
         ),
         (
+            "birds: {owls: {tau: true}}",
+            "birds.owls.tau is True, but it is no yes-or-no setting.",
+        ),
+        (
+            "birds: {owls: {most: no}}",
+            "birds.owls.most is False, but it is no yes-or-no setting.",
+        ),
+        (
             "birds: {owls: {method: quick}}",
             "birds.owls.method is 'quick', but should be 'exact' or 'approximate'.",
         ),

@@ -92,6 +92,16 @@ def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(
     assert titles == {row["page_title"] for row in BALLOONS[:4]}
 
 
+def test_a_shard_of_a_header_alone_is_read_and_said(
+    world: World, corpus: Corpus, capfd: pytest.CaptureFixture[str]
+) -> None:
+    corpus.write_shard("empty", [])
+    run = ingest_part(world, "empty", "wit_rows")
+    told = metadata(run, "ingest/wit_rows")
+    assert (told["dagster/row_count"], told["shards without rows"]) == (0, 1)
+    assert "shard empty has no rows: is " in capfd.readouterr().out
+
+
 def test_images_that_are_none_are_refused_with_a_reason_and_the_rest_goes_on(
     world: World, corpus: Corpus
 ) -> None:

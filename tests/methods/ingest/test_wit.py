@@ -1,7 +1,12 @@
 """WIT rows: types, reasons to reject a row, the header, captions."""
 
 import csv
+import sys
+import unicodedata
+from dataclasses import replace
 
+import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +16,7 @@ from methods.ingest.wit import (
     COLUMNS,
     EDGES,
     MAX_LINE_BYTES,
+    SEEN,
     Rejection,
     WitRow,
     caption,
@@ -185,6 +191,10 @@ def test_the_header_may_have_a_byte_order_mark_and_windows_line_ends(mark, end):
     require_header(mark + HEADER.rstrip(b"\n") + end)
 
 
+def test_the_header_may_be_in_quotes_as_a_writer_of_csv_puts_every_field():
+    require_header(b"\t".join(b'"%s"' % name.encode() for name in COLUMNS) + b"\r\n")
+
+
 @pytest.mark.parametrize(
     "line",
     [b"", b"\n", record(), b"language,page_url\n", HEADER.replace(b"language", b"lang"), b"\xff\n"],
@@ -250,6 +260,26 @@ def test_a_caption_of_invisible_characters_is_none(text):
     for name in nothing:
         assert caption(row(**{**nothing, name: text})) is None
     assert caption(row(caption_reference_description=f"{text}An owl")).endswith("An owl")
+
+
+def test_sql_and_python_agree_on_which_characters_are_seen():
+    """All that Python's Unicode has, and one that is not assigned; DuckDB's Unicode is a later one."""
+    every = map(chr, range(1, sys.maxunicode + 1))
+    given = [one for one in every if unicodedata.category(one) not in ("Cn", "Cs")] + ["\u0378"]
+    with duckdb.connect() as connection:
+        connection.register("given", pa.table({"character": given}))
+        found = connection.execute(
+            "SELECT character FROM given WHERE regexp_matches(character, $seen)", {"seen": SEEN}
+        )
+        in_sql = {character for (character,) in found.fetchall()}
+    nothing = {name: "" for name in COLUMNS if name.startswith("caption")}
+    parsed = row(**nothing)
+    in_python = {
+        character
+        for character in given
+        if caption(replace(parsed, caption_reference_description=character)) is not None
+    }
+    assert in_sql == in_python and "\u0378" in in_sql
 
 
 def test_a_size_of_no_pixels_is_not_known_and_a_negative_one_is_no_number():

@@ -196,6 +196,7 @@ def test_settings_are_read(folder):
         ("shards: https://example.org/a.tsv", "shards", "list"),
         ("languages: [en, no]", "languages", "write 'no' in quotes"),
         ("languages: [en, 7]", "languages.1", "string"),
+        ("languages: [en, ' ']", "languages", "a language is empty"),
         (
             "{languages: [en], wikipedia: {shards: {a: {language: de}}}}",
             "the keys",

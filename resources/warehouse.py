@@ -378,6 +378,8 @@ def _advice(reason: str) -> str:
 
 
 def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
+    import pyarrow as pa
+
     where, values = _where(write.partition)
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
     if isinstance(write.rows, Parquet | ArrowStream):
@@ -393,14 +395,15 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         raise WarehouseError(
             f"{stray} rows for {write.table} lie outside the partition they replace."
         )
-    # A stream has been read to its end.
-    _show(connection, write)
+    if isinstance(write.rows, ArrowStream):
+        # It has been read to its end. Not mapped: all of it would count as memory of this process.
+        connection.register("incoming", pa.ipc.open_stream(pa.OSFile(str(write.rows.path))))
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
 
 
 def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
-    """Make the rows the view `incoming`."""
+    """Make the rows the view `incoming`; those of a stream can be looked at once."""
     import pyarrow as pa
 
     if isinstance(write.rows, Parquet):
@@ -408,9 +411,10 @@ def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])
         paths = [str(path) for path in write.rows.paths]
         staged = connection.read_parquet(paths, union_by_name=True)
-        staged.project(columns).create_view("incoming", replace=True)
+        staged.project(columns).create_view("incoming")
     elif isinstance(write.rows, ArrowStream):
-        connection.register("incoming", pa.ipc.open_stream(pa.OSFile(str(write.rows.path))))
+        # Mapped: of the columns that nobody looks at nothing is read.
+        connection.register("incoming", pa.ipc.open_stream(pa.memory_map(str(write.rows.path))))
     else:
         connection.register("incoming", write.rows)
 

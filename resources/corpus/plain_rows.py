@@ -26,7 +26,7 @@ from methods.ingest.wit import (
 _QUOTED = r'\A"(?:[^"]|"")*"\z'
 """Quotes around a whole field, those inside it doubled."""
 _MOST_DIGITS = 9
-_TRUTHS = pa.array(["true", "false", None])
+_TRUTHS = ["true", "false", None]
 _ADDRESS = r"\Ahttps?://[A-Za-z0-9.-]+(:[0-9]{1,4})?(/[!->@-~]*)?\z"
 """Without a query, which may hold a secret."""
 
@@ -135,7 +135,7 @@ def _are_plain(kind: str, texts: pa.StringArray) -> np.ndarray:
         few = pc.less_equal(pc.binary_length(texts), _MOST_DIGITS)
         return np.asarray(pc.fill_null(pc.and_(pc.ascii_is_decimal(texts), few), True))
     if kind == "truth":
-        return np.asarray(pc.is_in(texts, _TRUTHS))
+        return np.asarray(pc.is_in(texts, pa.array(_TRUTHS)))
     return np.ones(len(texts), bool)
 
 

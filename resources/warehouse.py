@@ -96,6 +96,16 @@ class ArrowStream(NamedTuple):
 
     path: Path
 
+    def opened(self, *, mapped: bool) -> "pa.RecordBatchReader":
+        """The rows, to be read once.
+
+        Mapped: of columns that nobody looks at nothing is read, but what is read counts as memory.
+        """
+        import pyarrow as pa
+
+        opener = pa.memory_map if mapped else pa.OSFile
+        return pa.ipc.open_stream(opener(str(self.path)))
+
 
 class Write(NamedTuple):
     """One table's new rows and the partition of it that they replace."""
@@ -237,6 +247,8 @@ class Warehouse:
         # What bounds the memory of taking in files holds for a whole instance.
         bulk = any(isinstance(write.rows, Parquet | ArrowStream) for write in writes)
         with self._connection(own_instance=bulk) as connection:
+            if bulk:
+                connection.execute(BULK_SETTINGS)
             connection.begin()
             try:
                 for write in writes:
@@ -378,13 +390,9 @@ def _advice(reason: str) -> str:
 
 
 def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
-    import pyarrow as pa
-
     where, values = _where(write.partition)
     connection.execute(f"DELETE FROM {write.table} WHERE {where}", values)
-    if isinstance(write.rows, Parquet | ArrowStream):
-        connection.execute(BULK_SETTINGS)
-    elif not write.rows.num_rows:
+    if not isinstance(write.rows, Parquet | ArrowStream) and not write.rows.num_rows:
         return
     _show(connection, write)
     stray = connection.execute(
@@ -396,16 +404,14 @@ def _replace(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
             f"{stray} rows for {write.table} lie outside the partition they replace."
         )
     if isinstance(write.rows, ArrowStream):
-        # It has been read to its end. Not mapped: all of it would count as memory of this process.
-        connection.register("incoming", pa.ipc.open_stream(pa.OSFile(str(write.rows.path))))
+        # The check has read it to its end.
+        connection.register("incoming", write.rows.opened(mapped=False))
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
 
 
 def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
     """Make the rows the view `incoming`; those of a stream can be looked at once."""
-    import pyarrow as pa
-
     if isinstance(write.rows, Parquet):
         # As far as the table has columns for what is in the files.
         columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])
@@ -413,8 +419,7 @@ def _show(connection: "duckdb.DuckDBPyConnection", write: Write) -> None:
         staged = connection.read_parquet(paths, union_by_name=True)
         staged.project(columns).create_view("incoming")
     elif isinstance(write.rows, ArrowStream):
-        # Mapped: of the columns that nobody looks at nothing is read.
-        connection.register("incoming", pa.ipc.open_stream(pa.memory_map(str(write.rows.path))))
+        connection.register("incoming", write.rows.opened(mapped=True))
     else:
         connection.register("incoming", write.rows)
 

@@ -27,6 +27,7 @@ _QUOTED = r'\A"(?:[^"]|"")*"\z'
 """Quotes around a whole field, those inside it doubled."""
 _MOST_DIGITS = 9
 _TRUTHS = ["true", "false", None]
+"""No array of Arrow's: to make one on import would import pandas."""
 _ADDRESS = r"\Ahttps?://[A-Za-z0-9.-]+(:[0-9]{1,4})?(/[!->@-~]*)?\z"
 """Without a query, which may hold a secret."""
 

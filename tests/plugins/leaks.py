@@ -6,10 +6,13 @@ every later test of the worker run under other conditions, and a test that fails
 """
 
 import gc
+import os
 import signal
+import socket
 import threading
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -30,6 +33,9 @@ LIBRARIES = (
     "/share/fonts/",
 )
 """Names, or parts of names, of what libraries keep for as long as the process lives."""
+
+
+FREEZE, UNFREEZE = gc.freeze, gc.unfreeze
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,6 @@ def _children() -> Iterable[Held]:
 
 
 def _files() -> Iterable[Held]:
-    listening: set[str] | None = None
     # multiprocessing starts its tracker when it first needs it, and keeps it and its pipe.
     tracker = resource_tracker._resource_tracker._fd
     for descriptor in Path("/proc/self/fd").iterdir():
@@ -80,29 +85,25 @@ def _files() -> Iterable[Held]:
             continue
         try:
             target = str(descriptor.readlink())
-        except OSError:
-            continue  # The descriptor that the folder itself was listed by.
-        if target.startswith("socket:["):
-            if listening is None:
-                listening = _listening()
             # Connections come and go with the pools of clients; what listens is a server.
-            if target[8:-1] in listening:
+            listens = target.startswith("socket:[") and _listens(int(descriptor.name))
+        except OSError:
+            continue  # The descriptor that the folder itself was listed by, or one closed meanwhile.
+        if target.startswith("socket:["):
+            if listens:
                 yield Held("listening socket", target, target)
         # A pipe's other end is a process, and those are looked for by themselves.
         elif not target.startswith(("/dev/", "/proc/", "anon_inode:", "pipe:")):
             yield Held("open file", (descriptor.name, target), target)
 
 
-def _listening() -> set[str]:
-    """Inodes of the sockets that listen."""
-    found = set()
-    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
-        if table.exists():
-            for line in table.read_text().splitlines()[1:]:
-                fields = line.split()
-                if fields[3] == "0A":
-                    found.add(fields[9])
-    return found
+def _listens(descriptor: int) -> bool:
+    """Whether a socket is a server's."""
+    with closing(socket.socket(fileno=os.dup(descriptor))) as looked_at:
+        of_the_internet = looked_at.family in (socket.AF_INET, socket.AF_INET6)
+        return of_the_internet and bool(
+            looked_at.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        )
 
 
 def _handlers() -> Iterable[Held]:
@@ -125,12 +126,7 @@ class Leaks:
     def _left(self, before: set[Held]) -> set[Held]:
         """What is held now and was not before, once it has had its time to end."""
         owned = before.union(*self._of_fixtures.values())
-        end = time.monotonic() + PATIENCE
-        # A thread's files are closed when it has ended and is collected.
-        while (left := held() - owned) and time.monotonic() < end:
-            gc.collect()
-            time.sleep(0.02)
-        return left
+        return _patiently(lambda: held() - owned)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -139,7 +135,7 @@ class Leaks:
             # What earlier files imported and made is not looked through again by every collection
             # here: with torch and Dagster loaded that takes half a second each time.
             gc.collect()
-            gc.freeze()
+            FREEZE()
         self._before = held()
         return (yield)
 
@@ -167,17 +163,25 @@ class Leaks:
     @pytest.hookimpl
     def pytest_sessionfinish(self) -> None:
         # What is frozen when the interpreter ends, libraries report as leaked.
+        gc.freeze, gc.unfreeze = FREEZE, UNFREEZE
         gc.unfreeze()
 
     @pytest.hookimpl
     def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[object]) -> None:
         made = self._of_fixtures.pop(fixturedef, set())
-        end = time.monotonic() + PATIENCE
-        while (left := made & held()) and time.monotonic() < end:
-            gc.collect()
-            time.sleep(0.02)
-        if left:
+        if made and (left := _patiently(lambda: made & held())):
             pytest.fail(f"The fixture {fixturedef.argname} leaves {_listed(left)}.", pytrace=False)
+
+
+def _patiently(left: Callable[[], set[Held]]) -> set[Held]:
+    """What is left once it has had its time to end."""
+    end, pause = time.monotonic() + PATIENCE, 0.0
+    while (found := left()) and time.monotonic() < end:
+        # A thread's files are closed when it has ended and is collected.
+        gc.collect()
+        time.sleep(pause)
+        pause = 0.02
+    return found
 
 
 def _listed(left: set[Held]) -> str:
@@ -185,4 +189,6 @@ def _listed(left: set[Held]) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A stage that asks models freezes what exists and lets all of it go again at its end.
+    gc.freeze = gc.unfreeze = lambda: None
     config.pluginmanager.register(Leaks(), "leaks")

@@ -7,12 +7,15 @@ server. What is sent, and what becomes of the reply, is in `attempt.py` and `bat
 import asyncio
 import logging
 from contextlib import AsyncExitStack
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from resources.llm.model_spec import ModelSpec
 from resources.llm.server_address import ServerAddress
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from openai import AsyncOpenAI
 
     from resources.llm.chat_client import ChatClient
@@ -79,6 +82,7 @@ class Clients:
         # the environment is for remote servers, not for one on this machine.
         transport = DefaultAioHttpClient(
             trust_env=remote,
+            verify=_certificates(remote),
             params=list(server.query),
             event_hooks={"response": [limit_replies(spec), stay_with_server]},
         )
@@ -95,6 +99,14 @@ class Clients:
         # The package takes them from the environment, for any server; the entry has its own headers.
         api.organization = api.project = None
         return ModelClient(api, ChatClient(api, transport, headers))
+
+
+@cache
+def _certificates(from_environment: bool) -> "SSLContext":
+    """Whom to trust; reading it takes 30 ms, so it is read once and not for each client."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context(trust_env=from_environment)
 
 
 class _WithoutQuery(logging.Filter):

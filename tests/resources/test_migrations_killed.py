@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,108 +42,101 @@ def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unpack(tmp_path_factory.mktemp("version_1"))
 
 
-class DyingConnection:
-    """A DuckDB connection whose process is killed before its n-th statement."""
+class WatchedConnection:
+    """A DuckDB connection; `before` is told whenever it is about to run a statement."""
 
-    def __init__(self, connection: Any, n: int, done: list[str]):
-        self._connection, self._n, self._done = connection, n, done
+    def __init__(self, connection: Any, before: Callable[[], None]):
+        self._connection, self._before = connection, before
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._connection, name)
         if name not in ("execute", "begin", "commit", "close"):
             return method
 
-        def counted(*arguments: Any, **options: Any) -> Any:
-            self._done.append(name)
-            if len(self._done) == self._n:
-                os.kill(os.getpid(), signal.SIGKILL)
+        def told(*arguments: Any, **options: Any) -> Any:
+            self._before()
             return method(*arguments, **options)
 
-        return counted
+        return told
+
+
+def open_watched(path: Path, before: Callable[[], None]) -> None:
+    """Bring the file to this version."""
+
+    @contextmanager
+    def watched(*arguments: Any, **options: Any) -> Iterator[Any]:
+        with attached(*arguments, **options) as connection:
+            yield WatchedConnection(connection, before)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warehouse, "attached", watched)
+        Warehouse(path).check()
+
+
+def states_on_disk(path: Path, folder: Path) -> tuple[list[Path], int]:
+    """What a kill would leave before each statement that brings the file to this version, as copies
+    of it and of its log, and the number of statements. What is alike is there once."""
+    states, n_statements, seen = list[Path](), 0, dict[str, int]()
+
+    def copy() -> None:
+        nonlocal n_statements, seen
+        n_statements += 1
+        files = [each for each in (path, path.with_name(f"{path.name}.wal")) if each.exists()]
+        now = {each.name: each.stat().st_mtime_ns for each in files}
+        if now == seen:
+            return
+        seen = dict.fromkeys(now, 0)
+        states.append(folder / f"{n_statements}" / path.name)
+        states[-1].parent.mkdir(parents=True)
+        for each in files:
+            shutil.copyfile(each, states[-1].with_name(each.name))
+            os.utime(each, ns=(0, 0))  # Whoever writes it makes it younger.
+
+    open_watched(path, copy)
+    return states, n_statements
 
 
 def _open_and_die(path: Path, n: int) -> None:
-    done = list[str]()
-
-    @contextmanager
-    def dying(*arguments: Any, **options: Any) -> Iterator[Any]:
-        with attached(*arguments, **options) as connection:
-            yield DyingConnection(connection, n, done)
-
-    warehouse.attached = dying  # type: ignore[assignment]
-    Warehouse(path).check()
+    counter = itertools.count(1)
+    open_watched(path, lambda: next(counter) == n and os.kill(os.getpid(), signal.SIGKILL))
 
 
-def _forked(work: Callable[..., None], *arguments: Any) -> int:
+@pytest.mark.parametrize(
+    ("hand_made", "of_today", "since"),
+    [(hand_made_version_1, expected, 0), (hand_made_version_6, today, 6)],
+)
+def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(
+    hand_made: Callable[[Path], Rows],
+    of_today: Callable[[Rows], Rows],
+    since: int,
+    tmp_path: Path,
+    drawn: Callable[[Sequence[Any], int], list[Any]],
+) -> None:
+    """Killed by a signal halfway, and as a kill before each statement would leave the file."""
+    wanted = of_today(hand_made(tmp_path / "old.duckdb"))
+    shutil.copyfile(tmp_path / "old.duckdb", tmp_path / "killed.duckdb")
+    steps = [step for step in migrations(MIGRATIONS) if step.version > since]
+
+    states, n_statements = states_on_disk(tmp_path / "old.duckdb", tmp_path / "states")
+    killed = multiprocessing.get_context("spawn").Process(
+        target=_open_and_die, args=(tmp_path / "killed.duckdb", n_statements // 2)
+    )
+    killed.start()
+    killed.join()
+
+    assert killed.exitcode == -signal.SIGKILL
+    assert len(states) >= len(steps) and n_statements >= 2 * len(steps), "it was seen all along"
+    for path in [tmp_path / "killed.duckdb", *drawn(states, 4)]:
+        Warehouse(path).check()
+        assert_same_rows(rows_of_duckdb(path), wanted)
+
+
+def _forked(work: Callable[..., None], *arguments: Any) -> int | None:
     """Exit code of a child that does `work`; negative for the signal that killed it."""
     child = multiprocessing.get_context("fork").Process(target=work, args=arguments)
     child.start()
     child.join()
-    assert child.exitcode is not None
     return child.exitcode
-
-
-def _kill_everywhere(source: Path, folder: Path, every: int, told: Any) -> None:
-    """In a process of its own, which opens no DuckDB file: its children are forked."""
-    for n in itertools.count(1, every):
-        path = folder / f"{n}.duckdb"
-        shutil.copyfile(source, path)
-        exit_code = _forked(_open_and_die, path, n)
-        told.put((n, exit_code))
-        if exit_code == 0:
-            return
-
-
-def killed_and_finished(source: Path, wanted: Rows, every: int) -> int:
-    """Kill whoever brings a copy of `source` to this version before its first statement, and before
-    every `every`th from there on; open each copy again, which has the `wanted` rows then.
-
-    How many were killed.
-    """
-    spawn = multiprocessing.get_context("spawn")
-    told = spawn.SimpleQueue()
-    killer = spawn.Process(target=_kill_everywhere, args=(source, source.parent, every, told))
-    killer.start()
-
-    n_killed, exit_code = 0, None
-    while exit_code != 0:
-        n, exit_code = told.get()
-        assert exit_code in (0, -signal.SIGKILL)
-        n_killed += exit_code != 0
-        path = source.parent / f"{n}.duckdb"
-        Warehouse(path).check()
-        assert_same_rows(rows_of_duckdb(path), wanted)
-        path.unlink()
-    killer.join()
-    return n_killed
-
-
-def n_statements(since: int) -> int:
-    """Number of statements of the migrations from version `since` on."""
-    steps = [step for step in migrations(MIGRATIONS) if step.version > since]
-    return sum(step.text().count(";\n") for step in steps)
-
-
-def test_a_warehouse_killed_amid_the_last_steps_loses_nothing_and_the_next_finishes(
-    tmp_path: Path,
-) -> None:
-    wanted = today(hand_made_version_6(tmp_path / "old.duckdb"))
-
-    n_killed = killed_and_finished(tmp_path / "old.duckdb", wanted, every=8)
-
-    assert n_killed > n_statements(since=6) / 8 > 5, "it was killed all along"
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_a_warehouse_of_version_1_killed_amid_any_step_loses_nothing_and_the_next_finishes(
-    tmp_path: Path,
-) -> None:
-    wanted = expected(hand_made_version_1(tmp_path / "old.duckdb"))
-
-    n_killed = killed_and_finished(tmp_path / "old.duckdb", wanted, every=6)
-
-    assert n_killed > n_statements(since=0) / 6 > 40, "it was killed all along"
 
 
 def _open_sqlite_and_die(kind: type[SqliteFile], path: Path, n: int) -> None:

@@ -18,7 +18,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
-	test-orders test-load golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
+	test-nightly test-orders test-load test-faults durations golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
 	bench-cluster bench-duplicates bench-edits bench-review bench-upgrade bench-statistics bench-evaluate \
 	lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
@@ -70,21 +70,31 @@ check: setup ## Lint, types, import direction
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-# A file's tests stay in one worker; files begin in the order of tests/durations.json, slow ones first.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4
 
-test: check ## All checks, and the tests that are not slow (about 4 minutes on 2 cores)
-	@$(PYTEST) -m "not slow"
+test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
+	@$(PYTEST) --tier=fast
 
-test-all: check ## All checks and all tests, as CI runs them
-	@$(PYTEST)
+test-all: check ## All checks and all tests but the exhaustive ones, as CI runs them (about 15 minutes)
+	@$(PYTEST) --tier=all
 
-test-orders: setup ## The fast tests in three random orders (SEEDS="1 2 3")
+test-nightly: check ## Every case of each law: each kill, each way to start, thousands of faults (hours)
+	@$(PYTEST) --tier=nightly
+
+test-orders: setup ## All tests in three random orders (SEEDS="1 2 3", TIER=fast)
 	@set -e; for seed in $(or $(SEEDS),$$RANDOM $$RANDOM $$RANDOM); do \
-	  $(PYTEST) -m "not slow" --random-order --random-order-seed=$$seed; done
+	  $(PYTEST) --tier=$(or $(TIER),all) --random-order --random-order-seed=$$seed; done
 
-test-load: setup ## The fast tests while three busy processes a core run beside them
-	@$(BIN)/python -m tests.busy 3 $(PYTEST) -m "not slow"
+test-load: setup ## All tests while three busy processes a core run beside them (TIER=fast)
+	@$(BIN)/python -m tests.busy 3 $(PYTEST) --tier=$(or $(TIER),all)
+
+test-faults: setup ## Plant each fault of tests/faults, and see which test notices it (about 1 hour)
+	@$(BIN)/python -m tests.faults cover
+	@$(BIN)/python -m tests.faults run
+
+durations: setup ## What each test takes, anew: tests/durations.json and the figures of the testing guide
+	@$(PYTEST) --tier=all
+	@$(BIN)/python -m tests.plugins.timings
 
 golden: setup ## Write the golden files anew, to be read in the diff
 	@$(BIN)/python -m pytest tests/golden --regenerate-golden

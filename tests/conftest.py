@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = [
-    "tests.plugins.examples",
+    "pytester",
+    "tests.plugins.tiers",
     "tests.plugins.golden",
+    "tests.plugins.interrupts",
     "tests.plugins.leaks",
     "tests.plugins.order",
+    "tests.plugins.timings",
 ]
 
 CHROMIUM = shutil.which("chromium")

@@ -1,67 +1,66 @@
-"""Which tests run first, which are slow, and how long each file took.
+"""In what order tests run, and which worker runs them.
 
-What belongs here: the order of a run. Files that take long begin first, so that no worker is still at
-one of them when the others have nothing left to do; they are marked `slow`, unless they are marked
-`always`. `tests/durations.json` says how long each took; `--record-durations` writes it anew. A run in
-random order keeps its random order.
+What belongs here: the order of a run and the units that workers take from one queue. A unit is a file;
+a file that takes long is as many units as it has test functions. Units that take long by
+`tests/durations.json` begin first, so that no worker is still at one of them when the others have
+nothing left to do. A run in random order keeps its random order.
 """
 
 import json
-from collections import Counter
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-SLOW_SECONDS = 5.0
-"""A file that took longer, on an idle machine with two cores, is slow."""
-RECORD = Path(__file__).parents[1] / "durations.json"
+from tests.plugins.tiers import RECORD
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--record-durations",
-        action="store_true",
-        help=f"write how long each file took to {RECORD.name}",
-    )
+LONG_SECONDS = 30.0
+"""A file that takes longer is not one unit."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Recorder(), "recorder")
+    if config.getoption("numprocesses", None):
+        # Units keep the order of the tests, not that of their numbers.
+        config.option.loadscopereorder = False
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow files first; the tests of a file stay together and keep their order.
+    """Long units first; the tests of a unit stay together and keep their order.
 
-    It runs before the plugin for random orders, which has the last word, and before tests are chosen
-    by their marks.
+    It runs before the plugin for random orders, which has the last word.
     """
-    seconds = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    for item in items:
-        slow = seconds.get(_file(item.nodeid), 0) > SLOW_SECONDS
-        if slow and not item.get_closest_marker("always"):
-            item.add_marker("slow")
-    items.sort(key=lambda item: (-seconds.get(_file(item.nodeid), 0), _file(item.nodeid)))
+    record = json.loads(RECORD.read_text())
+    seconds = seconds_of_units([item.nodeid for item in items], record)
+    items.sort(key=lambda item: (-seconds[unit(item.nodeid, record)], unit(item.nodeid, record)))
 
 
-def _file(nodeid: str) -> str:
-    return nodeid.partition("::")[0]
+def unit(nodeid: str, record: dict[str, dict[str, float]]) -> str:
+    """The file of a test, or in a long file its function with all of its cases."""
+    file = nodeid.partition("::")[0]
+    return nodeid.partition("[")[0] if record["files"].get(file, 0.0) > LONG_SECONDS else file
 
 
-class Recorder:
-    """Adds up what each file takes, with its fixtures."""
+def seconds_of_units(nodeids: list[str], record: dict[str, dict[str, float]]) -> dict[str, float]:
+    """What each unit took: the record has long files' tests one by one."""
+    seconds: dict[str, float] = {}
+    for nodeid in nodeids:
+        name = unit(nodeid, record)
+        if name in record["files"]:
+            seconds[name] = record["files"][name]
+        else:
+            seconds[name] = seconds.get(name, 0.0) + record["tests"].get(nodeid, 0.0)
+    return seconds
 
-    def __init__(self) -> None:
-        self._seconds: Counter[str] = Counter()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[_file(report.nodeid)] += report.duration  # type: ignore[assignment]
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One queue of units for all workers."""
+    from xdist.scheduler import LoadScopeScheduling
 
-    def pytest_sessionfinish(self) -> None:
-        known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-        seconds = {**known, **{name: round(taken, 1) for name, taken in self._seconds.items()}}
-        # Files that are gone are forgotten; those that take no time need no place.
-        root = RECORD.parents[1]
-        kept = {n: s for n, s in seconds.items() if s >= 1 and (root / n).exists()}
-        RECORD.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+    record = json.loads(RECORD.read_text())
+
+    class UnitScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit(nodeid, record)
+
+    return UnitScheduling(config, log)

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["pytester"]
-
 LEAKING = """
 import signal, socket, subprocess, sys, threading
 import pytest

@@ -2,9 +2,8 @@
 
 What belongs here: the ways an OpenAI-compatible API fails, how often and how late, and the record of
 what every request was sent and what the provider had worked for. What does not: what a caller ought
-to make of it (`test_gateway_faults.py`). It runs in a process of its own and costs so little that it
-is never what a caller waits for. What becomes of the n-th attempt of a request is drawn from the
-seed, the request's text and n alone, whatever else arrives in between: `Weather.plan` says it before.
+to make of it (`test_gateway_faults.py`). What becomes of the n-th attempt of a request is drawn from
+the seed, the request's text and n alone, whatever else arrives in between; `Weather.plan` tells it.
 """
 
 import asyncio
@@ -14,16 +13,13 @@ import math
 import random
 import socket
 import struct
-import subprocess
-import sys
 import time
-from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from email.utils import formatdate
 from itertools import count
+from typing import Any
 
-from resources.home import REPO_ROOT
-from tests.doubles.openai_api import Api, completion_by_rule, http_reply
+from tests.doubles.openai_api import Api, completion_by_rule, http_reply, serving
 
 # In thousandths of all attempts where three in ten fail. Those that a caller waits long for are few.
 MIX = {
@@ -112,58 +108,37 @@ class Record:
 
     ends: dict[str, list[str]]
 
-    @property
-    def kinds(self) -> Counter[str]:
-        """How many attempts ended in each way."""
-        return Counter(end for ends in self.ends.values() for end in ends)
-
     def charged(self, text: str) -> tuple[int, int]:
         """How often the provider worked for a request: and delivered it, and had it lost."""
         ends = self.ends.get(text, [])
         return sum(end in DELIVERED for end in ends), sum(end in LOST for end in ends)
 
 
-class FaultyApi:
-    """The API in a process of its own while its block is entered; `url` is its base URL."""
+class FaultyApi(Api):
+    """The API, which answers while its block is entered; `url` is its base URL."""
 
-    def __init__(self, weather: Weather):
-        command = [
-            sys.executable,
-            "-m",
-            "tests.doubles.faulty_api",
-            json.dumps(asdict(weather)),
-        ]
-        self._process = subprocess.Popen(
-            command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout
-        self.url = self._process.stdout.readline().strip()
-
-    def record(self) -> Record:
-        """What it was asked until now, and how that ended."""
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write("record\n")
-        self._process.stdin.flush()
-        return Record(json.loads(self._process.stdout.readline()))
-
-    def __enter__(self) -> "FaultyApi":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._process.communicate()  # it ends with its standard input
-
-
-class _Faulty(Api):
     def __init__(self, weather: Weather):
         super().__init__()
         self._weather = weather
-        self.ends: dict[str, list[str]] = {}
+        self._ends: dict[str, list[str]] = {}
+        self._serving = serving(self)
+
+    def record(self) -> Record:
+        """What it was asked until now, and how that ended."""
+        return Record({text: list(ends) for text, ends in list(self._ends.items())})
+
+    def __enter__(self) -> "FaultyApi":
+        self.url = self._serving.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._serving.__exit__(*error)
 
     def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
         content = json.loads(body)["messages"][-1]["content"]
         if not isinstance(content, str):
             content = "".join(part.get("text", "") for part in content)
-        ends = self.ends.setdefault(content, [])
+        ends = self._ends.setdefault(content, [])
         ends.append("under way")
         end, seconds, rng = self._weather.draw(content, len(ends))
 
@@ -235,14 +210,3 @@ def _trickle(transport: asyncio.Transport) -> None:
     if not transport.is_closing():
         transport.write(b" ")
         asyncio.get_running_loop().call_later(0.05, _trickle, transport)
-
-
-async def _serve(weather: Weather) -> None:
-    api = _Faulty(weather)
-    print(await api.listen(), flush=True)
-    while await asyncio.to_thread(sys.stdin.readline):
-        print(json.dumps(api.ends), flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(_serve(Weather(**json.loads(sys.argv[1]))))

@@ -1,99 +1,117 @@
 """The first opening of the Dagster instance, by several processes at once and by one that is killed."""
 
+import multiprocessing
+import os
+import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
+from dagster._core.storage.schedules import SqliteScheduleStorage
 
 from dagster_project.instance import DATABASES, databases_kept_open, open_instance
-from resources.home import REPO_ROOT
 
-OPEN = """
-import sys, time
-from pathlib import Path
-from dagster_project.instance import open_instance
-Path(sys.argv[1]).touch()
-while not Path(sys.argv[2]).exists():
-    time.sleep(0.001)
-with open_instance() as instance:
-    instance.add_dynamic_partitions("wit_shard", [sys.argv[3]])
-    print(instance.get_runs(), instance.run_storage.has_built_index("bulk_action_types"))
-"""
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import dagster as dg
-from dagster_project.instance import open_instance
-
-def die(*_args, **_settings):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-point, moves = sys.argv[1], []
-if point == "made":
-    dg.DagsterInstance.dispose = die
-elif point == "begun":
-    from dagster._core.storage.schedules import SqliteScheduleStorage
-    SqliteScheduleStorage.from_local = die
-else:
-    rename = Path.rename
-    def counted(self, target):
-        if self.suffix == ".db" and len(moves) == int(point):
-            die()
-        moves.append(target)
-        return rename(self, target)
-    Path.rename = counted
-open_instance()
-"""
+POINTS = ["begun", "made", "0", "1", "2"]
+"""Where a process is killed while it makes an instance; numbers are of databases that were moved."""
 
 
-def opening(folder: Path, name: str) -> subprocess.Popen[str]:
-    """A process that opens the instance as soon as `folder/go` is there."""
-    command = [sys.executable, "-c", OPEN, str(folder / f"{name}-ready"), str(folder / "go"), name]
-    return subprocess.Popen(
-        command, cwd=REPO_ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def _open(home: Path, name: str, barrier: Any) -> None:
+    os.environ["LOOM_HOME"] = str(home)
+    barrier.wait()
+    with open_instance() as instance:
+        instance.add_dynamic_partitions("wit_shard", [name])
+        assert instance.get_runs() == []
+        assert instance.run_storage.has_built_index("bulk_action_types")
+
+
+def _open_and_die(home: Path, point: str) -> None:
+    os.environ["LOOM_HOME"] = str(home)
+
+    def die(*_args: object, **_settings: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if point == "made":
+        dg.DagsterInstance.dispose = die  # type: ignore[method-assign]
+    elif point == "begun":
+        SqliteScheduleStorage.from_local = die  # type: ignore[assignment,method-assign]
+    else:
+        moves, rename = [], Path.rename
+
+        def counted(self: Path, target: Path) -> Path:
+            if self.suffix == ".db" and len(moves) == int(point):
+                die()
+            moves.append(target)
+            return rename(self, target)
+
+        Path.rename = counted  # type: ignore[assignment,method-assign]
+    open_instance()
+
+
+def _all_forked(work: Callable[..., None], arguments: list[tuple[Any, ...]], told: Any) -> None:
+    """In a process of its own, which has imported Dagster for all of its children."""
+    fork = multiprocessing.get_context("fork")
+    children = [fork.Process(target=work, args=each) for each in arguments]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    told.put([child.exitcode for child in children])
+
+
+def exit_codes(work: Callable[..., None], arguments: list[tuple[Any, ...]]) -> list[int]:
+    """Do `work` with each of the arguments, each in a process, at once."""
+    spawn = multiprocessing.get_context("spawn")
+    told = spawn.SimpleQueue()
+    parent = spawn.Process(target=_all_forked, args=(work, arguments, told))
+    parent.start()
+    parent.join()
+    assert parent.exitcode == 0
+    return told.get()
 
 
 def partitions(instance: dg.DagsterInstance) -> list[str]:
     return sorted(instance.get_dynamic_partitions("wit_shard"))
 
 
-@pytest.mark.parametrize("again", range(2))
+@pytest.fixture
+def made(loom_home: Path, new_instance: Path) -> Path:
+    """The folder of the home's instance, which is whole."""
+    return Path(shutil.copytree(new_instance, loom_home / "dagster"))
+
+
 def test_processes_that_open_a_new_instance_at_the_same_moment_all_do(
-    again: int, loom_home: Path, tmp_path: Path
+    loom_home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    processes = [opening(tmp_path, name) for name in ("a", "b", "c", "d")]
-    while len(list(tmp_path.glob("*-ready"))) < 4:
-        assert all(process.poll() is None for process in processes)
-    (tmp_path / "go").touch()
+    names = ["a", "b", "c", "d"]
+    barrier = multiprocessing.get_context("spawn").Barrier(len(names))
 
-    for process in processes:
-        printed, complaint = process.communicate()
-        assert (process.returncode, printed) == (0, "[] True\n"), complaint
-        assert "half-made" not in complaint
-    with open_instance() as instance:
-        assert partitions(instance) == ["a", "b", "c", "d"]
+    assert exit_codes(_open, [(loom_home, name, barrier) for name in names]) == [0] * len(names)
 
-
-@pytest.mark.parametrize("point", ["begun", "made", "0", "1", "2"])
-def test_a_process_that_is_killed_while_it_makes_the_instance_leaves_nothing_half_made(
-    point: str, loom_home: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    killed = subprocess.run([sys.executable, "-c", KILLED, point], cwd=REPO_ROOT)
-    assert killed.returncode == -signal.SIGKILL
-
-    with open_instance() as instance:
-        instance.add_dynamic_partitions("wit_shard", ["one"])
-        assert partitions(instance) == ["one"]
-        assert instance.run_storage.has_built_index("bulk_action_types")
-        assert instance.all_instigator_state() == []
     assert "half-made" not in capfd.readouterr().err
-    assert not list((loom_home / "dagster").glob("half-made-*"))
+    with open_instance() as instance:
+        assert partitions(instance) == names
+
+
+def test_a_process_that_is_killed_while_it_makes_the_instance_leaves_nothing_half_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    codes = exit_codes(_open_and_die, [(tmp_path / point, point) for point in POINTS])
+
+    assert codes == [-signal.SIGKILL] * len(POINTS)
+    for point in POINTS:
+        monkeypatch.setenv("LOOM_HOME", str(tmp_path / point))
+        with open_instance() as instance:
+            instance.add_dynamic_partitions("wit_shard", ["one"])
+            assert partitions(instance) == ["one"], point
+            assert instance.run_storage.has_built_index("bulk_action_types"), point
+            assert instance.all_instigator_state() == [], point
+        assert "half-made" not in capfd.readouterr().err, point
+        assert not list((tmp_path / point / "dagster").glob("half-made-*"))
 
 
 SPOILED = {
@@ -104,24 +122,25 @@ SPOILED = {
 RUNS = [Path("history/runs.db")] * len(SPOILED)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("how", "database"), [*zip(SPOILED, DATABASES, strict=True), *zip(SPOILED, RUNS, strict=True)]
 )
 def test_a_half_made_instance_of_an_earlier_version_is_put_aside_and_made_anew(
-    how: str, database: Path, loom_home: Path, capfd: pytest.CaptureFixture[str]
+    how: str, database: Path, made: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["earlier"])
-    path = loom_home / "dagster" / database
+    path = made / database
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(SPOILED[how].format(table=min(DATABASES[database])))
 
     with open_instance() as instance:
         assert partitions(instance) == []
 
-    (aside,) = (loom_home / "dagster").glob("half-made-*")
+    (aside,) = made.glob("half-made-*")
     assert capfd.readouterr().err == (
-        f"The Dagster instance {loom_home / 'dagster'} was left half-made: it is made anew, what was "
+        f"The Dagster instance {made} was left half-made: it is made anew, what was "
         f"there is in {aside}.\n"
     )
     assert all((aside / each).exists() for each in DATABASES)
@@ -135,7 +154,7 @@ def test_a_file_that_is_no_database_is_put_aside_too(loom_home: Path) -> None:
         assert instance.all_instigator_state() == []
 
 
-def test_a_whole_instance_is_opened_as_it_is(loom_home: Path) -> None:
+def test_a_whole_instance_is_opened_as_it_is(made: Path) -> None:
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["one"])
     with open_instance() as instance:
@@ -143,9 +162,9 @@ def test_a_whole_instance_is_opened_as_it_is(loom_home: Path) -> None:
 
 
 def test_what_is_written_stays_in_the_log_while_the_databases_are_kept_open(
-    loom_home: Path,
+    made: Path,
 ) -> None:
-    log = loom_home / "dagster" / "history" / "runs" / "index.db-wal"
+    log = made / "history" / "runs" / "index.db-wal"
     with open_instance() as instance:
         with databases_kept_open():
             instance.add_dynamic_partitions("wit_shard", ["one"])

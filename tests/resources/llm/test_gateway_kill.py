@@ -33,9 +33,8 @@ from resources.llm.request import ChatRequest
 from resources.offline.process import OfflineServer
 from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
 
-N = 300
-CONCURRENCY = 16
-KILLS = 26
+N = 150
+CONCURRENCY = 4
 SEED = 7
 MODELS = """
 profiles: {{paid: {{writer: it, judge: it, evaluate: [it]}}}}
@@ -205,15 +204,17 @@ def told(folder: Path) -> tuple[list[dict], int]:
     return said["outcomes"], said["calls"]
 
 
-def kill_over_and_over(api: Recorder, askers: Askers, folder: Path, seed: int) -> list[Kill]:
+def kill_over_and_over(
+    api: Recorder, askers: Askers, folder: Path, seed: int, n_kills: int
+) -> list[Kill]:
     """Askers killed at seeded moments: after so many requests and a little while."""
     rng = random.Random(seed)
     kills: list[Kill] = []
     durable: dict[str, Call] = {}
-    for number in range(KILLS):
+    for number in range(n_kills):
         name = f"rough-{number}"
         left = N - len(durable)
-        most = min(3 * left // (2 * (KILLS - number)), left - CONCURRENCY)
+        most = min(3 * left // (2 * (n_kills - number)), left - CONCURRENCY)
         # A few die before they have asked anything, the others amid their work.
         n_requests = 0 if rng.random() < 0.15 else rng.randint(1, max(1, most))
         delay = rng.uniform(0, 0.12 if n_requests == 0 else 0.008)
@@ -225,16 +226,22 @@ def kill_over_and_over(api: Recorder, askers: Askers, folder: Path, seed: int) -
         assert ended == -signal.SIGKILL, f"{name} was to be killed and ended with {ended}"
         before, durable = durable, ledger_as_left(folder, folder / f"aside-{number}")
         kills.append(Kill(name, durable, len(durable.keys() - before.keys())))
-        if len(kills) >= 20 and N - len(durable) < 2 * CONCURRENCY:
+        if N - len(durable) < 2 * CONCURRENCY:
             break  # another asker might be done before its kill
     return kills
 
 
 @pytest.fixture(scope="module")
-def run(api: Recorder, askers: Askers, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(
+    api: Recorder,
+    askers: Askers,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Run:
+    n_kills = 26 if request.config.getoption("tier") == "nightly" else 8
     calm, rough = tmp_path_factory.mktemp("calm"), tmp_path_factory.mktemp("rough")
     assert askers.ask(calm, "calm") == 0
-    kills = kill_over_and_over(api, askers, rough, SEED)
+    kills = kill_over_and_over(api, askers, rough, SEED, n_kills)
     assert askers.ask(rough, "last") == 0
     names = [*(kill.asker for kill in kills), "last"]
     return Run(calm, rough, kills, names, {name: api.by(name) for name in names})
@@ -243,8 +250,8 @@ def run(api: Recorder, askers: Askers, tmp_path_factory: pytest.TempPathFactory)
 def test_an_answer_that_was_durable_at_any_kill_is_there_unchanged_at_the_end(run):
     at_the_end = {call.key: call for call in Ledger(run.rough / "ledger.sqlite")}
 
-    assert len(run.kills) >= 20 and len(at_the_end) == N
-    assert sum(1 for kill in run.kills if kill.gained) >= 5, "kills are to come amid the work"
+    assert len(at_the_end) == N
+    assert sum(1 for kill in run.kills if kill.gained) >= 3, "kills are to come amid the work"
     for kill in run.kills:
         # All of each row, the time it was made included.
         assert {key: at_the_end.get(key) for key in kill.durable} == kill.durable
@@ -288,7 +295,7 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
 
     class SlowLedger(Ledger):
         def add(self, calls: Iterable[Call]) -> None:
-            time.sleep(0.05)
+            time.sleep(0.03)
             at_risk.append(len(api.by("slow")) - len(self))
             super().add(calls)
 

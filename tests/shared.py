@@ -1,11 +1,19 @@
 """What takes long to make is made once in a run of the tests, by the worker that first needs it."""
 
+import multiprocessing
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+
+PROCESSES = multiprocessing.get_context("forkserver")
+"""Begins processes in hundredths of a second: their server has imported what takes long. They have the
+environment of the server's beginning, and not that of a test."""
+PROCESSES.set_forkserver_preload(
+    ["duckdb", "pyarrow.parquet", "pytest", "resources.home_backup", "resources.stores"]
+)
 
 
 def once_for_all_workers(

@@ -3,7 +3,6 @@
 import ctypes
 import hashlib
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -26,6 +25,7 @@ from tests.homes.version_1 import unpack
 from tests.resources.llm.test_ledger import call
 from tests.resources.review.test_store import decision
 from tests.resources.test_warehouse import TABLE, answers
+from tests.shared import PROCESSES
 
 
 @pytest.fixture
@@ -139,9 +139,8 @@ def _write_pairs(folder: Path, number: int, ready: Any) -> None:
 def test_a_backup_taken_while_others_write_has_all_that_it_refers_to(
     home: Path, tmp_path: Path
 ) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    ready = spawn.Semaphore(0)
-    writers = [spawn.Process(target=_write_pairs, args=(home, n, ready)) for n in (1, 2)]
+    ready = PROCESSES.Semaphore(0)
+    writers = [PROCESSES.Process(target=_write_pairs, args=(home, n, ready)) for n in (1, 2)]
     for writer in writers:
         writer.start()
     try:
@@ -237,7 +236,7 @@ def _restore_and_die(source: Path, target: Path, n: int) -> None:
 
 
 def killed(work: Any, *arguments: Any) -> None:
-    child = multiprocessing.get_context("spawn").Process(target=work, args=arguments)
+    child = PROCESSES.Process(target=work, args=arguments)
     child.start()
     child.join(120)
     assert child.exitcode == -signal.SIGKILL
@@ -309,9 +308,8 @@ def _slowly(work: Any, arguments: Any, outcomes: Any) -> None:
 
 def two_at_once(work: Any, *arguments: Any) -> list[str]:
     """What became of each, in the order of the alphabet."""
-    spawn = multiprocessing.get_context("spawn")
-    outcomes = spawn.Queue()
-    both = [spawn.Process(target=_slowly, args=(work, arguments, outcomes)) for _ in range(2)]
+    outcomes = PROCESSES.Queue()
+    both = [PROCESSES.Process(target=_slowly, args=(work, arguments, outcomes)) for _ in range(2)]
     for each in both:
         each.start()
     found = sorted(outcomes.get(timeout=120) for _ in both)
@@ -362,9 +360,7 @@ def back_up_as_a_reader(home: Path, target: Path) -> str:
     for each in home.rglob("*"):
         each.chmod(0o555 if each.is_dir() else 0o444)
     home.chmod(0o555)
-    child = multiprocessing.get_context("spawn").Process(
-        target=_back_up_as_a_reader, args=(home, target, log)
-    )
+    child = PROCESSES.Process(target=_back_up_as_a_reader, args=(home, target, log))
     try:
         child.start()
         child.join(120)

@@ -34,6 +34,7 @@ from tests.resources.store_files import (
     rows_of_duckdb,
     rows_of_sqlite,
 )
+from tests.shared import PROCESSES
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(
     steps = [step for step in migrations(MIGRATIONS) if step.version > since]
 
     states, n_statements = states_on_disk(tmp_path / "old.duckdb", tmp_path / "states")
-    killed = multiprocessing.get_context("spawn").Process(
+    killed = PROCESSES.Process(
         target=_open_and_die, args=(tmp_path / "killed.duckdb", n_statements // 2)
     )
     killed.start()
@@ -192,9 +193,8 @@ def test_processes_that_find_an_older_warehouse_at_once(version_1: Path, tmp_pat
     path = tmp_path / "warehouse.duckdb"
     shutil.copyfile(version_1 / "warehouse.duckdb", path)
     wanted = expected(rows_of_duckdb(path))
-    spawn = multiprocessing.get_context("spawn")
-    barrier = spawn.Barrier(3)
-    processes = [spawn.Process(target=_arrive, args=(path, barrier)) for _ in range(3)]
+    barrier = PROCESSES.Barrier(3)
+    processes = [PROCESSES.Process(target=_arrive, args=(path, barrier)) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:

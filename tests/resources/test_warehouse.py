@@ -1,8 +1,8 @@
 """The warehouse: replaced twice is replaced once, all is seen or none, and nobody holds the door."""
 
-import multiprocessing
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +28,7 @@ from resources.warehouse import (
     Write,
     declared_columns,
 )
+from tests.shared import PROCESSES
 
 TABLE = "dialogue.answers"
 QUERIES = sorted(
@@ -73,36 +74,47 @@ def held(warehouse: Warehouse) -> dict[str, tuple[int, list[str]]]:
 
 def opened_by_another_process(path) -> bool:
     """Whether a process without our lock can open the file for writing, now."""
-    script = "import duckdb, sys; duckdb.connect(sys.argv[1]).close()"
-    return subprocess.run([sys.executable, "-c", script, path], capture_output=True).returncode == 0
+    other = PROCESSES.Process(target=_open, args=(path,))
+    other.start()
+    other.join()
+    return other.exitcode == 0
+
+
+def _open(path) -> None:
+    try:
+        duckdb.connect(str(path)).close()
+    except duckdb.Error:
+        sys.exit(1)
 
 
 @pytest.fixture
-def warehouse(tmp_path) -> Warehouse:
+def warehouse(tmp_path, empty_warehouse) -> Warehouse:
+    shutil.copy(empty_warehouse.path, tmp_path / "warehouse.duckdb")
+    return Warehouse(tmp_path / "warehouse.duckdb")
+
+
+@pytest.fixture
+def missing(tmp_path) -> Warehouse:
+    """Neither the file nor its folder is there."""
     return Warehouse(tmp_path / "not" / "there" / "warehouse.duckdb")
 
 
 # What is there on first use
 
 
-def test_the_schema_is_there_on_first_use_as_sql_declares_it(warehouse):
-    assert not warehouse.path.exists()
+def test_the_schema_is_there_on_first_use_as_sql_declares_it(missing):
+    assert not missing.path.exists()
 
-    assert warehouse.columns() == declared_columns()
+    assert missing.columns() == declared_columns()
     assert ("answer", "VARCHAR", False) in declared_columns()[TABLE]
     assert ("position", "INTEGER", True) in declared_columns()["dialogue.questions"]
     assert {table.partition(".")[0] for table in declared_columns()} == set(STAGES)
 
 
 @pytest.mark.parametrize("view", ["evaluate.leaderboard", "evaluate.provenance"])
-def test_the_views_people_read_are_there_and_empty(warehouse, view):
+def test_the_views_people_read_are_there_and_empty(empty_warehouse, view):
     assert view in declared_columns()
-    assert warehouse.count(view) == 0
-
-
-@pytest.fixture(scope="module")
-def empty_warehouse(tmp_path_factory) -> Warehouse:
-    return Warehouse(tmp_path_factory.mktemp("empty") / "warehouse.duckdb")
+    assert empty_warehouse.count(view) == 0
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -586,18 +598,18 @@ def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehous
     assert opened_by_another_process(warehouse.path)
 
 
-def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(warehouse):
-    warehouse.path.parent.mkdir(parents=True)
-    with duckdb.connect(str(warehouse.path)) as foreign:
+def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(missing):
+    missing.path.parent.mkdir(parents=True)
+    with duckdb.connect(str(missing.path)) as foreign:
         foreign.execute("CREATE SCHEMA evaluate; CREATE TABLE evaluate.leaderboard (x INTEGER)")
 
     with pytest.raises(
         WarehouseError, match="this version of sql/ .*leaderboard.*keep the file"
     ) as caught:
-        warehouse.count("evaluate.leaderboard")
+        missing.count("evaluate.leaderboard")
 
     # The error is still held, and with it everything its traceback knows.
-    assert opened_by_another_process(warehouse.path), caught
+    assert opened_by_another_process(missing.path), caught
 
 
 def test_a_result_outlives_its_connection(warehouse):
@@ -690,7 +702,6 @@ def test_a_reader_who_stays_is_one_clear_error(warehouse, foreign_reader, monkey
 @pytest.mark.parametrize("content", [b"", b"abc", b"no DuckDB file " * 1000])
 def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content, monkeypatch):
     monkeypatch.setattr(module, "OPEN_TIMEOUT", 3600)
-    warehouse.path.parent.mkdir(parents=True)
     warehouse.path.write_bytes(content)
 
     with pytest.raises(
@@ -749,14 +760,15 @@ def _read(path, barrier, done):
             assert (n, len(texts)) == (50, 1), f"set {set_id} was seen with {n} rows of {texts}"
 
 
-def test_eight_processes_write_at_once_while_two_read_and_all_rows_are_there(warehouse):
-    spawn = multiprocessing.get_context("spawn")
-    barrier, done = spawn.Barrier(10), spawn.Event()
+def test_four_processes_write_at_once_while_two_read_and_all_rows_are_there(warehouse):
+    barrier, done = PROCESSES.Barrier(6), PROCESSES.Event()
     writers = [
-        spawn.Process(target=_write, args=(warehouse.path, f"{number}", barrier, 3))
-        for number in range(8)
+        PROCESSES.Process(target=_write, args=(warehouse.path, f"{number}", barrier, 3))
+        for number in range(4)
     ]
-    readers = [spawn.Process(target=_read, args=(warehouse.path, barrier, done)) for _ in range(2)]
+    readers = [
+        PROCESSES.Process(target=_read, args=(warehouse.path, barrier, done)) for _ in range(2)
+    ]
     for process in [*writers, *readers]:
         process.start()
     for process in writers:
@@ -765,8 +777,8 @@ def test_eight_processes_write_at_once_while_two_read_and_all_rows_are_there(war
     for process in readers:
         process.join(120)
 
-    assert [process.exitcode for process in [*writers, *readers]] == [0] * 10
-    assert held(warehouse) == {f"{number}": (50, ["2"]) for number in range(8)}
+    assert [process.exitcode for process in [*writers, *readers]] == [0] * 6
+    assert held(warehouse) == {f"{number}": (50, ["2"]) for number in range(4)}
 
 
 def test_threads_of_one_process_may_share_a_warehouse(warehouse):

@@ -1,6 +1,5 @@
 """The image index: what was fetched is known for good, whoever fetched it and whatever happens next."""
 
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -17,6 +16,7 @@ import pytest
 from resources.home import REPO_ROOT
 from resources.images.file_states import FileState
 from resources.images.index import Entry, Fetched, ImageIndex
+from tests.shared import PROCESSES
 
 IMAGE, OTHER = "a" * 64, "b" * 64
 FACTS = {"mime_type": "image/png", "width": 3, "height": 2, "blur": 0.5, "title": "où 字"}
@@ -157,11 +157,11 @@ def _arrive_and_record(path, first, barrier) -> None:
 
 def test_processes_that_arrive_and_record_at_once_lose_nothing(tmp_path):
     """Both make the file, and half of what they record is the same."""
-    spawn = multiprocessing.get_context("spawn")
-    barrier = spawn.Barrier(2)
+    barrier = PROCESSES.Barrier(2)
     path = tmp_path / "index.sqlite"
     writers = [
-        spawn.Process(target=_arrive_and_record, args=(path, first, barrier)) for first in (0, 50)
+        PROCESSES.Process(target=_arrive_and_record, args=(path, first, barrier))
+        for first in (0, 50)
     ]
     for writer in writers:
         writer.start()

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from PIL import Image
 from methods.ingest.image_check import ImageRejected
 from resources.images import store as image_store
 from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
+from tests.shared import PROCESSES
 
 
 def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
@@ -109,7 +109,7 @@ def _put_all(root: Path) -> list[StoredImage]:
 
 @pytest.mark.parametrize(
     "executor",
-    [lambda: ThreadPoolExecutor(8), lambda: ProcessPoolExecutor(4, get_context("spawn"))],
+    [lambda: ThreadPoolExecutor(8), lambda: ProcessPoolExecutor(4, PROCESSES)],
     ids=["threads", "processes"],
 )
 def test_many_writers_of_the_same_images_all_succeed(store, executor):

@@ -15,6 +15,7 @@ from resources.review import file
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import item, queue, status, work
 from tests.resources.review.test_store import decision
+from tests.shared import PROCESSES
 
 OLDER = """
 CREATE TABLE events (
@@ -142,8 +143,7 @@ def test_killed_at_any_statement_it_is_the_old_file_or_the_new_one(tmp_path):
 def test_processes_that_find_an_older_file_at_once(tmp_path):
     path = tmp_path / "review.sqlite"
     before = older_file(path, n=500)
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=ReviewStore, args=(path,)) for _ in range(4)]
+    processes = [PROCESSES.Process(target=ReviewStore, args=(path,)) for _ in range(4)]
     for process in processes:
         process.start()
     for process in processes:

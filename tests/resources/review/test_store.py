@@ -1,6 +1,5 @@
 """The review store keeps every event, once, in order, whoever writes and however many."""
 
-import multiprocessing
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
@@ -10,6 +9,7 @@ import pytest
 
 from methods.review import Decision, source_hash_of
 from resources.review.store import ReviewStore
+from tests.shared import PROCESSES
 
 
 def decision(number=0, **changes):
@@ -138,7 +138,7 @@ def test_processes_that_arrive_and_write_at_once_lose_nothing(tmp_path):
     decisions = [decision(number) for number in range(4 * 25)]
     parts = [(path, decisions[start::4]) for start in range(4)]
 
-    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(4, PROCESSES) as pool:
         counts = list(pool.map(append_one_by_one, *zip(*parts, strict=True)))
 
     assert counts == [[(1, 0)] * 25] * 4

@@ -51,13 +51,14 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def overflow(page: Page) -> int:
-    """Pixels that the page is wider than the window, by its boxes: a page without scripts is asked."""
-    right = [
-        box["x"] + box["width"]
-        for each in page.locator("main *").all()
-        if (box := each.bounding_box())
-    ]
-    assert page.viewport_size is not None
+    """Pixels that the page's boxes are wider than the window, without a script in the page."""
+    devtools = page.context.new_cdp_session(page)
+    shown = devtools.send("DOMSnapshot.captureSnapshot", {"computedStyles": []})["documents"][0]
+    devtools.detach()
+    boxes, types = shown["layout"], shown["nodes"]["nodeType"]
+    of_elements = zip(boxes["nodeIndex"], boxes["bounds"], strict=True)
+    right = [left + width for node, (left, _, width, _) in of_elements if types[node] == 1]
+    assert len(right) > 10 and page.viewport_size is not None
     return int(max(right) - page.viewport_size["width"])
 
 

@@ -51,13 +51,11 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def overflow(page: Page) -> int:
-    """Pixels that the page's boxes are wider than the window, without a script in the page."""
+    """Pixels that the page's boxes and texts are wider than the window, without a script in the page."""
     devtools = page.context.new_cdp_session(page)
     shown = devtools.send("DOMSnapshot.captureSnapshot", {"computedStyles": []})["documents"][0]
     devtools.detach()
-    boxes, types = shown["layout"], shown["nodes"]["nodeType"]
-    of_elements = zip(boxes["nodeIndex"], boxes["bounds"], strict=True)
-    right = [left + width for node, (left, _, width, _) in of_elements if types[node] == 1]
+    right = [left + width for left, _, width, _ in shown["layout"]["bounds"]]
     assert len(right) > 10 and page.viewport_size is not None
     return int(max(right) - page.viewport_size["width"])
 

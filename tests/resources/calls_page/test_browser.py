@@ -51,7 +51,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def overflow(page: Page) -> int:
-    """Pixels that the page's boxes and texts are wider than the window, without a script in the page."""
+    """Pixels that boxes and texts are wider than the window, asked without a script in the page."""
     devtools = page.context.new_cdp_session(page)
     shown = devtools.send("DOMSnapshot.captureSnapshot", {"computedStyles": []})["documents"][0]
     devtools.detach()

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugins import golden
+
 pytest_plugins = ["pytester"]
 TEST = "def test_it(golden):\n    golden('it.txt', 'one\\nthree\\n')\n"
 
@@ -11,21 +13,16 @@ TEST = "def test_it(golden):\n    golden('it.txt', 'one\\nthree\\n')\n"
 @pytest.fixture
 def known(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A golden file that says something else."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setattr(golden, "FILES", pytester.path)
     path = pytester.path / "it.txt"
     path.write_text("one\ntwo\n")
-    pytester.makeconftest(
-        'pytest_plugins = ["tests.plugins.golden"]\n'
-        "from pathlib import Path\n"
-        "import tests.plugins.golden as golden_files\n"
-        "golden_files.FILES = Path(__file__).parent\n"
-    )
+    pytester.makeconftest('pytest_plugins = ["tests.plugins.golden"]')
     pytester.makepyfile(TEST)
     return path
 
 
 def test_a_difference_is_shown_with_what_to_do(pytester: pytest.Pytester, known: Path) -> None:
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["it.txt is not what it was:", "-two", "+three", "If this is meant, run 'make golden'*"]
@@ -34,6 +31,6 @@ def test_a_difference_is_shown_with_what_to_do(pytester: pytest.Pytester, known:
 
 
 def test_when_told_so_the_file_is_written_anew(pytester: pytest.Pytester, known: Path) -> None:
-    pytester.runpytest_subprocess("--regenerate-golden").assert_outcomes(passed=1)
-    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    pytester.runpytest_inprocess("--regenerate-golden").assert_outcomes(passed=1)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
     assert known.read_text() == "one\nthree\n"

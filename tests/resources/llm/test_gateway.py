@@ -2,15 +2,9 @@
 
 import asyncio
 import base64
-import email.utils
 import io
 import logging
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 from contextlib import closing
@@ -22,7 +16,6 @@ from PIL import Image as Picture
 from tenacity import Future, RetryCallState
 
 from methods.prompts.messages import Image, Message, Text
-from resources.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm import errors, usage
 from resources.llm.gateway import Gateway
@@ -97,7 +90,9 @@ class Api:
 
     def __init__(self, server: OfflineServer):
         self.url = server.base_url
-        self._http = httpx2.Client(base_url=self.url.removesuffix("/v1"), trust_env=False)
+        self._http = httpx2.Client(
+            base_url=self.url.removesuffix("/v1"), trust_env=False, verify=False
+        )
         self.queued = 0
 
     def stats(self) -> dict:
@@ -236,41 +231,7 @@ def test_nothing_asked_is_nothing_sent(gateway, api):
     assert (outcomes, counted.outcomes_of.total(), api.calls()) == ([], 0, before)
 
 
-def test_an_asker_killed_in_the_middle_goes_on_where_it_was(tmp_path):
-    script = """
-        import sys
-        from pathlib import Path
-        from tests.resources.llm.test_gateway import make_gateway, questions
-
-        make_gateway(Path(sys.argv[1]), sys.argv[2], concurrency=2).ask("s", questions(40))
-    """
-    with OfflineServer(latency_ms=40) as server:
-        api = Api(server)
-        command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), api.url]
-        with subprocess.Popen(command, cwd=REPO_ROOT) as asker:
-            while api.calls() < 20 and asker.poll() is None:
-                time.sleep(0.01)
-            os.kill(asker.pid, signal.SIGKILL)
-
-        outcomes, counted = make_gateway(tmp_path, api.url).ask("s", questions(40))
-
-        assert all(isinstance(outcome, Completion) for outcome in outcomes)
-        assert counted.cache_hits + counted.calls == 40
-        assert counted.cache_hits >= 14, "only what was under way may be lost"
-        assert api.calls() <= 40 + 6
-
-
 # No more at once than the model's entry says
-
-
-def test_no_more_calls_are_in_flight_than_the_entry_says(tmp_path):
-    with OfflineServer(latency_ms=100) as server:
-        api = Api(server)
-
-        make_gateway(tmp_path, api.url, concurrency=3).ask("s", questions(12))
-
-        assert api.calls() == 12
-        assert 1 < api.stats()["max_in_flight"] <= 3
 
 
 def test_a_retry_keeps_its_place_so_that_a_bad_day_means_no_more_calls_at_once(tmp_path):
@@ -282,7 +243,7 @@ def test_a_retry_keeps_its_place_so_that_a_bad_day_means_no_more_calls_at_once(t
 
         assert all(isinstance(outcome, Completion) for outcome in outcomes)
         assert api.calls() == 16
-        assert api.stats()["max_in_flight"] <= 2
+        assert api.stats()["max_in_flight"] == 2
 
 
 # What is worth another try
@@ -315,7 +276,7 @@ def test_a_passing_trouble_is_tried_again_until_it_passes(gateway, api, fault):
 
 
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(gateway, api):
-    change_entries(gateway, timeouts={"whole": 0.5})
+    change_entries(gateway, timeouts={"whole": 0.3})
     api.fail("timeout")
 
     (outcome,), _ = gateway.ask("s", [question()])
@@ -324,24 +285,13 @@ def test_an_answer_that_does_not_come_in_time_is_asked_for_again(gateway, api):
 
 
 def test_retry_after_in_seconds_is_waited_for(gateway, api):
-    api.fail(status=429, retry_after="0.7")
+    api.fail(status=429, retry_after="0.2")
     begun = time.monotonic()
 
     (outcome,), _ = gateway.ask("s", [question()])
 
     assert isinstance(outcome, Completion)
-    assert time.monotonic() - begun > 0.65
-
-
-def test_retry_after_as_a_date_is_waited_for(gateway, api):
-    # HTTP dates have whole seconds: this one is at least one, at most two away.
-    then = int(time.time()) + 2
-    api.fail(status=503, retry_after=email.utils.formatdate(then, usegmt=True))
-
-    (outcome,), _ = gateway.ask("s", [question()])
-
-    assert isinstance(outcome, Completion)
-    assert time.time() > then - 0.05
+    assert time.monotonic() - begun >= 0.2
 
 
 @pytest.mark.parametrize("value", ["soon", "Thu, 01 Jan 1970 00:00:00 GMT", "-5", ""])
@@ -483,13 +433,13 @@ def test_answers_on_their_way_to_the_disk_when_the_key_is_refused_are_kept(gatew
             while api.stats()["by_model"].get("offline-careful", 0) < before + 3:
                 await asyncio.sleep(0.01)
             # By now the answers have come, and wait for the ledger, which somebody else holds.
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.1)
             answered.set()
         return await session.complete(request)
 
     def let_go():
         answered.wait(30)
-        time.sleep(0.3)
+        time.sleep(0.1)
         writer.execute("ROLLBACK")
 
     before = api.stats()["by_model"].get("offline-careful", 0)

@@ -109,6 +109,7 @@ def test_a_pause_after_a_reply_is_no_silence(
 ) -> None:
     # Twenty errors in a row make a pause longer than the server may say nothing.
     monkeypatch.setattr(limits, "FIRST_PAUSE", 0.6)
+
     def answer(asked: Asked) -> None:
         if len(asked.server.received) > 20:
             asked.says()

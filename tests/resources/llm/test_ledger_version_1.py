@@ -148,6 +148,7 @@ OPENS_AND_DIES = """
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -17,6 +17,7 @@ from resources.llm.reply import reply_of
 from resources.llm.request import Completion, Failure, Outcome
 from resources.llm.thinking import says_nothing, without_thinking
 from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.resources.llm.entries import change_entries
 from tests.resources.llm.test_gateway import make_gateway, question
 
 
@@ -29,7 +30,7 @@ def server() -> Iterator[ScriptedApi]:
 @pytest.fixture
 def gateway(tmp_path: Path, server: ScriptedApi, monkeypatch: pytest.MonkeyPatch) -> Gateway:
     monkeypatch.setenv("PAID_KEY", "a-key-of-nobody")
-    return make_gateway(tmp_path, server.url)
+    return change_entries(make_gateway(tmp_path, server.url), retry_wait={"first": 0, "most": 0})
 
 
 def asked(gateway: Gateway) -> Outcome:

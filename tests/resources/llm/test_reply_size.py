@@ -23,9 +23,9 @@ COMPLETION = completion({"role": "assistant", "content": "Fine."}, 10, 5)
 
 @cache
 def squeezed(wbits: int) -> bytes:
-    """A quarter of a gigabyte of zeros in the format of zlib's `wbits`."""
+    """64 megabytes of zeros in the format of zlib's `wbits`."""
     squeeze = zlib.compressobj(9, wbits=wbits)
-    return b"".join(squeeze.compress(bytes(MB)) for _ in range(256)) + squeeze.flush()
+    return b"".join(squeeze.compress(bytes(MB)) for _ in range(64)) + squeeze.flush()
 
 
 def announced(asked: Asked, status: int = 200) -> None:
@@ -51,7 +51,7 @@ def until_closed(asked: Asked) -> None:
 
 
 def bomb(asked: Asked, status: int = 200, layers: int = 1) -> None:
-    """A quarter of a megabyte that is a quarter of a gigabyte once decoded; less in two layers."""
+    """64 kilobytes that are 64 megabytes once decoded; less in two layers."""
     body = squeezed(31)
     for _ in range(layers - 1):
         body = gzip.compress(body)

@@ -10,7 +10,7 @@ from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import ask, gateway_of
 
 
-def most_at_once(folder: Path, entry: dict[str, object], **params: int) -> int:
+def most_at_once(folder: Path, entry: dict[str, object], seconds: float, **params: int) -> int:
     """How many of eight requests were with the server at the same time, of eight that may be."""
     lock, here, most = threading.Lock(), 0, 0
 
@@ -19,7 +19,7 @@ def most_at_once(folder: Path, entry: dict[str, object], **params: int) -> int:
         with lock:
             here += 1
             most = max(most, here)
-        time.sleep(0.1)
+        time.sleep(seconds)
         with lock:
             here -= 1
         asked.says()
@@ -39,8 +39,8 @@ def most_at_once(folder: Path, entry: dict[str, object], **params: int) -> int:
 def test_two_of_the_longest_answers_do_not_fit_into_a_minute_of_5000_tokens(
     tmp_path: Path, entry: dict[str, object], params: dict[str, int]
 ) -> None:
-    assert most_at_once(tmp_path, entry, **params) == 1
+    assert most_at_once(tmp_path, entry, 0.02, **params) == 1
 
 
 def test_short_answers_do(tmp_path: Path) -> None:
-    assert most_at_once(tmp_path, {}, max_tokens=100) > 1
+    assert most_at_once(tmp_path, {}, 0.2, max_tokens=100) > 1

@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ class KeptAttached:
         self, path: Path, *, own_instance: bool = False
     ) -> Iterator[duckdb.DuckDBPyConnection]:
         if own_instance or path != self._path:
-            self.detach()
+            self.close()
         if own_instance:
             with attached(path, own_instance=True) as connection:
                 yield connection
@@ -127,12 +127,12 @@ class KeptAttached:
             cursor.execute("USE warehouse")
             yield cursor
         except duckdb.Error:
-            self.detach()
+            self.close()
             raise
         finally:
             cursor.close()
 
-    def detach(self) -> None:
+    def close(self) -> None:
         self._path = None
         self._stack.close()
 
@@ -184,8 +184,16 @@ class World:
 
     @contextmanager
     def environment(self) -> Iterator[None]:
-        """The environment of a run on this world, without the caller's own settings."""
-        with handlers_kept(), pytest.MonkeyPatch.context() as patch:
+        """The environment of a run on this world, without the caller's own settings.
+
+        What is run here keeps the warehouse attached until the end of the block.
+        """
+        with (
+            handlers_kept(),
+            pytest.MonkeyPatch.context() as patch,
+            closing(KeptAttached()) as kept,
+        ):
+            patch.setattr(warehouse_module, "attached", kept)
             for name in [name for name in os.environ if name.startswith(SETTINGS)]:
                 patch.delenv(name)
             patch.setenv("LOOM_HOME", str(self.home))
@@ -195,17 +203,6 @@ class World:
             for name, value in self.settings.items():
                 patch.setenv(name, value)
             yield
-
-    @contextmanager
-    def kept_attached(self) -> Iterator[None]:
-        """Nobody but this process opens the warehouse in the block."""
-        kept = KeptAttached()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(warehouse_module, "attached", kept)
-            try:
-                yield
-            finally:
-                kept.detach()
 
     # --- Stages ----------------------------------------------------------------------------------
 
@@ -218,7 +215,7 @@ class World:
         tags: Mapping[str, str] | None = None,
     ) -> Result:
         """Run a job, or the selected ones of its assets, here and now; it may fail."""
-        with self.environment(), self.kept_attached():
+        with self.environment():
             chosen = assets and assets.resolve(self.definitions.resolve_asset_graph())
             return self.definitions.resolve_job_def(job).execute_in_process(
                 asset_selection=sorted(chosen, key=str) if chosen else None,

@@ -25,7 +25,7 @@ EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 BY_SKILL = ("careful", "careless", "rambler", "refuser")
 FAULTY = ("poor-perception", "poor-reasoning")
 MODELS = (*BY_SKILL, *FAULTY)
-N_ITEMS = 16
+N_ITEMS = 6
 NINE = tuple(WIN_RATES)
 JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
 
@@ -184,6 +184,9 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
     assert world.warehouse.count("evaluate.scores") == 0
 
 
+@pytest.mark.nightly(
+    sibling="tests/assets/evaluate/test_convbench.py::test_nine_scores_stand_in_the_order_of_skill"
+)
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
 def test_the_published_slice_has_nine_scores_in_the_known_order(
     make_world: MakeWorld, offline: str, tmp_path: Path

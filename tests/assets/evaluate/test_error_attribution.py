@@ -26,6 +26,7 @@ INSTRUCTIONS = (
     "Write a short text for a postcard with this picture.",
 )
 TASKS = ("Memes", "Charts")
+N_PICTURES = 18
 ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["evaluate", "reports"])
 
 
@@ -33,7 +34,7 @@ ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["eval
 def attributed(
     make_world: MakeWorld, offline: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """All pictures of the sample corpus with three turns each, and models with a fault each."""
+    """Pictures of the sample corpus with three turns each, and models with a fault each."""
     root = tmp_path_factory.mktemp("attribution")
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
@@ -57,7 +58,7 @@ def attributed(
 
 def items(world: World) -> list[Item]:
     found = []
-    for number, (name, facts) in enumerate(pictures().items()):
+    for number, (name, facts) in enumerate(list(pictures().items())[:N_PICTURES]):
         image = world.images.put((SAMPLE / "images" / name).read_bytes()).image_id
         answers = [careful_answer(text, {1: facts}, "careful") for text in INSTRUCTIONS]
         turns = (
@@ -103,7 +104,7 @@ def test_the_net_is_the_leaderboards_difference_where_everything_was_judged(
         "AND subset_label = '' AND dimension = 'Reasoning' AND change = $c",
         c=PERCEPTION_GIVEN,
     )
-    assert (row["n_items"], row["n_left_out"]) == (len(pictures()), 0)
+    assert (row["n_items"], row["n_left_out"]) == (N_PICTURES, 0)
     assert (row["before_trial"], row["trial"]) == ("plain", PERFECT_PERCEPTION)
     (shown,) = attributed.rows(
         "SELECT value FROM evaluate.scores WHERE metric = 'S2^ - S2' AND form = 'floor' "

@@ -1,7 +1,8 @@
 """Predictions from files: scored like answers that were given here, replaced, and removed again."""
 
 import json
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import dagster as dg
@@ -20,7 +21,18 @@ from tests.assets.evaluate.test_multiple_choice import (
     shown,
     take,
 )
-from tests.assets.world import ANY_ASSETS, Result, Row, World, metadata, models_yaml, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    SCORING,
+    Result,
+    Row,
+    World,
+    copy_of,
+    metadata,
+    models_yaml,
+    sentence,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -29,15 +41,21 @@ PREDICTIONS = dg.AssetKey(["evaluate", "predictions"])
 STEP = 1_000_000
 
 
-@pytest.fixture(scope="module")
-def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Two models and two baselines on both benchmarks; then what two models said, as files."""
-    root = tmp_path_factory.mktemp("predicted")
+def make(make_world: MakeWorld, root: Path) -> World:
+    """A world whose profile asks two models and two baselines."""
     (root / "corpus").mkdir()
     world = make_world(root, Corpus(root / "corpus"))
     models = models_yaml(world.proxy.base_url)
     models["profiles"]["test"]["evaluate"] = ASKED
     world.write_models(models)
+    return world
+
+
+@pytest.fixture(scope="module")
+def base(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Both benchmarks asked; then what two models said, as files. Not to be changed."""
+    root = tmp_path_factory.mktemp("predicted")
+    world = make(make_world, root)
     take(world, "mmbench", one_picture(root), split="dev", language="en")
     take(world, "mmiu", several_pictures(root))
     # One answer of the model that knows, that no rule reads.
@@ -48,13 +66,22 @@ def world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> It
     for model in ("careful", "careless"):
         assert imported(world, "mmbench-dev-en", excel(world, model), model).success
         assert imported(world, "mmiu-imported", records(world, model), model).success
-    assert evaluate(world).success
-    yield world
+    assert world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    return world
+
+
+@pytest.fixture
+def world(base: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """The same, to go on from, with the files."""
+    copy_of(base.root, tmp_path)
+    for name in ("mmbench.tsv", "careful.xlsx", "careless.xlsx"):
+        shutil.copyfile(base.root / name, tmp_path / name)
+    return make(make_world, tmp_path)
 
 
 def evaluate(world: World, **config: object) -> Result:
     given = {"evaluate__answers": {"config": config}} if config else {}
-    return world.run(ANY_ASSETS, given, assets=dg.AssetSelection.groups("evaluate"))
+    return world.run(ANY_ASSETS, given, assets=ASKING | SCORING)
 
 
 def imported(world: World, release: str, file: Path, model: str) -> Result:
@@ -129,14 +156,14 @@ def version(world: World) -> Mapping[str, str]:
 
 
 @pytest.mark.parametrize("model", ["careful", "careless"])
-def test_a_file_of_a_models_own_answers_has_exactly_its_scores(world: World, model: str) -> None:
-    own = scores(world, model)
+def test_a_file_of_a_models_own_answers_has_exactly_its_scores(base: World, model: str) -> None:
+    own = scores(base, model)
     assert {row["benchmark"] for row in own} == {"mmbench", "mmiu"} and len(own) > 50
-    assert scores(world, f"file:{model}") == own
+    assert scores(base, f"file:{model}") == own
 
 
-def test_it_is_ranked_and_compared_like_a_model_and_names_where_it_is_from(world: World) -> None:
-    ranks = world.rows(
+def test_it_is_ranked_and_compared_like_a_model_and_names_where_it_is_from(base: World) -> None:
+    ranks = base.rows(
         "SELECT model, rank FROM evaluate.ranks WHERE metric = 'Circular' AND rank IS NOT NULL "
         "ORDER BY rank, model"
     )
@@ -146,17 +173,17 @@ def test_it_is_ranked_and_compared_like_a_model_and_names_where_it_is_from(world
         ("careless", 3),
         ("file:careless", 3),
     ]
-    (pair,) = world.rows(
+    (pair,) = base.rows(
         "SELECT difference FROM evaluate.comparisons WHERE metric = 'Circular' AND form = 'floor' "
         "AND first = 'careful' AND second = 'file:careful'"
     )
     assert pair["difference"] == 0
-    rows = world.rows("SELECT DISTINCT provider FROM evaluate.answers WHERE model LIKE 'file:%'")
+    rows = base.rows("SELECT DISTINCT provider FROM evaluate.answers WHERE model LIKE 'file:%'")
     assert rows == [{"provider": "file"}]
 
 
-def test_what_no_rule_reads_is_read_by_the_extractor_without_a_second_call(world: World) -> None:
-    read = world.rows(
+def test_what_no_rule_reads_is_read_by_the_extractor_without_a_second_call(base: World) -> None:
+    read = base.rows(
         "SELECT e.model, e.value, e.call_key FROM evaluate.extractions AS e JOIN evaluate.answers AS a "
         "USING (release_id, model, item_id, trial, turn) WHERE a.answer = $t AND trial = 'shift-0'",
         t=UNREAD,
@@ -168,20 +195,20 @@ def test_what_no_rule_reads_is_read_by_the_extractor_without_a_second_call(world
 # --- Baselines -------------------------------------------------------------------------------------
 
 
-def test_baselines_score_what_the_release_says_they_do(world: World) -> None:
+def test_baselines_score_what_the_release_says_they_do(base: World) -> None:
     ids = {
         row["benchmark"]: row["release_id"]
-        for row in world.rows("SELECT DISTINCT benchmark, release_id FROM evaluate.answers")
+        for row in base.rows("SELECT DISTINCT benchmark, release_id FROM evaluate.answers")
     }
-    items = items_of(world.warehouse, ids["mmbench"])
-    vanilla = shown(world, "Vanilla/micro")["baseline:most-frequent"]
+    items = items_of(base.warehouse, ids["mmbench"])
+    vanilla = shown(base, "Vanilla/micro")["baseline:most-frequent"]
     assert vanilla == pytest.approx(most_frequent_accuracy(items))
-    assert shown(world, "Circular/micro")["baseline:most-frequent"] == 0
-    assert shown(world, "Circular/micro")["baseline:random"] <= 100 / N_QUESTIONS
+    assert shown(base, "Circular/micro")["baseline:most-frequent"] == 0
+    assert shown(base, "Circular/micro")["baseline:random"] <= 100 / N_QUESTIONS
     # Of MMIU the letter of each task: one of one, and one of three.
-    by_task = shown(world, "Accuracy/macro by task")["baseline:most-frequent"]
+    by_task = shown(base, "Accuracy/macro by task")["baseline:most-frequent"]
     assert by_task == pytest.approx((100 + 100 / 3) / 2)
-    ranked = world.rows("SELECT DISTINCT model FROM evaluate.ranks WHERE rank IS NOT NULL")
+    ranked = base.rows("SELECT DISTINCT model FROM evaluate.ranks WHERE rank IS NOT NULL")
     assert not [row for row in ranked if row["model"].startswith("baseline:")]
 
 
@@ -247,13 +274,13 @@ def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(world: World)
     ],
 )
 def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
-    world: World, release: str, name: str, model: str, why: str
+    base: World, release: str, name: str, model: str, why: str
 ) -> None:
-    (world.root / "other.csv").write_text("index,prediction\n99,A\n")
-    before = fingerprints(world)
-    said = sentence(imported(world, release, world.root / name, model))
+    (base.root / "other.csv").write_text("index,prediction\n99,A\n")
+    before = fingerprints(base)
+    said = sentence(imported(base, release, base.root / name, model))
     assert why in said and said.endswith(".") and "\n" not in said
-    assert fingerprints(world) == before
+    assert fingerprints(base) == before
 
 
 # --- Again, others, and none -----------------------------------------------------------------------
@@ -261,6 +288,7 @@ def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
 
 def test_the_same_file_again_changes_nothing_and_another_one_replaces_it(world: World) -> None:
     file = world.root / "careless.xlsx"
+    assert imported(world, "mmbench-dev-en", file, "careless").success
     before, was = fingerprints(world), version(world)
     again = imported(world, "mmbench-dev-en", file, "careless")
     assert "They were here already, and nothing changes." in told(again)
@@ -295,8 +323,8 @@ def test_who_is_removed_is_gone_from_every_table(world: World) -> None:
     assert "file:careful" in said
 
 
-def test_predictions_that_there_are_not_cannot_be_asked_for(world: World) -> None:
-    result = evaluate(world, models=["file:nobody"])
+def test_predictions_that_there_are_not_cannot_be_asked_for(base: World) -> None:
+    result = evaluate(base, models=["file:nobody"])
     assert sentence(result).startswith("There are no predictions of file:nobody")
 
 

@@ -133,7 +133,7 @@ LONG = "word " * 40_000
             {"temperature": None},
             {},
             "bad_parameter",
-            "temperature as it is sent: set `temperature: none` in the entry gpt-5",
+            "set `temperature: none` in the entry gpt-5",
         ),
         ("gpt-5", {"top_p": 0.9}, {}, "bad_parameter", "leave out top_p"),
         ("gpt-5", {"stop": "END"}, {}, "bad_parameter", "leave out stop"),

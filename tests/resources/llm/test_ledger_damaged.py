@@ -120,7 +120,7 @@ def test_a_ledger_of_a_later_version_is_refused_before_a_request_is_sent(
         connection.execute("PRAGMA user_version = 99")
 
     for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
-        assert "has version 99 and this version of vlm-loom knows" in refused(path, begin)
+        assert "has version 99" in refused(path, begin)
 
     assert api.n_heard == 0
 

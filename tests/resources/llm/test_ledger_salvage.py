@@ -230,7 +230,7 @@ def test_a_ledger_of_a_later_version_is_not_salvaged(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
 
-    with pytest.raises(StoreError, match="has version 99 and this version"):
+    with pytest.raises(StoreError, match="has version 99"):
         salvage(path)
 
     assert path.exists()

@@ -304,3 +304,9 @@ def test_a_score_without_an_interval_stands_alone() -> None:
     assert score_in_words(known) == "61.0 (50.0 - 70.0)"
     assert score_in_words({**known, "ci_low": None, "ci_high": None}) == "61.0"
     assert score_in_words(score("a", None)) == score_in_words(None) == "–"
+
+
+def test_an_item_whose_question_is_another_is_not_scored_as_the_same() -> None:
+    one, other = (contents({("s", "i"): [(question, "A")]}) for question in ("Q", "Which?"))
+    found = difference(one, other)
+    assert found.common == {} and found.changed[0].what == "question of turn 1"

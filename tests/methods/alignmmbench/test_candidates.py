@@ -148,3 +148,9 @@ def test_pictures_differ_as_long_as_they_can(seed: int) -> None:
 
 def test_other_tasks_are_not_drawn() -> None:
     assert {each.task for each in drawn(POOL, ["Counting"], 9, 0)} == {"Counting"}
+
+
+def test_a_picture_that_looks_like_an_excluded_one_is_left_out_whatever_stands_for_both() -> None:
+    groups = {"published": "third", "copy": "third"}
+    found = candidates([pictured(1, "copy", "Two boats")], WORDS, groups, {"published"})
+    assert found.removed == [Removed("entry 1", "copy", "near_excluded")]

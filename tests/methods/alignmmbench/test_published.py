@@ -138,3 +138,8 @@ def test_a_broken_line_a_second_row_of_an_id_and_an_empty_file_are_named() -> No
     assert wrong("[1]\n") == "line 1 is not a mapping"
     assert wrong(line(), line()) == "two records have the id '00000007-2'"
     assert wrong("\n") == "it has no records"
+
+
+def test_what_stands_before_the_last_dash_names_the_group() -> None:
+    (item,) = read(line(question_id="set-7-2"))
+    assert item.group_id == "set-7"

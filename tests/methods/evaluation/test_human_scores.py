@@ -150,3 +150,8 @@ def test_every_record_is_a_score_or_counted_and_the_hash_is_of_the_scores_alone(
     assert len(found.scores) + sum(found.counts.values()) == len(records) + 1 == found.n_rows
     again = human_scores_of(RATED, rows(*records[::-1], record("last"), record("last")))
     assert again.content_hash == found.content_hash
+
+
+def test_both_ends_of_the_scale_are_scores():
+    found = human_scores_of(RATED, rows(record(score="1"), record("last", score="10")))
+    assert found.scores == {overall(): 1, overall("last", turn=2): 10}

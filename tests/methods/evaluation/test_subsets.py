@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import somersd
 
-from methods.evaluation.subsets import Subsets, smallest_subset
+from methods.evaluation.subsets import Subsets, _first_that_keeps, smallest_subset
 
 CHOOSE = {"least_tau": 0.9, "n_resamples": 50, "seed": 0}
 
@@ -76,3 +76,8 @@ def test_what_is_lost_is_compared_by_nobody(right: np.ndarray) -> None:
     lost = np.column_stack([right, np.full(len(right), np.nan)])
     found = smallest_subset(lost, least_tau=0.9, n_resamples=3, seed=0)
     assert bool(found.of_sizes) == (found.why is None)
+
+
+def test_the_smallest_is_one_from_which_on_all_keep_the_ranking() -> None:
+    assert _first_that_keeps([0.9, 0.7, 0.8, 0.95], least_tau=0.8) == 2
+    assert _first_that_keeps([0.9, 0.7], least_tau=0.8) is None

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from methods.pairwise import design
 from methods.pairwise.battles import Battle, battles_of
 from methods.pairwise.design import (
     ALL_ASKED,
@@ -158,3 +159,15 @@ def test_a_budget_takes_the_same_units_of_every_pair():
 
 def test_against_one_opponent_each_model_is_asked_once():
     assert against(["c", "a", "b"], "b") == [("a", "b"), ("b", "c")]
+
+
+def test_each_round_is_tested_at_a_level_of_its_own_and_all_together_at_alpha(monkeypatch):
+    levels = []
+
+    def open_neighbours(models, battles, alpha, *, seed):
+        levels.append(alpha)
+        return every_pair(models)
+
+    monkeypatch.setattr(design, "open_neighbours", open_neighbours)
+    driven(ask_adaptively(MODELS[:2], units(40), budget=None, seed=0), planted(0, 1))
+    assert levels == [0.05 / (n * (n + 1)) for n in range(1, len(levels) + 1)] and len(levels) > 2

@@ -3,6 +3,8 @@
 import pytest
 
 from methods.quality.languages import language_fault
+from methods.quality.leaks import Told, leak_in
+from methods.quality.pairs import Source
 from methods.quality.personal_data import personal_data_in
 
 
@@ -98,3 +100,15 @@ def test_counts_numbers_of_things_and_files_are_no_personal_data(text: str) -> N
 )
 def test_personal_data_in_other_forms_are_found(text: str, found: str) -> None:
     assert personal_data_in(text) == found
+
+
+def test_a_third_of_the_words_in_another_script_is_too_much() -> None:
+    assert language_fault("The old red mill stands on 红色风车", "en") is not None
+    assert language_fault("The old red mill stands on a low hill 红色", "en") is None
+
+
+def test_a_question_that_ends_with_words_of_a_caption_tells_them() -> None:
+    told = Told.of([Source("Mill", "it stands by the old red pier", "")], 5)
+    assert leak_in("who built what stands by the old red pier", told) is not None
+    assert leak_in("who built what is by the old red pier", told) is not None
+    assert leak_in("who is by an old red pier", told) is None

@@ -46,3 +46,4 @@ def test_metrics_of_different_units_have_no_difference() -> None:
 
 def test_its_range_follows_from_theirs() -> None:
     assert (GAIN.lowest, GAIN.highest, GAIN.aggregation) == (100, -100, "micro")
+    assert not GAIN.higher_is_better

@@ -59,3 +59,12 @@ def test_two_common_tasks_are_too_few() -> None:
         NoDifficulty, match=r"there are 2: name tasks as the release does \(a, b, c"
     ):
         learning_difficulty({"a": 1, "b": 2, "z": 3}, {"a": 1, "b": 2, "c": 3})
+
+
+def test_a_task_is_hard_where_both_accuracies_are_below_their_median() -> None:
+    found = learning_difficulty(
+        {"a": 0.1, "b": 0.2, "c": 0.6, "d": 0.9},
+        {"a": 30, "b": 80, "c": 20, "d": 70},
+        n_resamples=9,
+    )
+    assert found.hard == ("a",)

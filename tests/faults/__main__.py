@@ -449,11 +449,11 @@ class Verdict(NamedTuple):
 
 
 class Copy:
-    """A copy of a checkout's tracked files, in which one fault after the other is planted."""
+    """A copy of a checkout without what git ignores, in which one fault after the other is planted."""
 
     def __init__(self, root: Path, base: Path, draw: str) -> None:
         self.root, self._base, self._draw = base / "checkout", base, draw
-        listed = ["git", "ls-files", "-z"]
+        listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
         names = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout
         for name in names.split("\0"):
             if name and (root / name).is_file():
@@ -465,7 +465,7 @@ class Copy:
     def run(
         self, tests: Sequence[str], whole: Sequence[str] = (), without: Collection[str] = ()
     ) -> tuple[str, str | None, int]:
-        """Run tests by id, and all of folders; how it ended, by which test, of how many."""
+        """Run tests by id, and all of files; how it ended, by which test, of how many."""
         answer, request = self._base / "answer.json", self._base / "asked.json"
         answer.unlink(missing_ok=True)
         asked = {"tests": [*tests], "whole": [*whole], "without": [*without]}
@@ -516,7 +516,10 @@ def tried(
     n_first = covered.first(names, FIRST_TESTS, FIRST_SECONDS) or 1
     rest = sorted(names[n_first:], key=covered.seconds)
     n_rest = covered.first(rest, len(rest), most_seconds)
-    whole = [] if here else [folder_beside(fault, copy.root)]
+    beside = copy.root / folder_beside(fault, copy.root)
+    whole = (
+        [] if here else [str(p.relative_to(copy.root)) for p in sorted(beside.glob("test_*.py"))]
+    )
     target = copy.root / fault.file
     original, times = target.read_bytes(), target.stat()
     bad: set[str] = set()
@@ -537,6 +540,7 @@ def tried(
                 bad.add(by)
                 told = f"{len(bad)} of its tests fail without it, such as {by}."
         if state == "broken":
+            told = copy.last_words()
             return verdict("broken")
     told += f" {len(names)} tests run it" + (
         f", {len(rest) - n_rest} not tried." * (n_rest < len(rest))

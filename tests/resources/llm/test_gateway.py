@@ -669,6 +669,9 @@ def test_usage_counts_calls_hits_losses_tokens_and_dollars(gateway, api):
     # A dollar a token asked, and a thousandth of a cent a token answered.
     expected = counted.prompt_tokens + counted.completion_tokens * 0.00001
     assert counted.cost_usd == pytest.approx(expected)
+    first.add(counted)
+    first.add(counted)
+    assert (first.calls, first.cost_usd) == (4, pytest.approx(2 * expected)), "of several parts"
     spent = [call.cost_usd for call in gateway.ledger]
     assert sum(spent) == pytest.approx(expected + outcomes[0].cost_usd)
 

@@ -419,6 +419,10 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert refused.kind == "refused"
     (charge,) = Ledger(tmp_path / "ledger.sqlite").charges()
     assert (charge.key, charge.via) == (refused.key, "batch")
+    # Taken in once more, as after a crash, it is charged once all the same.
+    (batch,) = state(tmp_path).batches()
+    state(tmp_path).take_in(batch.batch, [Lost(charge.key, "refused", "No.", False, charge)])
+    assert ledger_of(tmp_path).charges() == [charge]
 
 
 def test_a_batch_whose_creation_was_cut_short_is_found_again_and_not_sent_twice(

@@ -13,7 +13,7 @@ from resources.embedder import Embedder
 from resources.offline.process import OfflineServer
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.review.desk import Desk
-from tests.assets.world import World, copy_of
+from tests.assets.world import SMALL_SETS, World, copy_of
 from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.serving import serving
 from tests.shared import once_for_all_workers
@@ -62,7 +62,7 @@ def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -
     def build(root: Path) -> None:
         world = make_world(root, two_sided_corpus(root / "corpus"))
         assert world.ingest().success and world.ingest("others").success
-        assert world.cluster().success
+        assert world.run("cluster", SMALL_SETS).success
 
     root = tmp_path_factory.mktemp("clustered")
     built = once_for_all_workers(tmp_path_factory, "clustered", build)

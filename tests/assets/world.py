@@ -44,6 +44,9 @@ SMALL_SETS = {
 either side: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
 ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
+WITHOUT_PICTURES = dg.AssetSelection.groups("cluster") - dg.AssetSelection.assets(
+    ["cluster", "map"], ["cluster", "pictures"]
+)
 GENERATION = dg.AssetSelection.assets(
     *(["dialogue", name] for name in ("summaries", "questions", "answers", "dialogues")),
     ["rewrite", "rewrites"],
@@ -55,8 +58,11 @@ ASKING = dg.AssetSelection.assets(
 SCORING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
 )
+REPORTS = dg.AssetSelection.assets(["evaluate", "reports"])
 PROBING = dg.AssetSelection.assets(["evaluate", "judge_probes"])
 PAIRING = dg.AssetSelection.assets(["evaluate", "pairs"], ["evaluate", "pair_ratings"])
+CALLING = ASKING | PROBING | PAIRING
+"""What of evaluation may call a model."""
 AFTER_JUDGING = dg.AssetSelection.groups("evaluate") - ASKING - PROBING - PAIRING
 BY_PEOPLE = dg.AssetSelection.assets(["review", "agreement"], ["review", "effort"])
 MAX_SIDE = 1024
@@ -231,7 +237,8 @@ class World:
         return self.run("ingest", config, shard)
 
     def cluster(self) -> Result:
-        return self.run("cluster", SMALL_SETS)
+        """Clusters, sides and sets, without the pictures, which take as long as all else."""
+        return self.run("cluster", SMALL_SETS, assets=WITHOUT_PICTURES)
 
     def generate(self, config: Mapping[str, Any] | None = None) -> Result:
         return self.run(ANY_ASSETS, config, assets=GENERATION)

@@ -8,11 +8,12 @@ import pytest
 
 from methods.review import QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, Row, World, copy_of, models_yaml
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, copy_of, models_yaml
 
 N_ITEMS, N_MMIU = 5, 3
 EVERYTHING_FAILS = {"wrong_item_models": ["refuser"], "min_models": 1}
-EVALUATE = dg.AssetSelection.groups("evaluate")
+FLAGGED = ("flagged_items", "item_queue", "item_decisions")
+EVALUATE = ASKING | SCORING | dg.AssetSelection.assets(*(["evaluate", name] for name in FLAGGED))
 
 
 @pytest.fixture(scope="module")

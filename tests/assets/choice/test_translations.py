@@ -15,6 +15,9 @@ from methods.ids import content_id
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
+    ASKING,
+    REPORTS,
+    SCORING,
     Result,
     Row,
     World,
@@ -26,6 +29,7 @@ from tests.assets.world import (
 N_ITEMS = 5
 SETTINGS = {"choice": {"items": {"n_items": N_ITEMS}}}
 RELEASE = "release/releases"
+GAPS = dg.AssetSelection.assets(["evaluate", "language_gaps"])
 
 
 def translations_of(world: World) -> list[Row]:
@@ -251,8 +255,7 @@ def test_what_a_person_changed_in_a_translation_is_released_and_no_calls_text(wo
 def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(
     world: World,
 ) -> None:
-    only = dg.AssetSelection.groups("evaluate")
-    run = world.run(ANY_ASSETS, assets=only)
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS | REPORTS)
     assert run.success
     asked = [each.text for each in world.proxy.requests if "请回答正确选项的字母。" in each.text]
     assert asked and not any("Answer with the letter" in text for text in asked)
@@ -304,7 +307,7 @@ def test_imported_files_in_two_languages_are_compared_where_their_items_are_alik
         given = {"benchmark": "mmbench", "file": str(file), "split": "dev", "language": language}
         assert world.run("import_release", {"import_published": {"config": given}}).success
 
-    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS)
 
     assert run.success
     (row,) = world.rows(

@@ -8,7 +8,6 @@ import pytest
 
 from resources.warehouse import WarehouseError
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import sample_rows, two_sided_corpus
 from tests.assets.world import SMALL_SETS, Result, Row, World, copy_of, metadata, sentence
 
 IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
@@ -18,7 +17,7 @@ IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     """Two clusters of six entries on either side, in four threes and in six pairs."""
     copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
+    return make_world(tmp_path, clustered.corpus)
 
 
 def draw(world: World, **config: object) -> Result:
@@ -107,16 +106,6 @@ def test_how_many_and_how_often(world: World) -> None:
     )
     # Twelve pairs of twelve entries, none of them twice.
     assert [row["n"] for row in uses] == [2] * 12
-
-
-def test_entries_of_a_later_shard_move_no_set(world: World) -> None:
-    before = set_ids(world)
-    world.corpus.write_shard("later", sample_rows("fruit", "planet"))
-    assert world.ingest("later").success
-    result = world.cluster()
-    assert before < set_ids(world)
-    told = metadata(result, "cluster/image_sets")
-    assert told["benchmark sets as before"] == 4 < told["benchmark sets"]
 
 
 def test_sets_stay_until_they_are_drawn_anew(world: World) -> None:

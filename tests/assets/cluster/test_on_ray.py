@@ -116,25 +116,6 @@ def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> JobFolder:
 # --- With workers --------------------------------------------------------------------------------
 
 
-def test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own(
-    instance, ray, loom_home
-):
-    """It is stopped before it dies: so it is at a block for certain, and another works meanwhile."""
-    vectors = clumps(200, 10)
-    seen = []
-    killer = Thread(target=lambda: seen.extend(stop_one_see_another_and_kill(ray, within=90)))
-    killer.start()
-
-    result, found = find(instance, ray.address, vectors)
-
-    killer.join()
-    assert len(set(seen)) == 2 and result.success
-    assert found == threshold_communities(vectors, TAU)
-    # 2,000 vectors in blocks of 300 rows; 200 times the 45 pairs of ten.
-    assert lines(instance, result)[-1].startswith("7/7 blocks, 9,000 pairs, ")
-    assert left(loom_home) == []
-
-
 def stop_one_see_another_and_kill(ray: LocalRay, within: float) -> list[int]:
     """Processes that this Ray has at a block: the first one is killed, once there is a second one."""
     deadline = time.monotonic() + within
@@ -166,84 +147,110 @@ def at_a_block(ray: LocalRay) -> list[int]:
     return found
 
 
-def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(instance, ray, loom_home):
-    """One of seven blocks is done; the second one's place is taken, so that it cannot be written."""
-    vectors = clumps(200, 10, seed=1)
-    folder = interrupted(vectors, loom_home, 1)
-    in_the_way = folder.path / "blocks" / "300-600.npy"
-    in_the_way.mkdir()
-
-    result, _ = find(instance, ray.address, vectors)
-
-    assert sentence(result).startswith(f"The Ray job at {ray.address} did not finish (")
-    assert f"Is a directory: '{in_the_way}" in sentence(result)
-    assert sentence(result).endswith(f"run this again; finished blocks are kept in {folder.path}.")
-    n_done = sum(path.is_file() for path in (folder.path / "blocks").iterdir())
-    in_the_way.rmdir()
-
-    result, found = find(instance, ray.address, vectors)
-
-    assert result.success and found == threshold_communities(vectors, TAU)
-    *_, said = lines(instance, result)  # On a busy machine there are lines before it.
-    assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
-    assert 1 <= n_done <= 6 and left(loom_home) == []
-
-
-def test_a_run_that_is_stopped_stops_its_job(instance, ray, loom_home, monkeypatch):
-    """Dagster's signal comes as soon as the job is sent."""
-    from dagster._core.errors import DagsterExecutionInterruptedError
-    from ray.job_submission import JobSubmissionClient
-
-    def interrupted(*_arguments) -> None:
-        raise DagsterExecutionInterruptedError
-
-    monkeypatch.setattr("dagster_ray.core.pipes._wait_for_job_completion", interrupted)
-
-    result, _ = find(instance, ray.address, clumps(200, 10, seed=2))
-
-    assert not result.success
-    client = JobSubmissionClient(ray.address)
-    (job,) = [
-        job for job in client.list_jobs() if job.metadata.get("dagster/run-id") == result.run_id
-    ]
-    while not job.status.is_terminal():
-        job = client.get_job_info(job.submission_id)
-    assert job.status == "STOPPED"
-    assert len(left(loom_home)) == 1
-
-
-def test_the_asset_fills_its_table_with_the_same_rows(ray, make_world, tmp_path, monkeypatch):
-    """Five entries are a job; the group of four balloons is done here."""
-    monkeypatch.setattr(on_ray, "MIN_VECTORS_FOR_JOB", 5)
-    monkeypatch.setattr(on_ray, "ROWS_PER_TASK", 1)
-    corpus = Corpus(tmp_path / "corpus")
-    corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
-    corpus.write_categories()
-    world = make_world(tmp_path, corpus)
-    world.settings["LOOM_RAY_ADDRESS"] = ray.address
-    assert world.ingest("one").success
-
-    def rows(**config: object) -> tuple[Result, list[Row]]:
-        with world.environment():
-            result = world.definitions.resolve_job_def("cluster").execute_in_process(
-                instance=world.instance,
-                run_config={"ops": {"cluster__clusters": {"config": config}}},
-                asset_selection=[dg.AssetKey(["cluster", name]) for name in ASSETS],
-            )
-        return result, world.rows("FROM cluster.clusters ORDER BY entry_id")
-
-    result, on_workers = rows(runner="ray")
-    _, here = rows(recluster=True)
-
-    *_, said = lines(world.instance, result)
-    assert re.match(r"(\d)/\1 blocks, \d pairs, [12] workers$", said)
-    assert on_workers == here and {row["group_how"] for row in here} == {"seed", "no neighbour"}
-    assert left(world.home) == []
-
-
 def left(home: Path) -> list[Path]:
     """Job folders that are not finished."""
     return [path for path in (home / "ray").iterdir() if path.is_dir()]
+
+
+@pytest.mark.sample(1)
+class TestWithWorkers:
+    """A cluster and its jobs take half a minute, so each of these has its turn."""
+
+    def test_two_workers_share_the_blocks_and_one_that_is_killed_costs_only_its_own(
+        self, instance, ray, loom_home
+    ):
+        """It is stopped before it dies: so it is at a block for certain, and another works."""
+        vectors = clumps(200, 10)
+        seen = []
+        killer = Thread(target=lambda: seen.extend(stop_one_see_another_and_kill(ray, within=90)))
+        killer.start()
+
+        result, found = find(instance, ray.address, vectors)
+
+        killer.join()
+        assert len(set(seen)) == 2 and result.success
+        assert found == threshold_communities(vectors, TAU)
+        # 2,000 vectors in blocks of 300 rows; 200 times the 45 pairs of ten.
+        assert lines(instance, result)[-1].startswith("7/7 blocks, 9,000 pairs, ")
+        assert left(loom_home) == []
+
+    def test_a_job_that_fails_says_why_and_the_next_does_what_is_missing(
+        self, instance, ray, loom_home
+    ):
+        """One of seven blocks is done; the second one's place is taken: it cannot be written."""
+        vectors = clumps(200, 10, seed=1)
+        folder = interrupted(vectors, loom_home, 1)
+        in_the_way = folder.path / "blocks" / "300-600.npy"
+        in_the_way.mkdir()
+
+        result, _ = find(instance, ray.address, vectors)
+
+        assert sentence(result).startswith(f"The Ray job at {ray.address} did not finish (")
+        assert f"Is a directory: '{in_the_way}" in sentence(result)
+        assert sentence(result).endswith(
+            f"run this again; finished blocks are kept in {folder.path}."
+        )
+        n_done = sum(path.is_file() for path in (folder.path / "blocks").iterdir())
+        in_the_way.rmdir()
+
+        result, found = find(instance, ray.address, vectors)
+
+        assert result.success and found == threshold_communities(vectors, TAU)
+        *_, said = lines(instance, result)  # On a busy machine there are lines before it.
+        assert said.startswith(f"7/7 blocks ({n_done} of them by an earlier job), 9,000 pairs, ")
+        assert 1 <= n_done <= 6 and left(loom_home) == []
+
+    def test_a_run_that_is_stopped_stops_its_job(self, instance, ray, loom_home, monkeypatch):
+        """Dagster's signal comes as soon as the job is sent."""
+        from dagster._core.errors import DagsterExecutionInterruptedError
+        from ray.job_submission import JobSubmissionClient
+
+        def interrupted(*_arguments) -> None:
+            raise DagsterExecutionInterruptedError
+
+        monkeypatch.setattr("dagster_ray.core.pipes._wait_for_job_completion", interrupted)
+
+        result, _ = find(instance, ray.address, clumps(200, 10, seed=2))
+
+        assert not result.success
+        client = JobSubmissionClient(ray.address)
+        (job,) = [
+            job for job in client.list_jobs() if job.metadata.get("dagster/run-id") == result.run_id
+        ]
+        while not job.status.is_terminal():
+            job = client.get_job_info(job.submission_id)
+        assert job.status == "STOPPED"
+        assert len(left(loom_home)) == 1
+
+    def test_the_asset_fills_its_table_with_the_same_rows(
+        self, ray, make_world, tmp_path, monkeypatch
+    ):
+        """Five entries are a job; the group of four balloons is done here."""
+        monkeypatch.setattr(on_ray, "MIN_VECTORS_FOR_JOB", 5)
+        monkeypatch.setattr(on_ray, "ROWS_PER_TASK", 1)
+        corpus = Corpus(tmp_path / "corpus")
+        corpus.write_shard("one", [*sample_rows("balloon")[:4], sample_rows("butterfly")[0]])
+        corpus.write_categories()
+        world = make_world(tmp_path, corpus)
+        world.settings["LOOM_RAY_ADDRESS"] = ray.address
+        assert world.ingest("one").success
+
+        def rows(**config: object) -> tuple[Result, list[Row]]:
+            with world.environment():
+                result = world.definitions.resolve_job_def("cluster").execute_in_process(
+                    instance=world.instance,
+                    run_config={"ops": {"cluster__clusters": {"config": config}}},
+                    asset_selection=[dg.AssetKey(["cluster", name]) for name in ASSETS],
+                )
+            return result, world.rows("FROM cluster.clusters ORDER BY entry_id")
+
+        result, on_workers = rows(runner="ray")
+        _, here = rows(recluster=True)
+
+        *_, said = lines(world.instance, result)
+        assert re.match(r"(\d)/\1 blocks, \d pairs, [12] workers$", said)
+        assert on_workers == here and {row["group_how"] for row in here} == {"seed", "no neighbour"}
+        assert left(world.home) == []
 
 
 # --- Without -------------------------------------------------------------------------------------

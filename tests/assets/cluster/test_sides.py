@@ -52,13 +52,15 @@ def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) 
     sets = {kind: world.image_sets(kind) for kind in ("benchmark", "instruction")}
     world.corpus.write_shard("later", sample_rows("fruit", "planet"))
     assert world.ingest("later").success
-    told = metadata(world.cluster(), "cluster/sides")
+    run = world.cluster()
+    told, sampled = (metadata(run, f"cluster/{name}") for name in ("sides", "image_sets"))
     after = world.rows("FROM cluster.sides")
     assert all(row in after for row in before) and len(after) == len(before) + 12
     assert told["side as before"] == len(before)
     assert told["for benchmarks"] + told["for instruction sets"] == len(after)
     for kind, of in sets.items():
         assert of.items() <= world.image_sets(kind).items()
+    assert sampled["benchmark sets as before"] == 4 < sampled["benchmark sets"]
 
 
 def test_a_changed_text_moves_no_page(world: World) -> None:
@@ -68,7 +70,7 @@ def test_a_changed_text_moves_no_page(world: World) -> None:
         content = shard.read_bytes()
         shard.write_bytes(content.replace(page["page_text"].encode(), b"It has another story now."))
     assert world.ingest().success and world.ingest("others").success
-    assert world.cluster().success
+    assert divide(world).success
     assert world.rows("FROM cluster.sides ORDER BY ALL") == before
 
 
@@ -134,11 +136,10 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
         image = {"image_id": other["image_id"], "page_url": row["page_url"]}
         assert on["side"] in ("benchmark", "instruction")
     import_by_hand(world, image)
-    run = divide(world)
+    run = divide(world, BOTH)
     (side,) = world.rows("FROM cluster.entry_sides WHERE entry_id = $e", e=row["entry_id"])
     assert (side["side"], side["reason"]) == (None, "in_imported_benchmark")
     told = metadata(run, "cluster/sides")
     assert told["left out of both"] >= 1
     assert "before a benchmark with it was imported" in told["warning"]
-    assert world.cluster().success
     assert row["entry_id"] not in entries_in(world, "instruction")

@@ -8,8 +8,11 @@ import pytest
 from resources.warehouse import declared_columns
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
+    ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
     ANY_LOSS_IN_GENERATION,
+    REPORTS,
+    SCORING,
     Result,
     World,
     copy_of,
@@ -96,7 +99,7 @@ def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
         world.generate(ANY_LOSS_IN_GENERATION),
         world.release(),
         world.evaluate("gpt-4o-mini", config=ANY_LOSS_IN_EVALUATION),
-        world.leaderboard(),
+        world.run(ANY_ASSETS, assets=SCORING | REPORTS),
     ]
     assert all(run.success for run in runs)
 

@@ -15,7 +15,17 @@ from methods.choice import strict
 from methods.review import Decision, QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, Row, World, check, made, metadata, models_yaml, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    CALLING,
+    Row,
+    World,
+    check,
+    made,
+    metadata,
+    models_yaml,
+    sentence,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -230,7 +240,7 @@ def test_other_rules_read_the_answers_again_and_ask_nobody(
     before = read.rows("FROM evaluate.extractions ORDER BY ALL")
     n_calls, n_asked = len(read.ledger), asked(read)
     monkeypatch.setattr(strict, "VERSION", "changed")
-    run = read.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    run = read.run(ANY_ASSETS, assets=CALLING)
     assert run.success
     assert (len(read.ledger), asked(read)) == (n_calls, n_asked)
     assert read.rows("FROM evaluate.extractions ORDER BY ALL") == before

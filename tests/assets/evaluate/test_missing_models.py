@@ -87,7 +87,9 @@ def test_a_model_whose_server_is_gone_is_named_and_the_other_is_evaluated(
     assert models_of(world, "scores").keys() == {"careless"}
 
 
-def test_a_model_that_had_rows_keeps_them_until_it_is_back(world: World) -> None:
+def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_away(
+    world: World,
+) -> None:
     before = tables(world)
     world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
 
@@ -99,29 +101,25 @@ def test_a_model_that_had_rows_keeps_them_until_it_is_back(world: World) -> None
     assert tables(world) == {**before, "missing": [missing]}
     assert metadata(run, "evaluate/answers")["dagster/row_count"] == N_TURNS
 
+    # A run for other models says nothing of it.
+    assert world.evaluate("careless").success
+    assert tables(world) == {**before, "missing": [missing]}
+
+    # A model that is no longer listed is no longer named, and named again when it is.
+    registry = models_yaml(world.proxy.base_url)
+    world.write_models(
+        registry
+        | {"profiles": {"test": {**registry["profiles"]["test"], "evaluate": ["careless"]}}}
+    )
+    assert world.evaluate().success
+    assert world.rows("FROM evaluate.missing") == []
+    world.write_models(registry)
+    assert world.evaluate().success
+    assert [row["model"] for row in world.rows("FROM evaluate.missing")] == ["careful"]
+
     world.proxy.heal()
     assert world.evaluate().success
     assert tables(world) == before, "nobody is missing any more"
-
-
-def test_a_run_for_other_models_says_nothing_of_it(world: World) -> None:
-    world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
-    assert world.evaluate().success
-    before = tables(world, "careful")
-    assert before["missing"]
-    assert world.evaluate("careless").success
-    assert tables(world, "careful") == before
-
-
-def test_a_model_that_is_no_longer_listed_is_no_longer_named(world: World) -> None:
-    world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
-    assert world.evaluate().success
-    assert [row["model"] for row in world.rows("FROM evaluate.missing")] == ["careful"]
-    registry = models_yaml(world.proxy.base_url)
-    registry["profiles"]["test"]["evaluate"] = ["careless"]
-    world.write_models(registry)
-    assert world.evaluate().success
-    assert world.rows("FROM evaluate.missing") == []
 
 
 def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) -> None:

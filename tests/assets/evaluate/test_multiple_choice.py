@@ -15,7 +15,7 @@ from methods.mmbench.published import read_published
 from resources.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
+from tests.assets.world import ANY_ASSETS, CALLING, Row, World, made, models_yaml
 from tests.resources.reports.test_report_board import board
 
 pytestmark = pytest.mark.slow
@@ -263,7 +263,7 @@ def test_models_are_compared_by_ability(chosen: World) -> None:
 
 def test_running_it_again_asks_nothing(chosen: World) -> None:
     n_calls = len(chosen.ledger)
-    assert chosen.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert chosen.run(ANY_ASSETS, assets=CALLING).success
     assert len(chosen.ledger) == n_calls
 
 

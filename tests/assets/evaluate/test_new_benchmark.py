@@ -17,7 +17,7 @@ from resources import prompts
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
-from tests.assets.world import ANY_ASSETS, World, made, models_yaml
+from tests.assets.world import ANY_ASSETS, CALLING, World, made, models_yaml
 from tests.doubles import garbling_proxy
 
 COLOURS = ("red", "green", "blue", "red", "green", "blue")
@@ -166,7 +166,7 @@ def test_a_group_metric_has_groups_as_its_units(toy: World) -> None:
 
 def test_running_it_again_asks_nothing(toy: World) -> None:
     n_calls = len(toy.ledger)
-    assert toy.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert toy.run(ANY_ASSETS, assets=CALLING).success
     assert len(toy.ledger) == n_calls
 
 

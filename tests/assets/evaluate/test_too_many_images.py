@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import several_pictures, take
-from tests.assets.world import ANY_ASSETS, World, metadata, models_yaml
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata, models_yaml
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +30,7 @@ def test_every_question_is_asked_and_scores_name_the_policy(
     world: World, policy: str, left_out: int | None
 ) -> None:
     world.write_settings({"evaluate": {"answers": {"context_policy": policy}}})
-    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
     assert run.success
     rows = world.rows(
         "SELECT status, images_left_out, prompt_version, count(*) AS n FROM evaluate.answers "

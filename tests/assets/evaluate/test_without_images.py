@@ -8,7 +8,16 @@ import pytest
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.sample_dialogues import write_dialogues
-from tests.assets.world import ANY_ASSETS, World, data_url_hash, made, models_yaml
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    CALLING,
+    SCORING,
+    World,
+    data_url_hash,
+    made,
+    models_yaml,
+)
 
 BLIND, ELSEWHERE = "no-images:careful", "other-images:careful"
 EVALUATED = ["careful", BLIND, ELSEWHERE, "baseline:reference"]
@@ -144,7 +153,7 @@ def test_the_report_says_in_words_what_they_are(blind: World) -> None:
 
 def test_running_it_again_asks_nothing(blind: World) -> None:
     n_calls = len(blind.ledger)
-    assert blind.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert blind.run(ANY_ASSETS, assets=CALLING).success
     assert len(blind.ledger) == n_calls
 
 
@@ -157,7 +166,7 @@ def test_on_a_release_of_one_item_what_needs_another_is_missing_and_all_others_a
     names = [ELSEWHERE, swapped, "careful"]
     world = with_models(make_world(root, Corpus(root / "corpus")), names)
     import_dialogues(world, 1)
-    assert world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate")).success
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     answered = world.rows("SELECT model, status FROM evaluate.answers")
     assert answered == N_TURNS * [{"model": "careful", "status": "answered"}]
     assert overall(world).keys() == {"careful"}

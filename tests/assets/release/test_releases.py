@@ -16,6 +16,8 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
     FROM_REVIEW_TO_RELEASE,
+    REPORTS,
+    SCORING,
     Result,
     Row,
     World,
@@ -287,7 +289,7 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
     both = {"evaluate__answers": {"config": {"also_on": [first]}}}
     assert world.evaluate("careful", config=both).success
 
-    run = world.leaderboard()
+    run = world.run(ANY_ASSETS, assets=SCORING | REPORTS)
 
     assert run.success
     rows = world.rows("SELECT DISTINCT release, model FROM evaluate.leaderboard ORDER BY ALL")
@@ -332,7 +334,7 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
     models = yaml.safe_load((world.root / "models.yaml").read_text())
     models["profiles"]["test"]["judge"] = "refuser"
     world.write_models(models)
-    again = world.run(ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "reports"]))
+    again = world.run(ANY_ASSETS, assets=REPORTS)
     assert again.success
     assert {row["n_models"] for row in world.rows("FROM evaluate.reports WHERE n_models > 0")} == {
         1,
@@ -342,7 +344,7 @@ def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one
     world.write_models(models)
 
     # Asking on the releases in force alone keeps what was found on the other one.
-    assert world.evaluate().success and world.leaderboard().success
+    assert world.evaluate().success and world.score().success
     assert (
         world.rows("SELECT DISTINCT release, model FROM evaluate.leaderboard ORDER BY ALL") == rows
     )
@@ -355,12 +357,12 @@ def test_the_leaderboard_names_models_of_the_profile_without_scores(
     world = make_world(tmp_path, twice.world.corpus)
     assert world.evaluate("careful").success
 
-    told = metadata(world.leaderboard(), "evaluate/leaderboard")["without scores"]
+    told = metadata(world.score(), "evaluate/leaderboard")["without scores"]
 
     assert f"| `{twice.second['mmdu']}` | `careless` | `not evaluated` |" in told
     assert "`careful`" not in told
     assert world.evaluate("careless").success
-    assert metadata(world.leaderboard(), "evaluate/leaderboard")["without scores"] == "none"
+    assert metadata(world.score(), "evaluate/leaderboard")["without scores"] == "none"
 
 
 def test_releases_are_listed_and_shown(twice: Made) -> None:

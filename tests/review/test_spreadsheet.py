@@ -134,17 +134,17 @@ class TestExport:
 
 class TestEveryKind:
     @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("text", HOSTILE)
-    def test_hostile_texts_go_out_and_come_back_unchanged(self, tmp_path, kind, text):
-        item = item_of(kind, text)
-        write_csv([item], 1, tmp_path / "out.csv")
+    def test_hostile_texts_go_out_and_come_back_unchanged(self, tmp_path, kind):
+        for number, text in enumerate(HOSTILE):
+            item = item_of(kind, text)
+            write_csv([item], 1, tmp_path / f"{number}.csv")
 
-        (record,) = read_csv(tmp_path / "out.csv")
+            (record,) = read_csv(tmp_path / f"{number}.csv")
 
-        shown = {field.name: field.text for field in item_texts(kind, item["content"])}
-        assert record.values["shown"] == shown
-        assert (record.values["item_id"], record.values["round"]) == (item["item_id"], 1)
-        assert record.values["changes"] == {}
+            shown = {field.name: field.text for field in item_texts(kind, item["content"])}
+            assert record.values["shown"] == shown, text
+            assert (record.values["item_id"], record.values["round"]) == (item["item_id"], 1), text
+            assert record.values["changes"] == {}, text
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_an_edit_is_what_was_written_and_nothing_else(self, tmp_path, kind):

@@ -59,6 +59,7 @@ def near_by_definition(vectors, tau) -> list[list[bool]]:
 BOTH, NEITHER = [[False, True], [True, False]], [[False, False], [False, False]]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("make", KINDS)
 @pytest.mark.parametrize("number", [*NUMBERS, "whole"])
 @given(seed=SEEDS, tau=TAUS)
@@ -70,6 +71,7 @@ def test_neighbours_are_all_pairs_within_tau(make, number, seed, tau):
         assert near(vectors, tau) == near_by_definition(vectors, tau)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
     a, b = clustered_vectors(seed, n=2, dimensions=384)
@@ -80,6 +82,7 @@ def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
     assert near(vectors, product + 1e-14) == NEITHER
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_lies_above_every_pair_within_tau(number, seed):
     vectors = clustered_vectors(seed, n=600, dimensions=96)
@@ -172,6 +175,15 @@ def test_blocks_may_come_in_any_size_and_order(rows):
         assert merged.starts.tolist() == whole.starts.tolist()
 
 
+def test_a_pair_exactly_at_tau_is_within_it_and_one_just_under_is_not(number):
+    # With a vector of the axes the product is the other one's number itself, whoever sums it up.
+    vectors = unit([[1, 0], [0.6, 0.8]])
+    product = float(vectors[1, 0])
+    assert near(vectors, product) == near(vectors, np.nextafter(product, -1)) == BOTH
+    assert near(vectors, np.nextafter(product, 1)) == NEITHER
+
+
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("tile", [(1, 1), (3, 5), (90, 7), (1024, 4096)])
 def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
     vectors = clustered_vectors(4)

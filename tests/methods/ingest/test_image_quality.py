@@ -268,10 +268,9 @@ def test_figures_hardly_hang_on_the_format(image):
         assert other.brightness == pytest.approx(png.brightness, abs=1)
 
 
-def test_copies_of_a_picture_share_its_hash_and_other_pictures_do_not():
-    hashes = {}
-    for path in CORPUS:
-        hashes[path.name] = measure_image(path.read_bytes()).phash
+def test_copies_of_a_picture_share_its_hash_and_other_pictures_do_not(drawn):
+    hashes = {path.name: measure_image(path.read_bytes()).phash for path in CORPUS}
+    for path in drawn(CORPUS, 8):
         image = upright_rgb(Image.open(path))
         for format_name, scale in (("JPEG", 1), ("WEBP", 1), ("PNG", 0.6), ("JPEG", 2)):
             size = round(image.width * scale), round(image.height * scale)
@@ -336,11 +335,11 @@ def test_a_bomb_is_refused_by_its_header():
     assert reason(b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0" + canvas) == "oversized_pixels"
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_cut_short_is_refused(kind, kept):
+def test_a_file_cut_short_is_refused(kind):
     data = KINDS[kind][0]
-    assert reason(data[: int(len(data) * kept)]) == "truncated"
+    for kept in (0.3, 0.6, 0.9):
+        assert reason(data[: int(len(data) * kept)]) == "truncated", kept
 
 
 def test_a_palette_that_cannot_be_shown_is_refused():

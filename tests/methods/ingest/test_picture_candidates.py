@@ -20,10 +20,15 @@ def codes_of(*files: bytes):
     return [code(square(each).grey) for each in files]
 
 
+@pytest.fixture(scope="module")
+def originals():
+    """Codes of twenty pictures."""
+    return codes_of(*(file_of(texture(seed)) for seed in range(20)))
+
+
 @pytest.mark.parametrize("kind", COPIES)
-def test_a_copy_is_a_candidate_among_others(kind):
-    originals = [file_of(texture(seed)) for seed in range(20)]
-    found = candidates(codes_of(*originals, COPIES[kind](texture(7))))
+def test_a_copy_is_a_candidate_among_others(kind, originals):
+    found = candidates([*originals, *codes_of(COPIES[kind](texture(7)))])
     [way] = [each for each in found if {each.whole, each.part} == {7, 20}]
     assert way.mirrored == (kind == "mirrored")
 
@@ -36,7 +41,7 @@ def test_a_crop_is_found_in_the_picture_that_it_was_cut_from():
 @pytest.mark.parametrize("kind", COPIES)
 def test_a_copy_in_another_list_is_found_however_many_of_its_own_list_are_nearer(kind):
     original, copy = file_of(texture(7)), COPIES[kind](texture(7))
-    first = codes_of(*[original] * (2 * NEAREST))
+    first = codes_of(original) * (2 * NEAREST)
     [other] = codes_of(copy)
     found = candidates_between(first, [other])
     assert found and all(max(each[:2]) == len(first) for each in found)

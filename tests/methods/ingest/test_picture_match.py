@@ -19,6 +19,7 @@ def compared(one: bytes, other: bytes):
     return best_match(squares[each.whole], squares[each.part], each.scale, each.mirrored)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("drawn", [texture, nebula])
 @pytest.mark.parametrize("kind", COPIES)
 def test_a_copy_is_the_same_picture(drawn, kind):
@@ -29,13 +30,13 @@ def test_a_copy_is_the_same_picture(drawn, kind):
 
 
 def test_dark_pictures_with_a_bright_middle_are_not_the_same_though_their_hashes_are_near():
-    files = [file_of(nebula(seed)) for seed in range(12)]
+    files = [file_of(nebula(seed)) for seed in range(8)]
     by_hash = near_duplicates(
-        [f"{n:02}" for n in range(12)], [measure_image(each).phash for each in files], 4
+        [f"{n:02}" for n in range(8)], [measure_image(each).phash for each in files], 4
     )
-    assert len(by_hash) > 5
+    assert len(by_hash) > 3
     squares = [square(each) for each in files]
-    for one in range(12):
+    for one in range(8):
         for other in range(one):
             found = best_match(squares[one], squares[other], 1.0, False)
             assert found.detail < 0.4 and not found.is_same

@@ -96,6 +96,13 @@ def test_a_question_that_begins_as_one_has_its_mark(question: str, whole: bool) 
     assert (truncation_in(question, asks=True) is None) == whole
 
 
+def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mark() -> None:
+    assert truncation_in("Red and blue sails turn slowly on the old mill near water") is not None
+    assert truncation_in("Red and blue sails turn slowly on the old mill nearby") is None
+    assert truncation_in("What is shown here", asks=True) is not None
+    assert truncation_in("What is shown", asks=True) is None
+
+
 def test_a_word_that_something_has_to_follow_is_one_of_the_wanted_language() -> None:
     assert truncation_in("Das Bild zeigt eine Mühle und", "de") is not None
     assert truncation_in("Вид на мельницу и", "ru") is not None

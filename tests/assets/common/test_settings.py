@@ -121,22 +121,13 @@ def plan(**config: Any) -> None:
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        (
-            {"clusters": {"tau": 7}},
-            "cluster.clusters.tau is 7, but should be less than or equal to 1.",
-        ),
+        ({"clusters": {"tau": 7}}, "tau is 7, but should be less than"),
         (
             {"clusters": {"min_size": 1}},
             "cluster.clusters.min_size is 1, but should be greater than or equal to 2.",
         ),
-        (
-            {"image_sets": {"benchmark_sizes": [3, 21]}},
-            "sizes of benchmark sets must be 2 to 20, got [3, 21].",
-        ),
-        (
-            {"image_sets": {"instruction_sizes": {"6": 1}}},
-            "sizes of instruction sets must be 2 to 5, got {'6': 1}.",
-        ),
+        ({"image_sets": {"benchmark_sizes": [3, 21]}}, "must be 2 to 20"),
+        ({"image_sets": {"instruction_sizes": {"6": 1}}}, "must be 2 to 5"),
         ({"clusters": {"tau": "high"}}, 'Value "high" of type'),
         ({"clusters": {"tau": None}}, "must not be None"),
         ({"clusters": {"group_method": "quick"}}, "got quick"),

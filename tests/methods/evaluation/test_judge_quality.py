@@ -104,7 +104,7 @@ def test_one_replicate_says_nothing_of_noise():
         figure(by_key(variance_rows(SCALE, [observed])), f"variance_share_{name}")
         for name in ("item", "replicate")
     ):
-        assert (value, reason) == (None, "One score an item: nothing tells items from noise.")
+        assert value is None and reason
 
 
 def test_a_judge_that_is_stricter_by_one_point_everywhere():

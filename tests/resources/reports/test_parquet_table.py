@@ -197,13 +197,16 @@ def test_a_file_has_neither_statistics_nor_metadata(tmp_path: Path) -> None:
     assert pq.read_schema(file).field("index").type == pa.int64()
 
 
+DAMAGED = "it is no Parquet file, or one that is cut off or damaged."
+
+
 @pytest.mark.parametrize("kept", [0, 3, 4, 50, -1, -9])
 def test_a_file_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
     file = tmp_path / "cut.parquet"
     file.write_bytes(whole[:kept])
-    assert refused(tmp_path, file) == "it is no Parquet file, or one that is cut off or damaged."
+    assert refused(tmp_path, file) == DAMAGED
 
 
 def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path: Path) -> None:
@@ -213,7 +216,7 @@ def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path: Path) -> None:
     whole = bytearray(file.read_bytes())
     whole[4:200] = b"\xff" * 196
     file.write_bytes(whole)
-    assert refused(tmp_path, file) == "it is no Parquet file, or one that is cut off or damaged."
+    assert refused(tmp_path, file) == DAMAGED
 
 
 def test_a_file_of_something_else_and_one_that_is_not_there_are_one_sentence(
@@ -222,7 +225,7 @@ def test_a_file_of_something_else_and_one_that_is_not_there_are_one_sentence(
     file = tmp_path / "a.parquet"
     assert refused(tmp_path, file) == "it cannot be read (No such file or directory)."
     file.write_text("index\tquestion\n")
-    assert refused(tmp_path, file) == "it is no Parquet file, or one that is cut off or damaged."
+    assert refused(tmp_path, file) == DAMAGED
 
 
 def test_a_table_without_its_columns_or_rows_is_one_sentence(tmp_path: Path) -> None:

@@ -2,25 +2,28 @@
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from tests.browser import FLAGS
 from tests.e2e.running import Run, demo
-from tests.e2e.ui import Ui, serving
 from tests.shared import once_for_all_workers
 
 
 @pytest.fixture(scope="session")
 def main_job(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The main job on the embedded defaults, from an empty home."""
+    """The main job on the embedded defaults, from an empty home, which is begun twice at once."""
 
     def build(root: Path) -> None:
-        done = demo(root / "home")
+        with ThreadPoolExecutor() as pool:
+            both = pool.map(lambda _: demo(root / "home"), range(2))
+        done, refused = sorted(both, key=lambda each: each.returncode)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         (root / "printed.txt").write_text(done.stdout)
+        (root / "refused.txt").write_text(f"{refused.returncode}: {refused.stderr}{refused.stdout}")
 
     built = once_for_all_workers(tmp_path_factory, "main", build)
     return Run(built / "home", (built / "printed.txt").read_text())
@@ -34,23 +37,22 @@ def copied(main_job: Run, tmp_path: Path) -> Run:
 
 
 @pytest.fixture(scope="module")
-def ui(main_job: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
-    """The UI on a copy of the main job's home, one for the tests of a file."""
-    home = tmp_path_factory.mktemp("ui") / "home"
-    shutil.copytree(main_job.home, home)
-    with serving(home) as served:
-        yield served
-
-
-@pytest.fixture
-def page(chromium: str, tmp_path: Path) -> Iterator[Page]:
-    """An empty page of a browser of its own."""
+def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """A browser for the tests of a file, which loads the UI's scripts once."""
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            str(tmp_path / "profile"),
+            str(tmp_path_factory.mktemp("profile")),
             executable_path=chromium,
             args=FLAGS,
             viewport={"width": 1500, "height": 1000},
         )
-        yield context.new_page()
+        yield context
         context.close()
+
+
+@pytest.fixture
+def page(browser: BrowserContext) -> Iterator[Page]:
+    """An empty page; what it opens is closed with it."""
+    yield browser.new_page()
+    for each in browser.pages[1:]:
+        each.close()

@@ -18,21 +18,15 @@ from tests.e2e.ui import PATIENCE, Ui, serving
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.slow,
     pytest.mark.browser,
     pytest.mark.timeout(1800),
+    pytest.mark.nightly(
+        sibling="tests/e2e/test_ui.py::test_a_changed_prompt_marks_the_assets_that_ask_with_it"
+    ),
 ]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 JUDGE = REPO_ROOT / "methods" / "mmdu" / "prompts" / "judge.md"
-BACKFILL = """
-mutation ($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
 REPLACE_IN_TEXTS = """
 paths => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -92,13 +86,9 @@ def test_the_morning(day: Day, ui: Ui, page: Page, tmp_path: Path) -> None:
     expect(page.get_by_text("sample-b").first).to_be_visible(timeout=4 * PATIENCE)
     picture(page, "day-new-shard")
     ingest = [f"ingest/{name}" for name in ("wit_rows", "pages", "images", "entries")]
-    params = {
-        "partitionNames": ["sample-b"],
-        "assetSelection": [{"path": asset.split("/")} for asset in ingest],
-    }
-    started = ui.ask(BACKFILL, params=params)["launchPartitionBackfill"]
-    assert ui.backfilled(started["backfillId"]) == "COMPLETED_SUCCESS"
-    page.goto(f"{ui.address}/runs/b/{started['backfillId']}?tab=runs")
+    backfill = ui.backfill(ingest, "sample-b")
+    assert ui.backfilled(backfill) == "COMPLETED_SUCCESS"
+    page.goto(f"{ui.address}/runs/b/{backfill}?tab=runs")
     expect(page.get_by_text("Succeeded").first).to_be_visible(timeout=PATIENCE)
     picture(page, "day-backfill")
 

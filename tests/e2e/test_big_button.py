@@ -3,7 +3,6 @@
 With the real web server and daemon: everything is run once, in the order of the data.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,24 +10,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.running import Run
-from tests.e2e.ui import PATIENCE, Ui, serving
+from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, nodes, serving
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
-
-GRAPH = """
-{ assetNodes { assetKey { path } isMaterializable dependencyKeys { path }
-  assetMaterializations { runId timestamp partition } } }
-"""
-BACKFILLS = "{ partitionBackfillsOrError { ... on PartitionBackfills { results { id status } } } }"
-LAUNCH = """
-mutation ($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(1800),
+    pytest.mark.nightly(
+        sibling="tests/e2e/test_ui.py::test_a_selection_is_backfilled_once_in_the_order_of_the_data"
+    ),
+]
 
 
 @pytest.fixture
@@ -39,10 +29,9 @@ def empty(tmp_path: Path) -> Iterator[Ui]:
 
 
 @pytest.fixture
-def full(main_job: Run, tmp_path: Path) -> Iterator[Ui]:
+def full(copied: Run) -> Iterator[Ui]:
     """The UI on a copy of the main job's home."""
-    shutil.copytree(main_job.home, tmp_path / "home")
-    with serving(tmp_path / "home") as served:
+    with serving(copied.home) as served:
         yield served
 
 
@@ -59,9 +48,9 @@ def test_materialize_all_on_an_empty_home_makes_everything_once_in_the_order_of_
 
     finished(empty)
 
-    made = materialized(empty)
+    made = executed(empty)
     assert {asset: len(times) for asset, times in made.items()} == {
-        asset: 2 if asset.startswith("ingest/") else 1 for asset in executable(empty)
+        asset: 2 if asset.startswith("ingest/") else 1 for asset in made
     }
     assert in_order(empty, made)
     best = empty.run.warehouse.read("evaluate/overall").to_pylist()[0]
@@ -71,63 +60,20 @@ def test_materialize_all_on_an_empty_home_makes_everything_once_in_the_order_of_
 def test_a_selection_with_its_downstream_on_a_full_home_runs_each_of_them_once_more(
     full: Ui,
 ) -> None:
-    before = materialized(full)
+    before = executed(full)
     selected = downstream(full, "ingest/entries")
     assert {"cluster/image_sets", "dialogue/dialogues", "evaluate/answers"} <= selected
     assert "ingest/wit_rows" not in selected
-    answer = full.ask(
-        LAUNCH,
-        params={
-            "partitionNames": ["sample-a", "sample-b"],
-            "assetSelection": [{"path": asset.split("/")} for asset in sorted(selected)],
-        },
-    )["launchPartitionBackfill"]
-    assert answer["__typename"] == "LaunchBackfillSuccess", answer
+    full.backfill(selected, "sample-a", "sample-b")
 
     finished(full)
 
-    after = materialized(full)
+    after = executed(full)
     new = {asset: times[len(before[asset]) :] for asset, times in after.items()}
     assert {asset: len(times) for asset, times in new.items() if times} == {
         asset: 2 if asset.startswith("ingest/") else 1 for asset in selected
     }
     assert in_order(full, {asset: times for asset, times in new.items() if times})
-
-
-def finished(ui: Ui) -> None:
-    """Wait until every backfill has come to its end, which must be a good one."""
-    ui.until(lambda: bool(ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]))
-    for each in ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]:
-        assert ui.backfilled(each["id"]) == "COMPLETED_SUCCESS", ui.log()
-
-
-def nodes(ui: Ui) -> dict[str, dict]:
-    return {"/".join(node["assetKey"]["path"]): node for node in ui.ask(GRAPH)["assetNodes"]}
-
-
-def executable(ui: Ui) -> set[str]:
-    return {asset for asset, node in nodes(ui).items() if node["isMaterializable"]}
-
-
-def materialized(ui: Ui) -> dict[str, list[float]]:
-    """When each asset was materialized, in order."""
-    return {
-        asset: sorted(float(each["timestamp"]) for each in node["assetMaterializations"])
-        for asset, node in nodes(ui).items()
-        if node["isMaterializable"]
-    }
-
-
-def in_order(ui: Ui, made: dict[str, list[float]]) -> bool:
-    """Whether nothing was made before the last of what it depends on."""
-    return all(
-        made[asset][0] >= made[other][-1]
-        for asset, node in nodes(ui).items()
-        if asset in made
-        for other in ("/".join(key["path"]) for key in node["dependencyKeys"])
-        # A shard's pages follow that shard's rows, not those of all shards.
-        if other in made and not asset.startswith("ingest/")
-    )
 
 
 def downstream(ui: Ui, root: str) -> set[str]:

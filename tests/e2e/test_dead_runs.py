@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from dagster_project.run_tags import BUILD
 from tests.e2e.running import Run
-from tests.e2e.starting import Started, processes_of, started
+from tests.e2e.starting import processes_of, started
 from tests.e2e.ui import Ui, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -24,12 +23,6 @@ query ($run: ID!) {
 }
 """
 AT_WORK = ["NOT_STARTED", "STARTING", "STARTED", "CANCELING"]
-
-
-@pytest.fixture
-def ui(copied: Run, tmp_path: Path) -> Iterator[Ui]:
-    with serving(copied.home, tmp_path / "ui.log") as running:
-        yield running
 
 
 def launched(ui: Ui, job: str) -> str:
@@ -52,43 +45,37 @@ def wait_until_nothing_is_at_work(ui: Ui) -> None:
     ui.started.wait_for(lambda: not ui.runs(statuses=AT_WORK))
 
 
-def kill_in_the_middle(ui: Ui, demo: Started) -> list[str]:
-    """Kill the demo while a run of its `build` is at work; the ids of the runs that it leaves so."""
-    demo.wait_for(lambda: ui.runs(pipelineName="build", statuses=["STARTED"]))
-    os.kill(demo.process.pid, signal.SIGKILL)
-    demo.process.wait()
-    left = [
-        run["id"]
-        for run in ui.runs(statuses=AT_WORK)
-        if run["jobName"] == "build" or any(tag["key"] == BUILD for tag in run["tags"])
-    ]
-    assert left
-    return left
-
-
 def test_runs_of_a_killed_demo_and_of_a_killed_build_end_as_failed_and_the_next_run_succeeds(
-    ui: Ui, copied: Run, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    before = {run["id"] for run in ui.runs()}
-    with started("dagster_project.demo", copied.home, tmp_path / "demo.log") as demo:
-        left = kill_in_the_middle(ui, demo)
-    wait_until_nothing_is_at_work(ui)
-    assert {ui.status(run) for run in left} == {"FAILURE"}
+    # Both are first starts on a new home.
+    home = tmp_path / "home"
+    with (
+        started("dagster_project.demo", home, tmp_path / "demo.log") as demo,
+        serving(home, tmp_path / "ui.log") as ui,
+    ):
+        demo.wait_for(lambda: ui.runs(statuses=["STARTED"]))
+        (first,) = demo.wait_for(lambda: ui.runs(pipelineName="build"))
+        os.kill(demo.process.pid, signal.SIGKILL)
+        demo.process.wait()
+        build = launched(ui, "build")
+        stages = {"tags": [{"key": BUILD, "value": build}]}
+        process = process_of(ui, build)
+        ui.started.wait_for(lambda: ui.runs(**stages, statuses=["STARTED"]))
+        os.kill(process, signal.SIGKILL)
 
-    build = launched(ui, "build")
-    stages = {"tags": [{"key": BUILD, "value": build}]}
-    process = process_of(ui, build)
-    ui.started.wait_for(lambda: ui.runs(**stages, statuses=["STARTED"]))
-    os.kill(process, signal.SIGKILL)
-    at_work = [run["id"] for run in ui.runs(**stages, statuses=AT_WORK)]
-    wait_until_nothing_is_at_work(ui)
-    assert {ui.status(run) for run in [build, *at_work]} == {"FAILURE"}
-    assert {run["status"] for run in ui.runs(**stages)} <= {"SUCCESS", "FAILURE"}
+        wait_until_nothing_is_at_work(ui)
+        assert {ui.status(run) for run in (first["id"], build)} == {"FAILURE"}
+        found = {run["status"] for run in ui.runs()}
+        assert found <= {"SUCCESS", "FAILURE"}
 
-    assert ui.ended(launched(ui, "ledger")) == "SUCCESS"
-    assert before <= {run["id"] for run in ui.runs()}
+        assert ui.ended(launched(ui, "ledger")) == "SUCCESS"
 
 
+@pytest.mark.nightly(
+    sibling="tests/e2e/test_starts.py"
+    "::test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed"
+)
 def test_four_builds_whose_ui_is_gone_with_them_leave_the_next_ui_free(
     copied: Run, tmp_path: Path
 ) -> None:
@@ -107,13 +94,3 @@ def test_four_builds_whose_ui_is_gone_with_them_leave_the_next_ui_free(
         assert {ui.ended(build) for build in builds} == {"FAILURE"}
         assert not ui.runs(statuses=["STARTED"])
         assert ui.ended(launched(ui, "ledger")) == "SUCCESS"
-
-
-def test_the_next_demo_ends_what_a_killed_one_left(copied: Run, tmp_path: Path) -> None:
-    with serving(copied.home, tmp_path / "ui.log") as ui:
-        with started("dagster_project.demo", copied.home, tmp_path / "first.log") as demo:
-            left = kill_in_the_middle(ui, demo)
-        with started("dagster_project.demo", copied.home, tmp_path / "second.log") as demo:
-            demo.wait_for(lambda: "== build" in demo.printed)
-            assert {ui.status(run) for run in left} == {"FAILURE"}
-            assert demo.process.wait() == 0

@@ -3,11 +3,15 @@
 import csv
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
+from dagster_project.demo import main
+from dagster_project.run_tags import BUILD
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
@@ -29,6 +33,23 @@ DIMENSIONS = [
 
 def rows(run: Run, text: str, **params: object) -> list[dict]:
     return run.warehouse.sql(text, params).to_pylist()
+
+
+def stages_of_the_newest_build(run: Run) -> list[str]:
+    """The jobs that it ran, in order."""
+    with dg.DagsterInstance.from_config(str(run.home / "dagster")) as instance:
+        (build,) = instance.get_runs(dg.RunsFilter(job_name="build"), limit=1)
+        stages = instance.get_runs(dg.RunsFilter(tags={BUILD: build.run_id}))
+    assert all(each.is_success for each in stages)
+    return [each.job_name for each in reversed(stages)]
+
+
+def test_another_first_start_at_the_same_time_is_refused_in_one_sentence(main_job: Run) -> None:
+    assert re.fullmatch(
+        f"2: Another make demo is at work on {main_job.home} \\(process \\d+\\): wait until it has "
+        "ended.\n",
+        (main_job.home.parent / "refused.txt").read_text(),
+    )
 
 
 def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> None:
@@ -308,6 +329,25 @@ def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -
 
 
 @pytest.mark.slow
+def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
+    main_job: Run,
+) -> None:
+    warehouse = (main_job.home / "warehouse.duckdb").read_bytes()
+    n_calls = len(main_job.ledger)
+
+    done = command("dagster_project.dry_run", main_job.home)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (totals,) = [line.split() for line in done.stdout.splitlines() if line.startswith("all ")]
+    assert totals[1] == "0" and int(totals[2].replace(",", "")) >= n_calls
+    assert (main_job.home / "warehouse.duckdb").read_bytes() == warehouse
+    assert len(main_job.ledger) == n_calls
+
+
+@pytest.mark.nightly(
+    sibling="tests/e2e/test_main_job.py"
+    "::test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing"
+)
 def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
     ids = """
         SELECT set_id FROM cluster.image_sets UNION ALL SELECT question_id FROM dialogue.questions
@@ -326,8 +366,21 @@ def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "jobs",
+    [
+        "build",
+        pytest.param(
+            "build evaluate",
+            marks=pytest.mark.nightly(
+                sibling="tests/e2e/test_main_job.py"
+                "::test_after_one_row_changes_only_what_depends_on_it_is_asked_again"
+            ),
+        ),
+    ],
+)
 def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
-    copied: Run, tmp_path: Path
+    jobs: str, copied: Run, tmp_path: Path
 ) -> None:
     corpus = tmp_path / "corpus"
     shutil.copytree(SAMPLE, corpus, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
@@ -354,9 +407,16 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     }
     lost = {row["dialogue_id"] for row in rows(copied, dialogues) if row["set_id"] in touched}
 
-    again = demo(copied.home, LOOM_CORPUS=str(corpus))
+    for job in jobs.split():
+        again = command("dagster_project.run", copied.home, "--job", job, LOOM_CORPUS=str(corpus))
+        assert again.returncode == 0, again.stdout[-2000:]
 
-    assert again.returncode == 0, again.stdout[-2000:]
+    # Two shards, and the stages after ingestion.
+    assert stages_of_the_newest_build(copied) == [
+        *("ingest", "ingest", "cluster", "dialogue", "rewrite", "choice", "quality"),
+        *("review", "release"),
+        "ledger",
+    ]
     after = {row["dialogue_id"] for row in rows(copied, dialogues)}
     assert before - after == lost
     assert len(after - before) == len(lost)
@@ -384,34 +444,24 @@ def test_a_profile_without_its_key_fails_at_once_with_one_sentence(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("setting", "value", "sentence"),
     [
-        ({"LOOM_PROFILE": "nonsense"}, "There is no profile 'nonsense' in models.yaml"),
-        ({"LOOM_CORPUS": "/nowhere"}, "There is no folder /nowhere"),
-        ({"LOOM_IMAGES": "/nowhere/images"}, "/nowhere/images"),
-        ({"LOOM_MODELS": "/nowhere.yaml"}, "There is no /nowhere.yaml"),
+        ("LOOM_PROFILE", "nonsense", "There is no profile 'nonsense' in models.yaml"),
+        ("LOOM_CORPUS", "/nowhere", "There is no folder /nowhere"),
+        ("LOOM_IMAGES", "/nowhere/images", "/nowhere/images"),
+        ("LOOM_MODELS", "/nowhere.yaml", "There is no /nowhere.yaml"),
     ],
 )
-def test_a_wrong_setting_is_one_sentence_and_no_traceback(
-    tmp_path: Path, settings: dict[str, str], sentence: str
+def test_a_wrong_setting_is_one_sentence(
+    setting: str,
+    value: str,
+    sentence: str,
+    loom_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    refused = demo(tmp_path / "home", **settings)
-    assert refused.returncode == 2
-    assert sentence in refused.stderr
-    assert "Traceback" not in refused.stderr
-    assert len(refused.stderr.strip().splitlines()) == 1
-
-
-def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
-    main_job: Run,
-) -> None:
-    warehouse = (main_job.home / "warehouse.duckdb").read_bytes()
-    n_calls = len(main_job.ledger)
-
-    done = command("dagster_project.dry_run", main_job.home)
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    (totals,) = [line.split() for line in done.stdout.splitlines() if line.startswith("all ")]
-    assert totals[1] == "0" and int(totals[2].replace(",", "")) >= n_calls
-    assert (main_job.home / "warehouse.duckdb").read_bytes() == warehouse
-    assert len(main_job.ledger) == n_calls
+    monkeypatch.setenv(setting, value)
+    monkeypatch.setenv("DAGSTER_HOME", "set by the command")
+    assert main() == 2
+    said = capsys.readouterr().err
+    assert sentence in said and said.count("\n") == 1

@@ -1,13 +1,29 @@
-"""The Dagster UI as people use it: pages in a real browser, jobs and settings by the Launchpad."""
+"""The Dagster UI as people use it, on one home: pages in a real browser, jobs and settings by the
+Launchpad, a backfill, and files that change while it runs.
 
+Each test leaves files as they were, and the UI as it is when it has noticed that.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
 import pytest
 import yaml
 from playwright.sync_api import Page, expect
 
-from tests.e2e.ui import PATIENCE, Ui
+from dagster_project.resources import make_resources
+from resources.home import REPO_ROOT
+from resources.warehouse import column_descriptions
+from tests.e2e.running import Run
+from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
 
+COPIED = ("assets", "dagster_project", "methods", "resources", "review", "sql")
 STAGES = [
     *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
     "evaluate",
@@ -34,6 +50,50 @@ mutation ($parameters: ReexecutionParams!) {
   }
 }
 """
+RESOURCES = """
+{ allTopLevelResourceDetailsOrError(repositorySelector: {
+    repositoryName: "__repository__", repositoryLocationName: "vlm-loom" }) {
+    ... on ResourceDetailsList { results { name description resourceType } } } }
+"""
+CAUSES = """
+{ assetNodes { assetKey { path } partitionDefinition { name }
+  staleCauses { category reason dependency { path } } } }
+"""
+OF_PARTITIONS = """
+query ($key: AssetKeyInput!, $partition: String!) {
+  assetNodeOrError(assetKey: $key) {
+    ... on AssetNode { staleCauses(partition: $partition) { category reason } }
+  }
+}
+"""
+LOADS = """
+query { workspaceOrError { ... on Workspace { locationEntries {
+  locationOrLoadError { __typename } } } } }
+"""
+VERSIONS = """
+query ($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode { opVersion } } }
+"""
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the files that the UI is started from, which tests change."""
+    root = tmp_path_factory.mktemp("checkout")
+    for name in COPIED:
+        shutil.copytree(REPO_ROOT / name, root / name)
+    for name in ("models.yaml", "workspace.yaml"):
+        shutil.copy(REPO_ROOT / name, root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def ui(main_job: Run, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+    """The UI on a copy of the main job's home."""
+    home = tmp_path_factory.mktemp("ui") / "home"
+    shutil.copytree(main_job.home, home)
+    with serving(home, root=checkout) as served:
+        assert stale(served) == {}, "after the main job everything is as it should be"
+        yield served
 
 
 @pytest.mark.browser
@@ -92,17 +152,14 @@ def test_a_run_of_the_main_job_can_be_executed_again(ui: Ui) -> None:
     assert ui.ended(again["launchRunReexecution"]["run"]["runId"]) == "SUCCESS"
 
 
-@pytest.mark.slow
 def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> None:
+    before = version(ui, "cluster/cohesion")
     saved = ui.launch("settings", save({"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}))
     assert ui.ended(saved["run"]["runId"]) == "SUCCESS"
-    written = yaml.safe_load((ui.run.home / "settings.yaml").read_text())
-    assert written == {"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}
-
-    # The button, without any config.
-    plain = ui.launch("__ASSET_JOB", assets="cluster/cohesion")
-    assert ui.ended(plain["run"]["runId"]) == "SUCCESS"
-    assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
+    written = ui.run.home / "settings.yaml"
+    assert yaml.safe_load(written.read_text()) == {
+        "cluster": {"cohesion": {"min_mean_similarity": 0.8}}
+    }
 
     # Config in the Launchpad is for that run, and the materialization says so.
     config = {"ops": {"cluster__cohesion": {"config": {"min_mean_similarity": 0.6}}}}
@@ -112,9 +169,15 @@ def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> Non
         "settings": '{"min_mean_similarity": 0.6}',
         "settings of this run only": '{"min_mean_similarity": 0.6}',
     }
-    again = ui.launch("__ASSET_JOB", assets="cluster/cohesion")
-    assert ui.ended(again["run"]["runId"]) == "SUCCESS"
+
+    # The button, without any config.
+    plain = ui.launch("__ASSET_JOB", assets="cluster/cohesion")
+    assert ui.ended(plain["run"]["runId"]) == "SUCCESS"
     assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
+
+    assert version(ui, "cluster/cohesion") != before
+    written.unlink()
+    ui.until(lambda: version(ui, "cluster/cohesion") == before)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +197,10 @@ def test_an_impossible_setting_is_refused_in_the_launchpad(
     assert ui.runs() == before, "no run is made"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly(
+    sibling="tests/e2e/test_main_job.py"
+    "::test_after_one_row_changes_only_what_depends_on_it_is_asked_again"
+)
 def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(ui: Ui) -> None:
     known = len(ui.run.ledger)
     build = ui.launch("build")["run"]["runId"]
@@ -154,6 +220,145 @@ def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_tw
     assert len(ui.run.ledger) == known
 
 
+@pytest.mark.browser
+def test_the_page_of_the_leaderboard_describes_its_columns_and_previews_overall_scores(
+    ui: Ui, page: Page
+) -> None:
+    page.goto(f"{ui.address}/assets/evaluate/leaderboard")
+    for description in column_descriptions("evaluate.leaderboard").values():
+        expect(page.get_by_text(str(description), exact=True).first).to_be_visible(timeout=PATIENCE)
+    rows = page.locator("tr", has=page.get_by_text(re.compile("^Overall Score/micro$")))
+    overall = ui.run.warehouse.read("evaluate/overall").to_pylist()
+    models = [row["model"] for row in overall if row["metric"] == "Overall Score/micro"]
+    expect(rows.last).to_be_visible(timeout=PATIENCE)
+    shown = [row.split() for row in rows.all_inner_texts()]
+    assert [words[0] for words in shown if words[0] in models] == models
+    careful = next(words for words in shown if words[0] == "offline-careful")
+    # Model, name and averaging of the metric, rank and ranks.
+    assert careful[3:8] == ["1", "1-1", "88.0", "87.2", "88.8"]
+
+
+@pytest.mark.browser
+def test_a_report_opens_by_its_link_whole_in_a_home_that_has_moved(ui: Ui, page: Page) -> None:
+    # The reports were made in another folder, which this home is a copy of.
+    reports = ui.run.warehouse.read("evaluate/report_paths").to_pylist()
+    (report,) = [each for each in reports if each["path"].startswith("reports/mmdu-")]
+    page.goto(f"{ui.address}/assets/evaluate/reports")
+    link = page.get_by_role("link", name=f"/loom/{report['path']}").first
+    with page.context.expect_page() as opened:
+        link.click(timeout=PATIENCE)
+    shown = opened.value
+    expect(shown.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=PATIENCE)
+    assert shown.url == f"{ui.address}/loom/{report['path']}"
+    expect(shown.get_by_text("offline-careful").first).to_be_visible()
+    shown.wait_for_load_state()  # The page is shown while the rest of it arrives.
+    # Five dialogues of two pictures or more.
+    assert shown.evaluate("[...document.images].length") >= 10
+    assert shown.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
+
+
+@pytest.mark.browser
+def test_the_page_of_the_clustering_draws_its_map(ui: Ui, page: Page) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.goto(f"{ui.address}/loom/reports/cluster/pictures.html")
+    expect(page.locator("#map .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#sizes .main-svg").first).to_be_visible(timeout=PATIENCE)
+    assert page.locator("#map .points path").count() > 40
+    assert errors == []
+
+
+@pytest.mark.browser
+def test_an_asset_that_asks_models_links_to_its_calls(ui: Ui, page: Page) -> None:
+    page.goto(f"{ui.address}/assets/dialogue/summaries")
+    link = page.get_by_role("link", name="/loom/calls?stage=dialogue.summaries").first
+    with page.context.expect_page() as opened:
+        link.click(timeout=PATIENCE)
+    shown = opened.value
+    expect(shown.get_by_role("heading", name="Model calls")).to_be_visible(timeout=PATIENCE)
+    assert shown.url == f"{ui.address}/loom/calls?stage=dialogue.summaries"
+    shown.locator("tbody a").first.click()
+    expect(shown.get_by_text("dialogue.summaries", exact=True).last).to_be_visible()
+    expect(
+        shown.get_by_role("cell", name=re.compile("^set [0-9a-f]+, entry ")).first
+    ).to_be_visible()
+
+
+def test_beside_reports_and_releases_nothing_of_the_home_is_served(ui: Ui) -> None:
+    (card, *_) = (ui.run.home / "releases").glob("*/card.json")
+    answer = httpx.get(f"{ui.address}/loom/releases/{card.parent.name}/card.json")
+    assert answer.json()["release_id"] == card.parent.name
+    for hidden in ("ledger.sqlite", "reports/..%2fledger.sqlite", "dagster/dagster.yaml"):
+        assert httpx.get(f"{ui.address}/loom/{hidden}").status_code == 404
+    assert httpx.post(f"{ui.address}/loom/releases/{card.parent.name}/card.json").status_code == 405
+
+
+def test_resources_have_names_and_say_what_they_are(ui: Ui) -> None:
+    shown = ui.ask(RESOURCES)["allTopLevelResourceDetailsOrError"]["results"]
+    assert {each["name"]: each["description"] for each in shown} == {
+        name: resource.description for name, resource in make_resources().items()
+    }
+    for each in shown:
+        assert each["resourceType"] == f"dagster_project.resources.{each['name']}"
+
+
+def test_a_selection_is_backfilled_once_in_the_order_of_the_data(ui: Ui) -> None:
+    before = executed(ui)
+    selected = {"ingest/entries", "cluster/duplicates", "cluster/near_pairs", "ledger/calls"}
+    ui.backfill(selected, "sample-a", "sample-b")
+
+    finished(ui)
+
+    new = {asset: times[len(before[asset]) :] for asset, times in executed(ui).items()}
+    new = {asset: times for asset, times in new.items() if times}
+    assert {asset: len(times) for asset, times in new.items()} == {
+        asset: 2 if asset.startswith("ingest/") else 1 for asset in selected
+    }
+    assert in_order(ui, new)
+
+
+def test_a_changed_setting_marks_its_asset_alone(ui: Ui) -> None:
+    settings = ui.run.home / "settings.yaml"
+    with edited(ui, settings, "cluster: {image_sets: {seed: 7}}") as marked:
+        assert marked == {"cluster/image_sets": ["has a new code version"]}
+
+
+def test_a_changed_prompt_marks_the_assets_that_ask_with_it(ui: Ui, checkout: Path) -> None:
+    judge = checkout / "methods" / "mmdu" / "prompts" / "judge.md"
+    # The training pairs of a critic have what the judge is sent.
+    made_with = ("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
+    with edited(ui, judge, judge.read_text() + "\nBe strict.\n") as marked:
+        assert marked == dict.fromkeys(made_with, ["has a new code version"])
+
+
+def test_a_changed_shard_marks_its_partition_alone(ui: Ui, checkout: Path) -> None:
+    shard = checkout / "resources" / "sample_corpus" / "shards" / "sample-a.tsv"
+    lines = shard.read_text().splitlines(keepends=True)
+    shard.write_text("".join(lines[:-1]))
+    ui.until(lambda: bool(of_shard(ui, "sample-a")))
+    assert of_shard(ui, "sample-a") == ["has a new data version"]
+    assert of_shard(ui, "sample-b") == []
+
+
+def test_definitions_broken_by_an_edit_are_shown_and_loaded_again_after_the_next(
+    ui: Ui, checkout: Path
+) -> None:
+    schema = checkout / "sql" / "dialogue" / "schema.sql"
+    good = schema.read_text()
+
+    def loaded() -> str:
+        (entry,) = ui.ask(LOADS)["workspaceOrError"]["locationEntries"]
+        kind: str = entry["locationOrLoadError"]["__typename"]
+        return kind
+
+    schema.write_text("CREATE TABLE broken (")
+    ui.until(lambda: loaded() == "PythonError")
+    ui.until(lambda: "Definitions do not load" in ui.started.printed)
+    schema.write_text(good)
+    ui.until(lambda: loaded() == "RepositoryLocation")
+
+
 def save(settings: dict) -> dict:
     return {"ops": {"save_settings": {"config": settings}}}
 
@@ -167,3 +372,38 @@ def settings_of(ui: Ui, asset: str) -> dict[str, str]:
         for entry in last["metadataEntries"]
         if entry["label"].startswith("settings")
     }
+
+
+def version(ui: Ui, asset: str) -> str:
+    found = ui.ask(VERSIONS, asset={"path": asset.split("/")})["assetNodeOrError"]
+    text: str = found["opVersion"]
+    return text
+
+
+@contextmanager
+def edited(ui: Ui, file: Path, text: str) -> Iterator[dict[str, list[str]]]:
+    """What the UI shows as stale for the file's other text, which it has in the block."""
+    before, kept = stale(ui), file.read_text() if file.exists() else None
+    file.write_text(text)
+    ui.until(lambda: stale(ui) != before)
+    yield {asset: why for asset, why in stale(ui).items() if why != before.get(asset)}
+    if kept is None:
+        file.unlink()
+    else:
+        file.write_text(kept)
+    ui.until(lambda: stale(ui) == before)
+
+
+def stale(ui: Ui) -> dict[str, list[str]]:
+    """Assets without partitions that are stale, and why."""
+    return {
+        "/".join(node["assetKey"]["path"]): [cause["reason"] for cause in node["staleCauses"]]
+        for node in ui.ask(CAUSES)["assetNodes"]
+        if node["staleCauses"]
+    }
+
+
+def of_shard(ui: Ui, shard: str) -> list[str]:
+    """Why a shard's rows are stale."""
+    node = ui.ask(OF_PARTITIONS, key={"path": ["ingest", "wit_rows"]}, partition=shard)
+    return [cause["reason"] for cause in node["assetNodeOrError"]["staleCauses"]]

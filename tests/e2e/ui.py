@@ -1,7 +1,7 @@
 """The UI for tests: web server, daemon and code location on one home, as `make ui` starts them."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,20 @@ query ($id: String!) {
 }
 """
 
+LAUNCH_BACKFILL = """
+mutation ($params: LaunchBackfillParams!) {
+  launchPartitionBackfill(backfillParams: $params) {
+    ... on LaunchBackfillSuccess { backfillId }
+    ... on PythonError { message }
+  }
+}
+"""
+GRAPH = """
+{ assetNodes { assetKey { path } isMaterializable dependencyKeys { path }
+  assetMaterializations { runId timestamp partition } } }
+"""
+BACKFILLS = "{ partitionBackfillsOrError { ... on PartitionBackfills { results { id status } } } }"
+
 
 @dataclass
 class Ui:
@@ -88,6 +102,14 @@ class Ui:
         }
         params = {"selector": selector, "runConfigData": config or {}, "mode": "default"}
         return self.ask(LAUNCH_RUN, params=params)["launchRun"]
+
+    def backfill(self, assets: Iterable[str], *shards: str) -> str:
+        """Launch a backfill of the assets; its id."""
+        selected = [{"path": asset.split("/")} for asset in sorted(assets)]
+        params = {"partitionNames": shards, "assetSelection": selected}
+        answer = self.ask(LAUNCH_BACKFILL, params=params)["launchPartitionBackfill"]
+        assert "backfillId" in answer, answer
+        return str(answer["backfillId"])
 
     def runs(self, **wanted: object) -> list[dict[str, Any]]:
         """Runs that the filter wants, the newest first."""
@@ -143,12 +165,49 @@ def serving(
     home.mkdir(parents=True, exist_ok=True)
     port = settings.setdefault("PORT", str(free_port()))
     address = f"http://127.0.0.1:{port}"
+    with started("dagster_project.ui", home, log or home / "ui.log", root, **settings) as begun:
+        yield answering(Ui(Run(home, ""), address, begun))
+
+
+def answering(ui: Ui) -> Ui:
+    """A UI that was started, once it answers."""
 
     def answers() -> bool:
         with suppress(httpx.HTTPError):
-            return httpx.get(f"{address}/server_info", timeout=30).status_code == 200
+            return httpx.get(f"{ui.address}/server_info", timeout=30).status_code == 200
         return False
 
-    with started("dagster_project.ui", home, log or home / "ui.log", root, **settings) as begun:
-        begun.wait_for(answers)
-        yield Ui(Run(home, ""), address, begun)
+    ui.until(answers)
+    return ui
+
+
+def finished(ui: Ui) -> None:
+    """Wait until every backfill has come to its end, which must be a good one."""
+    ui.until(lambda: bool(ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]))
+    for each in ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]:
+        assert ui.backfilled(each["id"]) == "COMPLETED_SUCCESS", ui.log()
+
+
+def nodes(ui: Ui) -> dict[str, dict]:
+    return {"/".join(node["assetKey"]["path"]): node for node in ui.ask(GRAPH)["assetNodes"]}
+
+
+def executed(ui: Ui) -> dict[str, list[float]]:
+    """When each asset was materialized, in order."""
+    return {
+        asset: sorted(float(each["timestamp"]) for each in node["assetMaterializations"])
+        for asset, node in nodes(ui).items()
+        if node["isMaterializable"]
+    }
+
+
+def in_order(ui: Ui, made: dict[str, list[float]]) -> bool:
+    """Whether nothing was made before the last of what it depends on."""
+    return all(
+        made[asset][0] >= made[other][-1]
+        for asset, node in nodes(ui).items()
+        if asset in made
+        for other in ("/".join(key["path"]) for key in node["dependencyKeys"])
+        # A shard's pages follow that shard's rows, not those of all shards.
+        if other in made and not asset.startswith("ingest/")
+    )

@@ -1,13 +1,22 @@
 """What tests of definitions, jobs and commands share."""
 
+import contextlib
+import io
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import dagster as dg
 import pytest
 
 from dagster_project.interrupts import handlers_kept
+from resources.embedder import Embedder
+from resources.stores import bring_home_up_to_date
+from tests.homes.version_1 import unpack
+
+Commanded = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +24,43 @@ def signal_handlers() -> Iterator[None]:
     """A run in process leaves the handlers of signals as they were, however a test starts it."""
     with handlers_kept():
         yield
+
+
+@pytest.fixture(scope="session")
+def commanded() -> Commanded:
+    """`commanded(main, home, *arguments, **settings)`: a command's function as a person's call of it,
+    without the caller's own settings. The model of texts is loaded once for all."""
+    embedder = Embedder()
+
+    def done(
+        main: Callable[..., int], home: Path, *arguments: str, **settings: str
+    ) -> CompletedProcess[str]:
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            handlers_kept(),
+        ):
+            for name in [each for each in os.environ if each.startswith(("LOOM_", "OPENAI_"))]:
+                patch.delenv(name)
+            for name, value in {"LOOM_HOME": str(home), **settings}.items():
+                patch.setenv(name, value)
+            patch.setattr("dagster_project.resources.EmbedderProcess", lambda *_: embedder)
+            code = main(*([arguments] if arguments else []))
+        return CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+    return done
+
+
+@pytest.fixture(scope="session")
+def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first release's small home, brought to this version. Not to be changed: tests copy it."""
+    folder = unpack(tmp_path_factory.mktemp("version_1"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_HOME", str(folder))
+        bring_home_up_to_date()
+    return folder
 
 
 @pytest.fixture(scope="session")

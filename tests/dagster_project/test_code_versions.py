@@ -104,6 +104,7 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
     target.write_text(change(text))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("name", "made_by_it"),
     [

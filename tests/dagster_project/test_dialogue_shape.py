@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project import dialogue_shape
 from resources.home import REPO_ROOT
 from tests.assets.corpus import mini_corpus
+from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import REGISTRY
 from tests.e2e.running import command
 
-SHAPE = "dagster_project.dialogue_shape"
 SETTINGS = """
 cluster: {image_sets: {benchmark_sizes: [3], instruction_sizes: [2]}}
 dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7]}}}
@@ -18,13 +19,15 @@ dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7
 
 
 @pytest.mark.slow
-def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(tmp_path: Path) -> None:
+def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
+    tmp_path: Path, commanded: Commanded
+) -> None:
     (tmp_path / "models.yaml").write_text(REGISTRY)
     (tmp_path / "settings.yaml").write_text(SETTINGS)
     page = tmp_path / "page.md"
 
-    done = command(
-        SHAPE,
+    done = commanded(
+        dialogue_shape.main,
         tmp_path / "home",
         *("--settings", str(tmp_path / "settings.yaml"), "--out", str(page)),
         LOOM_MODELS=str(tmp_path / "models.yaml"),
@@ -49,7 +52,9 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(tmp_pa
 
 
 def test_settings_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
-    done = command(SHAPE, tmp_path / "home", "--settings", str(tmp_path / "none.yaml"))
+    done = commanded(
+        dialogue_shape.main, tmp_path / "home", "--settings", str(tmp_path / "none.yaml")
+    )
 
     assert done.returncode == 2 and "none.yaml" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -1,17 +1,17 @@
 """A dry run tells what the main job would ask and cost, and asks and writes nothing."""
 
 import re
-import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
+from dagster_project import dry_run
 from dagster_project.dry_run import copied_home
 from resources.home import home
 from tests.assets.corpus import mini_corpus
-from tests.e2e.running import command
+from tests.dagster_project.conftest import Commanded
 
-DRY_RUN = "dagster_project.dry_run"
 REGISTRY = """
 profiles: {p: {writer: w, judge: j, evaluate: [a, b, "no-images:a"]}}
 models:
@@ -35,15 +35,15 @@ def rows(output: str) -> dict[tuple[str, str], list[float]]:
 
 @pytest.fixture(scope="module")
 def fresh(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    tmp_path_factory: pytest.TempPathFactory, commanded: Commanded
+) -> tuple[Path, CompletedProcess[str]]:
     """A dry run on a home that is not there, for models whose servers and keys are not there."""
     folder = tmp_path_factory.mktemp("dry")
     models = folder / "models.yaml"
     models.write_text(REGISTRY)
     corpus = mini_corpus(folder / "corpus").folder
     settings = {"LOOM_MODELS": str(models), "LOOM_PROFILE": "p", "LOOM_CORPUS": str(corpus)}
-    return folder / "home", command(DRY_RUN, folder / "home", **settings)
+    return folder / "home", commanded(dry_run.main, folder / "home", **settings)
 
 
 def test_it_needs_no_key_asks_nobody_and_leaves_nothing_behind(fresh) -> None:
@@ -110,8 +110,8 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert told["all", ""][:4] == [sum(column) for column in zip(*parts, strict=True)][:4]
 
 
-def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
-    done = command(DRY_RUN, tmp_path / "home", LOOM_PROFILE="nope")
+def test_a_wrong_setting_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
+    done = commanded(dry_run.main, tmp_path / "home", LOOM_PROFILE="nope")
 
     assert done.returncode == 2
     assert done.stderr == (
@@ -121,8 +121,10 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    done = command(DRY_RUN, tmp_path / "home", LOOM_PROMPTS=str(tmp_path / "promts"))
+def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(
+    tmp_path: Path, commanded: Commanded
+) -> None:
+    done = commanded(dry_run.main, tmp_path / "home", LOOM_PROMPTS=str(tmp_path / "promts"))
 
     assert done.returncode == 2
     assert done.stderr.startswith(
@@ -143,12 +145,12 @@ def test_a_folder_of_prompts_that_is_not_there_is_one_sentence(tmp_path: Path) -
     ],
 )
 def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(
-    loom_home: Path, name: str, text: str, said: str
+    loom_home: Path, name: str, text: str, said: str, commanded: Commanded
 ) -> None:
     loom_home.mkdir()
     (loom_home / name).write_text(text)
 
-    done = command(DRY_RUN, loom_home)
+    done = commanded(dry_run.main, loom_home)
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert f"{loom_home}/{said}" in done.stderr

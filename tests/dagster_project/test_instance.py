@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -98,12 +98,15 @@ def test_processes_that_open_a_new_instance_at_the_same_moment_all_do(
 
 
 def test_a_process_that_is_killed_while_it_makes_the_instance_leaves_nothing_half_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    drawn: Callable[[Sequence[str], int], list[str]],
 ) -> None:
     codes = exit_codes(_open_and_die, [(tmp_path / point, point) for point in POINTS])
 
     assert codes == [-signal.SIGKILL] * len(POINTS)
-    for point in POINTS:
+    for point in drawn(POINTS, 3):
         monkeypatch.setenv("LOOM_HOME", str(tmp_path / point))
         with open_instance() as instance:
             instance.add_dynamic_partitions("wit_shard", ["one"])

@@ -1,6 +1,7 @@
 """The command on releases, as a person types it, on the first release's small home."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,14 +12,13 @@ from PIL import Image
 from dagster_project import releases
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse
-from tests.homes.version_1 import unpack
 
 FIRST, SECOND, INSTRUCTION = "mmdu-1198c7be75", "mmdu-213c478455", "mmdu-instruct-d0f9dfc317"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = unpack(tmp_path)
+def folder(version_1: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = Path(shutil.copytree(version_1, tmp_path / "home"))
     monkeypatch.setenv("LOOM_HOME", str(folder))
     monkeypatch.setenv("DAGSTER_HOME", str(folder / "dagster"))
     return folder

@@ -52,9 +52,8 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
 
 
 def test_settings_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
-    done = commanded(
-        dialogue_shape.main, tmp_path / "home", "--settings", str(tmp_path / "none.yaml")
-    )
+    module = "dagster_project.dialogue_shape"
+    done = command(module, tmp_path / "home", "--settings", str(tmp_path / "none.yaml"))
 
     assert done.returncode == 2 and "none.yaml" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -17,7 +17,7 @@ from tests.shared import PROCESSES
 
 THREADS = 20
 ITEMS = 1000
-SECONDS = 1.5
+DECISIONS = 300
 PEOPLE = ["ann", "bob", "cat", "dan"]
 
 
@@ -76,12 +76,11 @@ def test_twenty_threads_on_a_thousand_items(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}")
     store.update_queue(queue(ITEMS))
     floor, acknowledged = Floor(Rules(annotators=2)), []
-    end = time.monotonic() + SECONDS
 
     def person(number):
         random_ = random.Random(number)
         name, role = f"person-{number}", "expert" if number % 5 == 0 else "annotator"
-        while time.monotonic() < end:
+        while len(acknowledged) < DECISIONS:
             if number == 1:
                 store.page(Filters(reviewer="person-2", text="7"), limit=20)
             lock = store.lock_item(name, role)
@@ -114,7 +113,7 @@ def test_twenty_threads_on_a_thousand_items(tmp_path):
     stored = [(e.event_id, e.item_id, e.reviewer, e.verdict) for e in store.decisions()]
     assert sorted(acknowledged) == stored
     assert floor.doubles == []
-    assert len(stored) > 5 * THREADS
+    assert len(stored) >= DECISIONS
     people = Counter((e.item_id, e.round, e.reviewer) for e in store.decisions())
     assert set(people.values()) == {1}, "nobody twice in a round"
     before = kept(store)

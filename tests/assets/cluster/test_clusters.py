@@ -80,15 +80,35 @@ def few(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Worl
     return world
 
 
-@pytest.fixture
-def world(few: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    """The same, to go on from."""
-    copy_of(few.root, tmp_path)
-    corpus = Corpus(tmp_path / "corpus")
+def going_on(base: World, make_world: MakeWorld, root: Path) -> World:
+    """A copy, with a second shard that is not ingested in `few`."""
+    copy_of(base.root, root)
+    corpus = Corpus(root / "corpus")
     corpus.write_shard("one", FEW)
     corpus.write_shard("two", [*BALLOONS[4:], *BUTTERFLIES[1:]])
     corpus.write_categories()
-    return make_world(tmp_path, corpus)
+    return make_world(root, corpus)
+
+
+@pytest.fixture
+def world(few: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    return going_on(few, make_world, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def extended(
+    few: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[World, Row]:
+    """The second shard has come to the first, and what the run said. Not to be changed."""
+    world = going_on(few, make_world, tmp_path_factory.mktemp("extended"))
+    ingested(world, "two")
+    return world, cluster(world)
+
+
+@pytest.fixture
+def both(extended: tuple[World, Row], make_world: MakeWorld, tmp_path: Path) -> World:
+    """The same, to go on from."""
+    return going_on(extended[0], make_world, tmp_path)
 
 
 def ingested(world: World, shard: str) -> None:
@@ -159,10 +179,11 @@ def test_communities_say_where_their_centre_is_and_how_they_were_found(few: Worl
 # --- Extending -----------------------------------------------------------------------------------
 
 
-def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(world: World) -> None:
-    before, old = places(world), table(world, "communities")
-    ingested(world, "two")
-    told = cluster(world)
+def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(
+    few: World, extended: tuple[World, Row]
+) -> None:
+    before, old = places(few), table(few, "communities")
+    world, told = extended
     after, now = places(world), table(world, "communities")
 
     assert told["mode"] == "extended"
@@ -219,33 +240,27 @@ def test_a_community_is_gone_with_its_last_entry(world: World) -> None:
     assert last_changes(world) == [("cluster", "gone"), ("group", "gone")]
 
 
-def test_a_page_whose_text_was_edited_keeps_the_place_its_captions_and_categories_have(
+def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_new_one(
     world: World,
 ) -> None:
     before = places(world)
-    edited = {**FEW[0], "context_page_description": "It is known by another story now."}
-    world.corpus.write_shard("one", [edited, *FEW[1:]])
+    story = {**FEW[1], "context_page_description": "It is known by another story now."}
+    caption = {**FEW[0], "caption_reference_description": "Minutes of the parish council"}
+    world.corpus.write_shard("one", [caption, story, *FEW[2:]])
     ingested(world, "one")
     told = cluster(world)
     after = places(world)
-    title = edited["page_title"]
+    title = story["page_title"]
     assert after[title]["entry_id"] != before[title]["entry_id"]
     assert {**after[title], "entry_id": before[title]["entry_id"]} == before[title]
     assert told["entries assigned to a group"] == 0
 
-
-def test_a_page_whose_caption_was_edited_is_placed_by_the_new_one(world: World) -> None:
-    title = FEW[0]["page_title"]
-    before = places(world)[title]
-    edited = {**FEW[0], "caption_reference_description": "Minutes of the parish council"}
-    world.corpus.write_shard("one", [edited, *FEW[1:]])
-    ingested(world, "one")
-    cluster(world)
-    after = places(world)[title]
+    title = caption["page_title"]
     # Its categories are the same, so it is still the member of the group that it was.
-    assert after["group_id"] == before["group_id"] and after["group_how"] == "seed"
-    assert after["cluster_id"] is None and after["cluster_how"] == "no neighbour"
-    assert after["nearest_cluster_id"] == before["cluster_id"]
+    assert after[title]["group_id"] == before[title]["group_id"]
+    assert after[title]["group_how"] == "seed"
+    assert after[title]["cluster_id"] is None and after[title]["cluster_how"] == "no neighbour"
+    assert after[title]["nearest_cluster_id"] == before[title]["cluster_id"]
 
 
 def test_a_full_stop_after_a_caption_moves_no_entry_that_is_still_within_tau(world: World) -> None:
@@ -315,9 +330,8 @@ def test_another_tau_cannot_extend_and_says_so(world: World) -> None:
     assert first == second
 
 
-def test_another_method_for_captions_places_by_density_inside_the_same_groups(world: World) -> None:
-    ingested(world, "two")
-    cluster(world)
+def test_another_method_for_captions_places_by_density_inside_the_same_groups(both: World) -> None:
+    world = both
     groups = {title: row["group_id"] for title, row in places(world).items()}
     told = cluster(world, cluster_method="density")
     assert told["mode"] == "reclustered: cluster_method was threshold and is density"
@@ -328,10 +342,9 @@ def test_another_method_for_captions_places_by_density_inside_the_same_groups(wo
 
 
 def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    both: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ingested(world, "two")
-    cluster(world)
+    world = both
     exact = {title: row["cluster_id"] for title, row in places(world).items()}
     monkeypatch.setattr(module, "APPROXIMATE_FROM", 2)
     run = run_alone(world, "clusters", group_method="approximate", cluster_method="approximate")

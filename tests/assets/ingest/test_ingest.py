@@ -91,6 +91,14 @@ def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(
     titles = {row["title"] for row in world.rows("SELECT title FROM ingest.entries")}
     assert titles == {row["page_title"] for row in BALLOONS[:4]}
 
+    # A shard that was mended leaves nothing refused, and one that has gone keeps the rows it gave.
+    corpus.write_shard("balloons", BALLOONS)
+    assert world.ingest("balloons").success
+    assert rejected(world, "row") == {}
+    (corpus.folder / "shards" / "balloons.tsv").unlink()
+    assert not world.ingest("balloons").success
+    assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
+
 
 def test_a_shard_of_a_header_alone_is_read_and_said(
     world: World, corpus: Corpus, capfd: pytest.CaptureFixture[str]
@@ -141,15 +149,6 @@ def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
     assert metadata(run, "ingest/images")["types corrected"] == 1
 
 
-def test_a_shard_that_was_mended_leaves_nothing_refused(world: World, corpus: Corpus) -> None:
-    break_rows(corpus)
-    world.ingest("balloons", ANY_LOSS)
-    corpus.write_shard("balloons", BALLOONS)
-    assert world.ingest("balloons").success
-    assert rejected(world, "row") == {}
-    assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
-
-
 # --- When it stops -------------------------------------------------------------------------------
 
 
@@ -167,9 +166,12 @@ def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_th
     )
     assert made(run) == set()
     assert tables(world) == before
+    # Another shard's run is not stopped by it.
+    assert world.ingest("butterflies").success
+    assert len(table(world, "entries")) == len(BALLOONS) + len(BUTTERFLIES)
     # The shard does not count as read: without the limit it is.
     assert world.ingest("balloons", ANY_LOSS).success
-    assert len(table(world, "entries")) == 4
+    assert len(table(world, "entries")) == 4 + len(BUTTERFLIES)
 
 
 def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_them(
@@ -201,14 +203,6 @@ def test_the_limit_is_a_setting(
     assert len(rejected(world, "row")) == (2 if passes else 0)
 
 
-def test_a_bad_shard_does_not_stop_another_shards_run(world: World, corpus: Corpus) -> None:
-    break_rows(corpus)
-    assert not world.ingest("balloons").success
-    assert world.ingest("butterflies").success
-    entries = world.rows("SELECT DISTINCT wit_shard FROM ingest.entries")
-    assert entries == [{"wit_shard": "butterflies"}]
-
-
 def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: Corpus) -> None:
     (corpus.folder / "shards" / "balloons.tsv").write_text("a\tb\n1\t2\n")
     run = ingest_range(world, ["balloons", "butterflies"], "wit_rows")
@@ -232,13 +226,6 @@ def test_a_missing_shard_is_one_clear_sentence(world: World, corpus: Corpus) -> 
         f"There is no shard 'moths' in {corpus.folder}: use one of those there "
         "(balloons, butterflies) or put the file there."
     )
-
-
-def test_a_shard_that_has_gone_keeps_the_rows_it_gave(world: World, corpus: Corpus) -> None:
-    assert world.ingest("balloons").success
-    (corpus.folder / "shards" / "balloons.tsv").unlink()
-    assert not world.ingest("balloons").success
-    assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
 
 
 def test_a_file_without_wits_header_is_one_clear_sentence(world: World, corpus: Corpus) -> None:

@@ -68,8 +68,32 @@ def test_what_a_setting_may_not_be_is_refused(world: World) -> None:
         assert not run.success and value in (["refusals"], "tlh") and "there is no" in sentence(run)
 
 
-def test_what_is_dropped_enters_no_instruction_set_and_is_counted(world: World) -> None:
-    refused = plant(world, "instruction", 0, 0, answer=lambda text: "I'm sorry, but I can't help.")
+def quality_of(world: World, name: str) -> dict[str, int]:
+    (row,) = world.rows(
+        "SELECT quality FROM release.releases JOIN release.current USING (name, release_id) "
+        "WHERE name = $name",
+        name=name,
+    )
+    return dict(json.loads(row["quality"]))
+
+
+def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_benchmark(
+    world: World,
+) -> None:
+    """One pair of the first dialogue, all of the second that are on several pictures, one to test."""
+    refusal: Callable[[str], str] = lambda text: "I'm sorry, but I can't help."  # noqa: E731
+    refused = plant(world, "instruction", 0, 0, answer=refusal)
+    gone = plant(world, "instruction", 1, 0)
+    together = [
+        place
+        for place, turn in enumerate(gone["turns"])
+        if len(set(re.findall(r"<image-\d+>", turn["question"] + turn["answer"]))) > 1
+    ]
+    for place in together:
+        plant(world, "instruction", 1, place, answer=refusal)
+    (count,) = world.rows("SELECT count(*) AS n FROM dialogue.dialogues WHERE kind = 'benchmark'")
+    told = lambda text: f"According to the caption: {text}"  # noqa: E731
+    last = plant(world, "benchmark", count["n"] - 1, 1, answer=told)
     check_pairs(world)
     assert world.release().success
 
@@ -82,54 +106,12 @@ def test_what_is_dropped_enters_no_instruction_set_and_is_counted(world: World) 
     # The first picture enters with the second turn, whose text is still that of its call.
     assert released[0]["question"].startswith("Image1: <ImageHere>. Image2: <ImageHere>. ")
     assert released[0]["image_positions"] == [1, 2] and all(row["call_key"] for row in released)
-    counted = quality_of(world, "mmdu-instruct")
-    assert (counted["drop"], counted["refusal"], counted["pairs_left_out"]) == (1, 1, 1)
+    counted, n_dropped = quality_of(world, "mmdu-instruct"), 1 + len(together)
+    assert (counted["drop"], counted["refusal"]) == (n_dropped, n_dropped)
+    assert (counted["pairs_left_out"], counted["dialogues_left_out"]) == (n_dropped, 1)
+    # Pairs that go with their dialogue are counted for themselves.
+    assert counted["pairs_with_dialogues"] == gone["n_turns"] - len(together) > 0
     assert counted["unchecked"] == 0
-
-
-def test_pairs_that_go_with_their_dialogue_are_counted_for_themselves(world: World) -> None:
-    row = plant(world, "instruction", 0, 0)
-    turns = world.rows(
-        "SELECT * FROM dialogue.dialogues WHERE dialogue_id = $of", of=row["dialogue_id"]
-    )
-    together = [
-        place
-        for place, turn in enumerate(turns[0]["turns"])
-        if len(set(re.findall(r"<image-\d+>", turn["question"] + turn["answer"]))) > 1
-    ]
-    others = row["n_turns"] - len(together)
-    for place in together:
-        plant(world, "instruction", 0, place, answer=lambda text: "I'm sorry, but I can't help.")
-    check_pairs(world)
-    assert world.release().success
-
-    counted = quality_of(world, "mmdu-instruct")
-    assert (counted["pairs_left_out"], counted["dialogues_left_out"]) == (len(together), 1)
-    assert counted["pairs_with_dialogues"] == others > 0
-
-
-def quality_of(world: World, name: str) -> dict[str, int]:
-    (row,) = world.rows(
-        "SELECT quality FROM release.releases JOIN release.current USING (name, release_id) "
-        "WHERE name = $name",
-        name=name,
-    )
-    return dict(json.loads(row["quality"]))
-
-
-def test_a_benchmark_keeps_what_is_dropped_and_people_see_it_first(world: World) -> None:
-    rows = world.rows(
-        "SELECT dialogue_id FROM dialogue.dialogues WHERE kind = 'benchmark' ORDER BY 1"
-    )
-    last = plant(
-        world,
-        "benchmark",
-        len(rows) - 1,
-        1,
-        answer=lambda text: f"According to the caption: {text}",
-    )
-    check_pairs(world)
-    assert world.release().success
 
     first = world.review_store.items()[0]
     assert first["item_id"] == last["dialogue_id"]
@@ -169,18 +151,10 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     assert all(row["blind_grade"] == 0 and row["not_checked"] is None for row in rows)
     assert world.rows("SELECT * FROM quality.failed") == []
 
-    again = metadata(check_pairs(world, {}), "quality/checks")
-    assert (again["calls"], again["cache hits"]) == (0, len(asked))
-
-
-def test_the_pictures_of_another_set_are_shown_and_none_of_its_own(world: World) -> None:
-    check_pairs(world, {})
-    own = {
-        row["dialogue_id"]: row["image_ids"]
-        for row in world.rows("SELECT * FROM dialogue.dialogues")
-    }
+    # The pictures of another set are shown, and none of its own.
+    own = {row["dialogue_id"]: row["image_ids"] for row in dialogues}
     calls = {call.key: call for call in world.ledger}
-    for row in world.rows("SELECT * FROM quality.asked"):
+    for row in asked:
         messages = calls[row["call_key"]].request["messages"]
         parts = [part for message in messages for part in message["parts"]]
         shown = [part["image"] for part in parts if isinstance(part, dict)]
@@ -191,6 +165,9 @@ def test_the_pictures_of_another_set_are_shown_and_none_of_its_own(world: World)
             assert len(shown) == len(images) and not set(shown) & set(images)
         else:
             assert not shown
+
+    again = metadata(check_pairs(world, {}), "quality/checks")
+    assert (again["calls"], again["cache hits"]) == (0, len(asked))
 
 
 def test_what_a_model_finds_is_a_reason(world: World) -> None:

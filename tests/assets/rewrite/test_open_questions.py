@@ -26,6 +26,7 @@ from tests.doubles.tiny_clip import make_tiny_clip
 
 MADE = ("candidates", "seeds", "seed_rewrites", "contexts")
 QUESTIONS = dg.AssetSelection.assets(*(["rewrite", name] for name in MADE))
+CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
 
 
 @dataclass
@@ -43,9 +44,9 @@ def table_of(world: World, table: str) -> list[Row]:
     return world.rows(f"FROM rewrite.{table} ORDER BY ALL")
 
 
-def make(world: World, **settings: Row) -> Result:
+def make(world: World, assets: dg.AssetSelection = QUESTIONS, **settings: Row) -> Result:
     world.write_settings({"rewrite": settings})
-    return world.run(ANY_ASSETS, assets=QUESTIONS)
+    return world.run(ANY_ASSETS, assets=assets)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,7 @@ def test_listed_pictures_are_not_taken_and_are_counted(
     taken = sorted({row["image_id"] for row in base.rows("candidates")})
     listed = tmp_path / "known.txt"
     listed.write_text(f"# pictures of other benchmarks\n{taken[0].upper()}  a.png\n\n")
-    run = make(world, candidates={"excluded": str(listed)})
+    run = make(world, CANDIDATES, candidates={"excluded": str(listed)})
     assert run.success, sentence(run)
     assert {row["image_id"] for row in table_of(world, "candidates")} == set(taken[1:])
     (lost,) = world.rows("FROM rewrite.failed WHERE stage = 'candidates'")
@@ -99,7 +100,7 @@ def test_pictures_of_releases_are_excluded_by_name_and_nothing_left_is_a_warning
     world: World, base: Made
 ) -> None:
     of_seeds = {row["image_id"] for row in base.rows("seeds") + base.rows("contexts")}
-    assert make(world, candidates={"excluded_releases": ["alignmmbench"]}).success
+    assert make(world, CANDIDATES, candidates={"excluded_releases": ["alignmmbench"]}).success
     taken = {row["image_id"] for row in base.rows("candidates")}
     assert {row["image_id"] for row in table_of(world, "candidates")} == taken - of_seeds
     # The image sets of the dialogues have every picture.
@@ -114,7 +115,7 @@ def test_a_picture_that_looks_like_another_is_taken_once(world: World, base: Mad
         {"image_id": each, "group_id": one, "n_urls": 1, "distance": 2} for each in (one, other)
     ]
     world.warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
-    assert make(world).success
+    assert make(world, CANDIDATES).success
     left = {row["image_id"] for row in table_of(world, "candidates")}
     assert len(left & {one, other}) == 1
     (lost,) = world.rows("FROM rewrite.failed WHERE stage = 'candidates'")
@@ -123,7 +124,7 @@ def test_a_picture_that_looks_like_another_is_taken_once(world: World, base: Mad
 
 
 def test_keywords_are_settings(world: World) -> None:
-    assert make(world, candidates={"keywords": {"Chart": ["balloon"]}}).success
+    assert make(world, CANDIDATES, candidates={"keywords": {"Chart": ["balloon"]}}).success
     charts = [row for row in table_of(world, "candidates") if row["task"] == "Chart"]
     assert charts and {tuple(row["keywords"]) for row in charts} == {("balloon",)}
 
@@ -134,7 +135,7 @@ def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
     encoder = str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny"))
     by_texts = {(row["task"], row["image_id"]): row["keywords"] for row in base.rows("candidates")}
     everything = {"picture_encoder": encoder, "picture_similarity": -1}
-    run = make(world, candidates=everything)
+    run = make(world, CANDIDATES, candidates=everything)
 
     assert run.success
     rows = table_of(world, "candidates")
@@ -146,7 +147,7 @@ def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
     assert told["pictures encoded"] == told["pictures that show a keyword"] == len(vectors) > 0
     assert "median" in told["cosine with the nearest keyword"]
 
-    again = make(world, candidates={**everything, "picture_similarity": 1})
+    again = make(world, CANDIDATES, candidates={**everything, "picture_similarity": 1})
     assert metadata(again, "rewrite/candidates")["pictures encoded"] == 0
     assert metadata(again, "rewrite/candidates")["pictures that show a keyword"] == 0
     found = {
@@ -170,7 +171,7 @@ def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
     ],
 )
 def test_what_cannot_be_excluded_is_one_sentence(world: World, settings: Row, told: str) -> None:
-    assert sentence(make(world, candidates=settings)).startswith(told)
+    assert sentence(make(world, CANDIDATES, candidates=settings)).startswith(told)
 
 
 # --- Drafts ----------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.timeout(1800),
     pytest.mark.nightly(
-        sibling="tests/e2e/test_ui.py::test_a_changed_prompt_marks_the_assets_that_ask_with_it"
+        sibling="tests/e2e/test_ui.py"
+        "::test_a_changed_setting_and_a_changed_prompt_mark_the_assets_that_have_them"
     ),
 ]
 

@@ -154,7 +154,8 @@ def test_a_run_of_the_main_job_can_be_executed_again(ui: Ui) -> None:
 
 def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> None:
     before = version(ui, "cluster/cohesion")
-    saved = ui.launch("settings", save({"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}))
+    with reloaded(ui):
+        saved = ui.launch("settings", save({"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}))
     assert ui.ended(saved["run"]["runId"]) == "SUCCESS"
     written = ui.run.home / "settings.yaml"
     assert yaml.safe_load(written.read_text()) == {
@@ -176,8 +177,9 @@ def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> Non
     assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
 
     assert version(ui, "cluster/cohesion") != before
-    written.unlink()
-    ui.until(lambda: version(ui, "cluster/cohesion") == before)
+    with reloaded(ui):
+        written.unlink()
+    assert version(ui, "cluster/cohesion") == before
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_resources_have_names_and_say_what_they_are(ui: Ui) -> None:
 
 def test_a_selection_is_backfilled_once_in_the_order_of_the_data(ui: Ui) -> None:
     before = executed(ui)
-    selected = {"ingest/entries", "cluster/duplicates", "cluster/near_pairs", "ledger/calls"}
+    selected = {"ingest/entries", "cluster/duplicates", "ledger/calls"}
     ui.backfill(selected, "sample-a", "sample-b")
 
     finished(ui)
@@ -318,18 +320,27 @@ def test_a_selection_is_backfilled_once_in_the_order_of_the_data(ui: Ui) -> None
     assert in_order(ui, new)
 
 
-def test_a_changed_setting_marks_its_asset_alone(ui: Ui) -> None:
+def test_a_changed_setting_and_a_changed_prompt_mark_the_assets_that_have_them(
+    ui: Ui, checkout: Path
+) -> None:
     settings = ui.run.home / "settings.yaml"
-    with edited(ui, settings, "cluster: {image_sets: {seed: 7}}") as marked:
-        assert marked == {"cluster/image_sets": ["has a new code version"]}
-
-
-def test_a_changed_prompt_marks_the_assets_that_ask_with_it(ui: Ui, checkout: Path) -> None:
     judge = checkout / "methods" / "mmdu" / "prompts" / "judge.md"
+    before, kept = stale(ui), judge.read_text()
+    with reloaded(ui):
+        settings.write_text("cluster: {image_sets: {seed: 7}}")
+    with reloaded(ui):
+        judge.write_text(kept + "\nBe strict.\n")
+
     # The training pairs of a critic have what the judge is sent.
-    made_with = ("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
-    with edited(ui, judge, judge.read_text() + "\nBe strict.\n") as marked:
-        assert marked == dict.fromkeys(made_with, ["has a new code version"])
+    asking = ("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
+    marked = {asset: why for asset, why in stale(ui).items() if why != before.get(asset)}
+    assert marked == dict.fromkeys(("cluster/image_sets", *asking), ["has a new code version"])
+
+    with reloaded(ui):
+        settings.unlink()
+    with reloaded(ui):
+        judge.write_text(kept)
+    assert stale(ui) == before
 
 
 def test_a_changed_shard_marks_its_partition_alone(ui: Ui, checkout: Path) -> None:
@@ -352,11 +363,13 @@ def test_definitions_broken_by_an_edit_are_shown_and_loaded_again_after_the_next
         kind: str = entry["locationOrLoadError"]["__typename"]
         return kind
 
-    schema.write_text("CREATE TABLE broken (")
-    ui.until(lambda: loaded() == "PythonError")
-    ui.until(lambda: "Definitions do not load" in ui.started.printed)
-    schema.write_text(good)
-    ui.until(lambda: loaded() == "RepositoryLocation")
+    with reloaded(ui):
+        schema.write_text("CREATE TABLE broken (")
+    assert loaded() == "PythonError"
+    assert "Definitions do not load, as the UI shows" in ui.started.printed
+    with reloaded(ui):
+        schema.write_text(good)
+    assert loaded() == "RepositoryLocation"
 
 
 def save(settings: dict) -> dict:
@@ -381,17 +394,16 @@ def version(ui: Ui, asset: str) -> str:
 
 
 @contextmanager
-def edited(ui: Ui, file: Path, text: str) -> Iterator[dict[str, list[str]]]:
-    """What the UI shows as stale for the file's other text, which it has in the block."""
-    before, kept = stale(ui), file.read_text() if file.exists() else None
-    file.write_text(text)
-    ui.until(lambda: stale(ui) != before)
-    yield {asset: why for asset, why in stale(ui).items() if why != before.get(asset)}
-    if kept is None:
-        file.unlink()
-    else:
-        file.write_text(kept)
-    ui.until(lambda: stale(ui) == before)
+def reloaded(ui: Ui) -> Iterator[None]:
+    """The UI has noticed, at the end of the block, which file was changed in it."""
+
+    def times() -> int:
+        printed = ui.started.printed
+        return sum(map(printed.count, ("Definitions are loaded again", "Definitions do not load")))
+
+    before = times()
+    yield
+    ui.until(lambda: times() > before)
 
 
 def stale(ui: Ui) -> dict[str, list[str]]:

@@ -158,7 +158,11 @@ def test_a_release_is_imported_into_a_new_home(
 
 
 def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
-    for name in ("reports", "staging", "downloads", "wikipedia", "ray", "dagster"):
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "picture").touch()
+    (folder / "downloads").symlink_to(elsewhere)
+    for name in ("reports", "staging", "wikipedia", "ray", "dagster"):
         (folder / name).mkdir()
         (folder / name / "file").write_text("x")
     for name in ("ledger.sqlite.lock", "ledger.sqlite.flights", "ledger.sqlite-wal"):
@@ -171,6 +175,7 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
     assert home.main(["clean"]) == 0
 
     assert names(folder) == kept | {"ledger.sqlite.flights", "ledger.sqlite-wal"}
+    assert names(elsewhere) == {"picture"}
     said = capsys.readouterr().out
     assert said == (
         f"Removed from {folder}: downloads, ray, reports, staging, wikipedia.\n"

@@ -122,6 +122,13 @@ def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
     assert kinds == (["answer", kind] if answer == ANSWER else [kind])
 
 
+def test_one_of_several_answers_is_enough() -> None:
+    (asked,) = TESTED.asked
+    several = asked._replace(answers=(*asked.answers, words("A dam.")))
+    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, asked=[several]))
+    assert [one.kind for one in both] == ["answer", "question"]
+
+
 def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
     rows = {
         "images": [],

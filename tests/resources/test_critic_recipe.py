@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import torch
 import yaml
 from huggingface_hub import constants
 
@@ -31,6 +30,8 @@ FALLEN = 0.6
 
 @pytest.fixture
 def recipe(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    import torch
+
     torch.set_num_threads(1)
     # The recipe sets it, so that nothing is reported; a thread would be left that does it.
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
@@ -91,6 +92,7 @@ def losses(folder: Path) -> list[float]:
 def test_lora_learns_and_its_adapter_is_loaded_again(
     recipe: dict[str, ModuleType], exported: Path
 ) -> None:
+    import torch
     from peft import AutoPeftModelForCausalLM
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -119,6 +121,8 @@ def test_the_whole_model_learns(recipe: dict[str, ModuleType], exported: Path) -
 def test_the_loss_is_of_the_reply_alone(
     recipe: dict[str, ModuleType], exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import torch
+
     made = []
 
     class Kept(recipe["train"].SFTTrainer):

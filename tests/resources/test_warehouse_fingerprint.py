@@ -99,6 +99,8 @@ def test_equal_rows_count_each_time(warehouse: Warehouse) -> None:
     made = [of(warehouse, FAILED, *[FAILURE] * times) for times in range(5)]
 
     assert len(set(made)) == 5
+    other = FAILURE | {"subject": "d2"}
+    assert of(warehouse, FAILED, other, other) != made[2]
 
 
 def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse: Warehouse) -> None:

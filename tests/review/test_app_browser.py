@@ -61,7 +61,9 @@ def test_turns_are_edited_added_moved_and_removed(browser: Browser, site: Site) 
     page = sign_in(browser, site, "anna")
     open_item(page, site, one["item_id"])
 
-    press(page, "j", "j", "e")
+    page.locator("button.picture").first.click()
+    expect(page.get_by_text("Image 1 / 2")).to_be_visible()
+    press(page, "Escape", "j", "j", "e")
     page.keyboard.type(" Nothing else.")
     press(page, "Escape", "n")  # A new turn below the first, open at its question.
     page.keyboard.type("Which is darker?")

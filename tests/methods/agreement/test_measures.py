@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 from methods.agreement.bands import FUZZY, STRICT, band_of
 from methods.agreement.cohen_kappa import cohen_kappa, cohen_kappa_of_draws
@@ -163,6 +162,8 @@ def test_cohens_kappa_is_by_its_formula(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_cohens_kappa_of_a_draw_is_that_of_scikit_learn_on_the_drawn_items(seed):
+    from sklearn.metrics import cohen_kappa_score
+
     generator = np.random.default_rng(seed)
     n_labels, n_clusters = generator.integers(2, 6), int(generator.integers(1, 8))
     ratings = generator.integers(0, n_labels, size=(30, 2)).astype(float)
@@ -188,6 +189,8 @@ def test_raw_agreement_of_a_draw_is_that_of_the_drawn_items(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_quadratic_kappa_is_that_of_scikit_learn(seed):
+    from sklearn.metrics import cohen_kappa_score
+
     generator = np.random.default_rng(seed)
     first, second = generator.integers(1, 11, size=(2, 40))
     expected = cohen_kappa_score(first, second, labels=range(1, 11), weights="quadratic")
@@ -198,6 +201,8 @@ def test_quadratic_kappa_is_that_of_scikit_learn(seed):
 @pytest.mark.parametrize(("measure", "bands"), [(fuzzy_accuracy, FUZZY), (strict_accuracy, STRICT)])
 @pytest.mark.parametrize("seed", range(5))
 def test_accuracy_is_that_of_scikit_learn_on_the_bands(seed, measure, bands):
+    from sklearn.metrics import accuracy_score
+
     first, second = np.random.default_rng(seed).integers(1, 11, size=(2, 40))
 
     def band(score):

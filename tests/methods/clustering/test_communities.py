@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sentence_transformers.util import community_detection
 
 from methods.clustering.communities import threshold_communities
 from tests.methods.clustering.vectors import (
@@ -37,6 +35,9 @@ def members_of(vectors: np.ndarray, tau: float = TAU, min_size: int = 2) -> list
     min_size=st.integers(1, 5),
 )
 def test_communities_are_those_of_sentence_transformers(make, number, seed, tau, min_size):
+    import torch
+    from sentence_transformers.util import community_detection
+
     given_vectors = make(seed).astype(number)
     # The reference would multiply halves as halves: it gets the same vectors in float32.
     vectors = given_vectors.astype(np.float32)

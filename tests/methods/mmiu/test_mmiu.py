@@ -8,7 +8,7 @@ from methods.evaluation.asking import Ask
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics import Scored, valued
 from methods.evaluation.scoring import mean
-from methods.mmiu import Mmiu
+from methods.mmiu import Mmiu, order_of
 from methods.mmiu.taxonomy import RELATIONS, TASKS, image_level, task_of
 from tests.methods.choice.questions import item, run, scored, text_of
 
@@ -58,6 +58,11 @@ def test_what_is_right_is_asked_again_in_another_order() -> None:
     assert text_of(first) != text_of(second) and "(B) owl" not in text_of(second)
     rows = scored(TWICE, BIRDS, transcript)
     assert number(TWICE, "Accuracy, retested", "macro by task", rows) == 100
+
+
+def test_the_order_of_a_retest_is_the_items_own() -> None:
+    orders = {order_of(item("A", *"wxyz", item_id=f"q{n}"), "retest-1") for n in range(20)}
+    assert len(orders) > 5
 
 
 def test_who_repeats_a_letter_is_right_once_and_not_when_retested() -> None:

@@ -142,10 +142,11 @@ def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: in
 
 
 def test_an_answer_after_losses_names_them(home: Path, port: int) -> None:
-    one = call(2)
-    keep(home, charge(1, "Withheld.", request=one.request), one)
-    assert "paid for: lost call 1" in page(port, f"{CALLS}/{one.key}")
-    assert "paid for: the one that is kept" in page(port, f"{CALLS}/{one.key}-1")
+    one = call(3)
+    lost = [charge(number, "Withheld.", request=one.request) for number in (1, 2)]
+    keep(home, *lost, one)
+    assert "paid for: lost call 2 , lost call 1" in page(port, f"{CALLS}/{one.key}")
+    assert "paid for: the one that is kept , lost call 2" in page(port, f"{CALLS}/{one.key}-1")
 
 
 def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:

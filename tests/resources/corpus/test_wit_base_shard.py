@@ -3,8 +3,8 @@
 import shutil
 import socket
 from pathlib import Path
+from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -81,28 +81,37 @@ RECORDS = [
     ),
     record("Ash.jpg", page("en", "Ash"), image={"bytes": b"", "path": None}),
 ]
-PUBLISHED = datasets.Features(
-    {
-        "image": datasets.Image(),
-        "image_url": datasets.Value("string"),
-        "embedding": datasets.Sequence(datasets.Value("float64")),
-        "metadata_url": datasets.Value("string"),
-        "original_height": datasets.Value("int32"),
-        "original_width": datasets.Value("int32"),
-        "mime_type": datasets.Value("string"),
-        "caption_attribution_description": datasets.Value("string"),
-        "wit_features": datasets.Sequence(dict.fromkeys(PAGE_COLUMNS, datasets.Value("string"))),
-    }
-)
+
+
+def published() -> Any:
+    import datasets
+
+    return datasets.Features(
+        {
+            "image": datasets.Image(),
+            "image_url": datasets.Value("string"),
+            "embedding": datasets.Sequence(datasets.Value("float64")),
+            "metadata_url": datasets.Value("string"),
+            "original_height": datasets.Value("int32"),
+            "original_width": datasets.Value("int32"),
+            "mime_type": datasets.Value("string"),
+            "caption_attribution_description": datasets.Value("string"),
+            "wit_features": datasets.Sequence(
+                dict.fromkeys(PAGE_COLUMNS, datasets.Value("string"))
+            ),
+        }
+    )
 
 
 def written_by_datasets(records: list[dict], path: Path) -> None:
-    datasets.Dataset.from_list(records, features=PUBLISHED).to_parquet(path)
+    import datasets
+
+    datasets.Dataset.from_list(records, features=published()).to_parquet(path)
 
 
 def written_as_lists(records: list[dict], path: Path) -> None:
     """With no word in the file of what `datasets` calls its columns."""
-    schema = PUBLISHED.arrow_schema.remove_metadata()
+    schema = published().arrow_schema.remove_metadata()
     pq.write_table(pa.Table.from_pylist(records, schema), path)
 
 
@@ -115,7 +124,7 @@ def written_as_mappings(records: list[dict], path: Path) -> None:
         ]
 
     turned = [each | {"wit_features": pages_of(each["wit_features"])} for each in records]
-    schema = PUBLISHED.arrow_schema.remove_metadata()
+    schema = published().arrow_schema.remove_metadata()
     place = schema.get_field_index("wit_features")
     pages = pa.list_(pa.struct([(column, pa.string()) for column in PAGE_COLUMNS]))
     schema = schema.set(place, pa.field("wit_features", pages))
@@ -199,7 +208,7 @@ def test_a_file_without_records_is_a_shard_without_rows(tmp_path):
 
 
 def test_a_file_of_many_row_groups_is_read_to_its_end(tmp_path):
-    schema = PUBLISHED.arrow_schema.remove_metadata()
+    schema = published().arrow_schema.remove_metadata()
     table = pa.Table.from_pylist(RECORDS[:1] * 25, schema)
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
     shard = shard_at(tmp_path / "a.parquet")
@@ -354,7 +363,7 @@ def test_a_file_on_the_hub_is_read_where_it_is(monkeypatch, tmp_path):
             return RECORDS[:1]
         raise ConnectionError("the hub does not answer")
 
-    monkeypatch.setattr(datasets.IterableDataset, "from_parquet", from_parquet)
+    monkeypatch.setattr("datasets.IterableDataset.from_parquet", from_parquet)
     shard = WitBaseShard("a", ADDRESS, tmp_path)
     assert shard.stage(tmp_path).n_rows == 2
     assert asked == [(ADDRESS, list(COLUMNS_READ))]

@@ -261,6 +261,14 @@ def test_a_mirror_server_is_asked_for_the_name_alone(uploads):
     assert reason(fetch(WEB, uploads.base)) == "missing"
 
 
+def test_a_mirrors_password_is_for_the_mirror_alone(uploads):
+    elsewhere = uploads.serve("b.png", ok(), host="localhost")
+    uploads.serve("a.png", redirect(elsewhere))
+    mirror = uploads.base.replace("//", "//user:secret@")
+    assert fetch(WEB + "a.png", mirror, allow_private=True) == PICTURE
+    assert [each.authorization for each in uploads.log] == ["Basic dXNlcjpzZWNyZXQ=", None]
+
+
 @pytest.mark.parametrize("mirror", ["http://", "https:///images"])
 def test_a_mirror_that_no_address_can_be_is_said_at_once(mirror):
     with pytest.raises(ImageSourceError, match="make the folder"):

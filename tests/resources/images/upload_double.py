@@ -44,6 +44,7 @@ class Asked:
     host: str
     path: str
     agent: str
+    authorization: str | None
 
 
 class Exchange(BaseHTTPRequestHandler):
@@ -69,7 +70,8 @@ class Exchange(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host = self.headers["Host"].rpartition(":")[0]
         path = self.path.partition("?")[0]
-        asked = Asked(time.monotonic(), host, path, self.headers["User-Agent"])
+        agent, authorization = self.headers["User-Agent"], self.headers["Authorization"]
+        asked = Asked(time.monotonic(), host, path, agent, authorization)
         answer = self.server.begin(asked)
         try:
             answer(self)

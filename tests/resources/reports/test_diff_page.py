@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from methods.evaluation.common_items import CommonScore
+from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.release_diff import difference
 from methods.release_diff_text import Repeated
 from resources.images.store import ImageStore
@@ -69,6 +71,13 @@ def test_scores_on_common_items_are_marked_where_the_interval_leaves_out_zero(
     assert re.search(r'class="n "><b>\+0\.5</b>', html)
     assert "1 of 2 answers the same" in page.words and "More metrics" in page.words
     assert "Overall, macro mean" in page.words
+
+
+def test_a_deviation_that_falls_is_better_as_its_inverse_rises(store: ImageStore) -> None:
+    spread = GroupSpread(name="Alignment", observation="score", lowest=4.5)
+    steadier = CommonScore(spread, 1.0, 2.0, -0.5, -0.6, -0.4, 2, 2)
+    of = on_common("steady", 0.0, Repeated(2, 0, 0))._replace(scores=[steadier])
+    assert re.search(r'class="n better"><b>−0\.5', diff_page(store, of))
 
 
 def test_scores_that_rest_on_the_same_calls_say_so_once(store: ImageStore) -> None:

@@ -55,6 +55,12 @@ def test_the_best_model_stands_first_with_its_three_forms_and_counts(data, store
     assert second[:2] == ["2 2–2", "weak"]
 
 
+@pytest.mark.parametrize(("coverage", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %")])
+def test_all_turns_are_judged_only_where_none_is_missing(data, store, coverage, shown) -> None:
+    data["ranks"][0]["coverage"] = coverage
+    assert board(render_report(data, store))[0][6] == f"11/12 {shown}"
+
+
 def test_every_metric_of_the_benchmark_is_a_column_in_its_order(data, store) -> None:
     html = render_report(data, store)
     heads = re.findall(r"<th scope[^>]*>(.*?)</th>", html[html.index('class="metrics"') :])[:4]

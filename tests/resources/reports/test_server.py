@@ -184,7 +184,7 @@ def test_a_name_that_is_not_this_machines_is_refused(port: int) -> None:
 def test_every_answer_comes_with_the_policy(port: int, path: str) -> None:
     answer, _ = ask(port, address(path))
     policy = (answer.getheader("content-security-policy") or "").split("; ")
-    assert "default-src 'none'" in policy
+    assert {"default-src 'none'", "form-action 'none'"} <= set(policy)
     assert "sandbox allow-popups allow-popups-to-escape-sandbox" in policy
     assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
     assert answer.getheader("x-content-type-options") == "nosniff"

@@ -7,7 +7,6 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from methods.evaluation.task_map.vectors import cosine_distances
@@ -25,6 +24,8 @@ N_ITEMS = 4
 @pytest.fixture
 def recipe(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(REPO_ROOT / "docs" / "guides" / "task_map")
+    import torch
+
     torch.set_num_threads(1)
     return {name: importlib.import_module(name) for name in ("lora", "tiny_model", "fine_tune")}
 
@@ -76,6 +77,8 @@ def test_the_recipe_makes_adapters_that_the_map_reads(
 
 
 def test_a_change_is_scale_times_b_a_and_the_base_stays(recipe: dict[str, ModuleType]) -> None:
+    import torch
+
     lora = recipe["lora"]
     torch.manual_seed(0)
     model = torch.nn.ModuleDict({"q_proj": torch.nn.Linear(4, 3), "other": torch.nn.Linear(4, 3)})

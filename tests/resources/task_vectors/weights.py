@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from safetensors.torch import save_file
 
 from methods.evaluation.task_map.clustering import Floats
 
@@ -24,9 +22,13 @@ CONFIG = {
 }
 
 
-def save(path: Path, tensors: Mapping[str, Any], dtype: torch.dtype = torch.float32) -> None:
+def save(path: Path, tensors: Mapping[str, Any], dtype: str = "float32") -> None:
+    import torch
+    from safetensors.torch import save_file
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: torch.as_tensor(np.array(of)).to(dtype) for name, of in tensors.items()}, path)
+    kind = getattr(torch, dtype)
+    save_file({name: torch.as_tensor(np.array(of)).to(kind) for name, of in tensors.items()}, path)
 
 
 def factors(seed: int, rank: int = 2, n_modules: int = 2, n_out: int = 5, n_in: int = 4) -> Factors:

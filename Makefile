@@ -33,7 +33,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "vlm-loom needs Python 3.11: install it or set PYTHON=/path/to/python3.11."; exit 2; }
 	@echo "Setting up $(VENV) (some minutes the first time) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -70,7 +70,8 @@ check: setup ## Lint, types, import direction
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4
+# A worker more than there are cores: what one waits for, another uses.
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(nproc) + 1) --maxprocesses 4
 
 test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
 	@$(PYTEST) --tier=fast

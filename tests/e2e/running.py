@@ -6,9 +6,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
+
+ONE_OF_THE_WHOLE_RUNS = pytest.mark.sample(1, of="whole runs")
+"""Tests that run the whole job or most of it once more, a minute each: a commit has one."""
 
 
 @dataclass

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.timeout(1800),
     pytest.mark.nightly(
         sibling="tests/e2e/test_ui.py"
-        "::test_a_changed_setting_and_a_changed_prompt_mark_the_assets_that_have_them"
+        "::test_edits_mark_what_they_change_and_what_does_not_load_is_shown_until_the_next_edit"
     ),
 ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dagster_project.run_tags import BUILD
-from tests.e2e.running import Run
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
 from tests.e2e.starting import processes_of, started
 from tests.e2e.ui import Ui, serving
 
@@ -45,6 +45,7 @@ def wait_until_nothing_is_at_work(ui: Ui) -> None:
     ui.started.wait_for(lambda: not ui.runs(statuses=AT_WORK))
 
 
+@ONE_OF_THE_WHOLE_RUNS
 def test_runs_of_a_killed_demo_and_of_a_killed_build_end_as_failed_and_the_next_run_succeeds(
     tmp_path: Path,
 ) -> None:
@@ -73,8 +74,8 @@ def test_runs_of_a_killed_demo_and_of_a_killed_build_end_as_failed_and_the_next_
 
 
 @pytest.mark.nightly(
-    sibling="tests/e2e/test_starts.py"
-    "::test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed"
+    sibling="tests/dagster_project/test_dead_runs.py"
+    "::test_the_run_of_a_killed_process_ends_as_failed_with_the_reason"
 )
 def test_four_builds_whose_ui_is_gone_with_them_leave_the_next_ui_free(
     copied: Run, tmp_path: Path

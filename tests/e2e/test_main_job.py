@@ -15,7 +15,7 @@ from dagster_project.run_tags import BUILD
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
-from tests.e2e.running import Run, command, demo
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run, command, demo
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.always]
 
@@ -328,6 +328,7 @@ def test_a_model_sees_its_own_history_with_images_at_their_turn(main_job: Run) -
         history.append(row["answer"])
 
 
+@ONE_OF_THE_WHOLE_RUNS
 @pytest.mark.slow
 def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
     main_job: Run,
@@ -344,10 +345,8 @@ def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
     assert len(main_job.ledger) == n_calls
 
 
-@pytest.mark.nightly(
-    sibling="tests/e2e/test_main_job.py"
-    "::test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing"
-)
+@ONE_OF_THE_WHOLE_RUNS
+@pytest.mark.slow
 def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
     ids = """
         SELECT set_id FROM cluster.image_sets UNION ALL SELECT question_id FROM dialogue.questions
@@ -365,20 +364,9 @@ def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
     assert "cache hits" in again.stdout
 
 
+@ONE_OF_THE_WHOLE_RUNS
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "jobs",
-    [
-        "build",
-        pytest.param(
-            "build evaluate",
-            marks=pytest.mark.nightly(
-                sibling="tests/e2e/test_main_job.py"
-                "::test_after_one_row_changes_only_what_depends_on_it_is_asked_again"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("jobs", ["build", "build evaluate"])
 def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     jobs: str, copied: Run, tmp_path: Path
 ) -> None:

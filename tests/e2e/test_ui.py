@@ -7,7 +7,6 @@ Each test leaves files as they were, and the UI as it is when it has noticed tha
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -18,7 +17,7 @@ from playwright.sync_api import Page, expect
 from dagster_project.resources import make_resources
 from resources.home import REPO_ROOT
 from resources.warehouse import column_descriptions
-from tests.e2e.running import Run
+from tests.e2e.running import ONE_OF_THE_WHOLE_RUNS, Run
 from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
@@ -154,8 +153,7 @@ def test_a_run_of_the_main_job_can_be_executed_again(ui: Ui) -> None:
 
 def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> None:
     before = version(ui, "cluster/cohesion")
-    with reloaded(ui):
-        saved = ui.launch("settings", save({"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}))
+    saved = ui.launch("settings", save({"cluster": {"cohesion": {"min_mean_similarity": 0.8}}}))
     assert ui.ended(saved["run"]["runId"]) == "SUCCESS"
     written = ui.run.home / "settings.yaml"
     assert yaml.safe_load(written.read_text()) == {
@@ -177,9 +175,8 @@ def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> Non
     assert settings_of(ui, "cluster/cohesion") == {"settings": '{"min_mean_similarity": 0.8}'}
 
     assert version(ui, "cluster/cohesion") != before
-    with reloaded(ui):
-        written.unlink()
-    assert version(ui, "cluster/cohesion") == before
+    written.unlink()
+    ui.until(lambda: version(ui, "cluster/cohesion") == before)
 
 
 @pytest.mark.parametrize(
@@ -199,10 +196,7 @@ def test_an_impossible_setting_is_refused_in_the_launchpad(
     assert ui.runs() == before, "no run is made"
 
 
-@pytest.mark.nightly(
-    sibling="tests/e2e/test_main_job.py"
-    "::test_after_one_row_changes_only_what_depends_on_it_is_asked_again"
-)
+@ONE_OF_THE_WHOLE_RUNS
 def test_the_build_job_launched_from_the_ui_runs_every_stage_and_calls_nobody_twice(ui: Ui) -> None:
     known = len(ui.run.ledger)
     build = ui.launch("build")["run"]["runId"]
@@ -307,7 +301,7 @@ def test_resources_have_names_and_say_what_they_are(ui: Ui) -> None:
 
 def test_a_selection_is_backfilled_once_in_the_order_of_the_data(ui: Ui) -> None:
     before = executed(ui)
-    selected = {"ingest/entries", "cluster/duplicates", "ledger/calls"}
+    selected = {"ingest/entries", "cluster/duplicates"}
     ui.backfill(selected, "sample-a", "sample-b")
 
     finished(ui)
@@ -320,27 +314,38 @@ def test_a_selection_is_backfilled_once_in_the_order_of_the_data(ui: Ui) -> None
     assert in_order(ui, new)
 
 
-def test_a_changed_setting_and_a_changed_prompt_mark_the_assets_that_have_them(
+def test_edits_mark_what_they_change_and_what_does_not_load_is_shown_until_the_next_edit(
     ui: Ui, checkout: Path
 ) -> None:
     settings = ui.run.home / "settings.yaml"
     judge = checkout / "methods" / "mmdu" / "prompts" / "judge.md"
-    before, kept = stale(ui), judge.read_text()
-    with reloaded(ui):
-        settings.write_text("cluster: {image_sets: {seed: 7}}")
-    with reloaded(ui):
-        judge.write_text(kept + "\nBe strict.\n")
+    schema = checkout / "sql" / "dialogue" / "schema.sql"
+    before, prompt, tables = stale(ui), judge.read_text(), schema.read_text()
 
+    def marked() -> dict[str, list[str]]:
+        return {asset: why for asset, why in stale(ui).items() if why != before.get(asset)}
+
+    def loaded() -> str:
+        (entry,) = ui.ask(LOADS)["workspaceOrError"]["locationEntries"]
+        kind: str = entry["locationOrLoadError"]["__typename"]
+        return kind
+
+    settings.write_text("cluster: {image_sets: {seed: 7}}")
+    judge.write_text(prompt + "\nBe strict.\n")
     # The training pairs of a critic have what the judge is sent.
     asking = ("evaluate/judgments", "evaluate/judge_probes", "evaluate/critic_pairs")
-    marked = {asset: why for asset, why in stale(ui).items() if why != before.get(asset)}
-    assert marked == dict.fromkeys(("cluster/image_sets", *asking), ["has a new code version"])
+    ui.until(lambda: marked().keys() >= {"cluster/image_sets", *asking})
+    assert marked() == dict.fromkeys(("cluster/image_sets", *asking), ["has a new code version"])
 
-    with reloaded(ui):
-        settings.unlink()
-    with reloaded(ui):
-        judge.write_text(kept)
-    assert stale(ui) == before
+    schema.write_text("CREATE TABLE broken (")
+    ui.until(lambda: loaded() == "PythonError")
+    ui.until(lambda: "Definitions do not load, as the UI shows" in ui.started.printed)
+
+    settings.unlink()
+    judge.write_text(prompt)
+    schema.write_text(tables)
+    ui.until(lambda: loaded() == "RepositoryLocation")
+    ui.until(lambda: stale(ui) == before)
 
 
 def test_a_changed_shard_marks_its_partition_alone(ui: Ui, checkout: Path) -> None:
@@ -350,26 +355,6 @@ def test_a_changed_shard_marks_its_partition_alone(ui: Ui, checkout: Path) -> No
     ui.until(lambda: bool(of_shard(ui, "sample-a")))
     assert of_shard(ui, "sample-a") == ["has a new data version"]
     assert of_shard(ui, "sample-b") == []
-
-
-def test_definitions_broken_by_an_edit_are_shown_and_loaded_again_after_the_next(
-    ui: Ui, checkout: Path
-) -> None:
-    schema = checkout / "sql" / "dialogue" / "schema.sql"
-    good = schema.read_text()
-
-    def loaded() -> str:
-        (entry,) = ui.ask(LOADS)["workspaceOrError"]["locationEntries"]
-        kind: str = entry["locationOrLoadError"]["__typename"]
-        return kind
-
-    with reloaded(ui):
-        schema.write_text("CREATE TABLE broken (")
-    assert loaded() == "PythonError"
-    assert "Definitions do not load, as the UI shows" in ui.started.printed
-    with reloaded(ui):
-        schema.write_text(good)
-    assert loaded() == "RepositoryLocation"
 
 
 def save(settings: dict) -> dict:
@@ -391,19 +376,6 @@ def version(ui: Ui, asset: str) -> str:
     found = ui.ask(VERSIONS, asset={"path": asset.split("/")})["assetNodeOrError"]
     text: str = found["opVersion"]
     return text
-
-
-@contextmanager
-def reloaded(ui: Ui) -> Iterator[None]:
-    """The UI has noticed, at the end of the block, which file was changed in it."""
-
-    def times() -> int:
-        printed = ui.started.printed
-        return sum(map(printed.count, ("Definitions are loaded again", "Definitions do not load")))
-
-    before = times()
-    yield
-    ui.until(lambda: times() > before)
 
 
 def stale(ui: Ui) -> dict[str, list[str]]:

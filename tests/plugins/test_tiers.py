@@ -26,6 +26,12 @@ def test_nightly(): pass
 @pytest.mark.parametrize("case", range(10))
 def test_sampled(case): pass
 
+@pytest.mark.sample(1, of="a pair")
+def test_one(): pass
+
+@pytest.mark.sample(1, of="a pair")
+def test_other(): pass
+
 def test_drawn(drawn):
     print("drawn", drawn("abcdefghij", 3))
 """
@@ -62,6 +68,7 @@ def test_each_tier_has_more_and_a_sample_is_the_commits(ran: Callable[..., set[s
     assert {"test_fast", "test_slow", "test_nightly"} <= nightly
     sampled = {name for name in nightly if name.startswith("test_sampled")}
     assert len(sampled) == 10 and len(sampled & more) == 2
+    assert len(more & {"test_one", "test_other"}) == 1 and {"test_one", "test_other"} <= nightly
     assert "drawn ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']" in nightly
 
     # Another commit has another draw.

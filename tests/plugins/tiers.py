@@ -3,7 +3,8 @@
 What belongs here: the option `--tier`, the marks that it reads, the draw of cases, and how many
 examples of a law are tried. `fast` leaves out what is slow, `all` what is nightly, `nightly` (where
 nothing is said) nothing. Of tests that carry one mark `sample(n)` together, `n` run in `fast` and in
-`all`. They are drawn by the commit, so that each has its turn; `--draw` repeats another's draw.
+`all`; `sample(n, of=name)` is one sample with all tests that give it this name. They are drawn by
+the commit, so that each has its turn; `--draw` repeats another's draw.
 """
 
 import hashlib
@@ -82,7 +83,7 @@ def _undrawn(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
         for node, mark in item.iter_markers_with_node("sample"):
             # A mark of a function is on each of its cases.
             owner = item.nodeid.partition("[")[0] if node is item else node.nodeid
-            samples[owner, mark.args[0]].append(item)
+            samples[mark.kwargs.get("of", owner), mark.args[0]].append(item)
     return {
         item
         for (_, n), cases in samples.items()

@@ -20,6 +20,11 @@ from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, Row, World, copy_of, sentence
 from tests.homes.version_1 import unpack
 
+pytestmark = pytest.mark.nightly(
+    sibling="tests/resources/test_migrations.py"
+    "::test_every_row_of_version_1_is_there_under_its_new_name"
+)
+
 SETS = {
     "cluster__image_sets": {
         "config": {

@@ -71,7 +71,7 @@ check: setup ## Lint, types, import direction
 	@$(BIN)/lint-imports
 
 # A worker more than there are cores: what one waits for, another uses.
-PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(nproc) + 1) --maxprocesses 4
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4
 
 test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
 	@$(PYTEST) --tier=fast

@@ -10,11 +10,11 @@ less CPU time.
 import json
 import os
 import resource
-import time
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -56,7 +56,7 @@ def cpu_of_the_tree() -> float:
 
 def now() -> Seconds:
     """The clock and the CPU time up to now."""
-    return time.monotonic(), cpu_of_the_tree()
+    return monotonic(), cpu_of_the_tree()
 
 
 @dataclass
@@ -125,7 +125,7 @@ class Reporting:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._began = time.monotonic()
+        self._began = monotonic()
         self._tests: dict[str, dict[str, Any]] = {}
         self._collections: list[Seconds] = []
 
@@ -145,7 +145,7 @@ class Reporting:
             return
         report = {
             "tier": self._config.getoption("tier"),
-            "wall": round(time.monotonic() - self._began, 1),
+            "wall": round(monotonic() - self._began, 1),
             "collection": _cost(self._collections),
             **summed(self._tests),
         }

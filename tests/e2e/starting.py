@@ -38,7 +38,7 @@ class Started:
         while not (found := what()):
             assert not running or self.process.poll() is None, self.printed[-3000:]
             assert time.monotonic() < deadline, self.printed[-3000:]
-            time.sleep(0.2)
+            time.sleep(0.5)
         return found
 
 

@@ -1,10 +1,12 @@
 """What the automation sensor would do on a finished build, once somebody turns it on."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from dagster_project.definitions import build_defs
@@ -24,14 +26,15 @@ DECISIONS = ["review", "decisions"]
 class Automation:
     """The sensor's evaluations one after another, and what the machine would run for them."""
 
-    def __init__(self, run: Run, instance: dg.DagsterInstance):
-        self.home, self.instance = run.home, instance
-        self._cursor: dg.AssetDaemonCursor | None = None
+    def __init__(
+        self, run: Run, instance: dg.DagsterInstance, cursor: AssetDaemonCursor | None = None
+    ):
+        self.home, self.instance, self.cursor = run.home, instance, cursor
 
     def requested(self) -> set[str]:
         """The assets that this evaluation would run, with definitions as they load now."""
-        result = dg.evaluate_automation_conditions(build_defs(), self.instance, cursor=self._cursor)
-        self._cursor = result.cursor
+        result = dg.evaluate_automation_conditions(build_defs(), self.instance, cursor=self.cursor)
+        self.cursor = result.cursor
         return {
             each.key.to_user_string()
             for each in result.results
@@ -55,14 +58,29 @@ class Automation:
         )
 
 
-@pytest.fixture
-def automation(copied: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Automation]:
-    monkeypatch.setenv("LOOM_HOME", str(copied.home))
-    monkeypatch.setenv("DAGSTER_HOME", str(copied.home / "dagster"))
-    with dg.DagsterInstance.from_config(str(copied.home / "dagster")) as instance:
-        automation = Automation(copied, instance)
+@contextmanager
+def instance_of(run: Run) -> Iterator[dg.DagsterInstance]:
+    """The Dagster instance of the run's home, for definitions that are loaded meanwhile."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("LOOM_HOME", str(run.home))
+        monkeypatch.setenv("DAGSTER_HOME", str(run.home / "dagster"))
+        with dg.DagsterInstance.from_config(str(run.home / "dagster")) as instance:
+            yield instance
+
+
+@pytest.fixture(scope="module")
+def quiet(main_job: Run) -> AssetDaemonCursor | None:
+    """Where the sensor stands after its first evaluation."""
+    with instance_of(main_job) as instance:
+        automation = Automation(main_job, instance)
         assert automation.requested() == set(), "nothing is due after the main job"
-        yield automation
+        return automation.cursor
+
+
+@pytest.fixture
+def automation(copied: Run, quiet: AssetDaemonCursor | None) -> Iterator[Automation]:
+    with instance_of(copied) as instance:
+        yield Automation(copied, instance, quiet)
 
 
 def test_rows_that_are_as_they_were_trigger_no_run(automation: Automation) -> None:

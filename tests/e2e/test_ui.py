@@ -160,15 +160,6 @@ def test_settings_saved_in_the_launchpad_hold_for_every_later_run(ui: Ui) -> Non
         "cluster": {"cohesion": {"min_mean_similarity": 0.8}}
     }
 
-    # Config in the Launchpad is for that run, and the materialization says so.
-    config = {"ops": {"cluster__cohesion": {"config": {"min_mean_similarity": 0.6}}}}
-    once = ui.launch("__ASSET_JOB", config, assets="cluster/cohesion")
-    assert ui.ended(once["run"]["runId"]) == "SUCCESS"
-    assert settings_of(ui, "cluster/cohesion") == {
-        "settings": '{"min_mean_similarity": 0.6}',
-        "settings of this run only": '{"min_mean_similarity": 0.6}',
-    }
-
     # The button, without any config.
     plain = ui.launch("__ASSET_JOB", assets="cluster/cohesion")
     assert ui.ended(plain["run"]["runId"]) == "SUCCESS"

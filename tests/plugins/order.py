@@ -1,20 +1,24 @@
 """In what order tests run, and which worker runs them.
 
-What belongs here: the order of a run and the units that workers take from one queue. A unit is a file;
-a file that takes long is as many units as it has test functions. Units that take long by
-`tests/durations.json` begin first, so that no worker is still at one of them when the others have
-nothing left to do. A run in random order keeps its random order.
+What belongs here: the order of a run and the units that workers take from one queue. A unit is a file,
+so its fixtures are made once; a file whose tests take long is as many units as it has test functions.
+Units that take long by `tests/durations.json` begin first, so that no worker is still at one of them
+when the others have nothing left to do. A run in random order keeps its random order.
 """
 
 import json
+from collections import defaultdict
 from typing import Any
 
 import pytest
 
 from tests.plugins.tiers import RECORD
 
-LONG_SECONDS = 30.0
-"""A file that takes longer is not one unit."""
+LONG_SECONDS = 60.0
+"""A file whose tests take longer, without its fixtures, is not one unit."""
+
+Record = dict[str, dict[str, float]]
+"""Seconds of `files`, of `fixtures` and of `tests` by their names."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,21 +34,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     It runs before the plugin for random orders, which has the last word.
     """
     record = json.loads(RECORD.read_text())
+    split = long_files(record)
     seconds = seconds_of_units([item.nodeid for item in items], record)
-    items.sort(key=lambda item: (-seconds[unit(item.nodeid, record)], unit(item.nodeid, record)))
+    items.sort(key=lambda item: (-seconds[unit(item.nodeid, split)], unit(item.nodeid, split)))
 
 
-def unit(nodeid: str, record: dict[str, dict[str, float]]) -> str:
+def long_files(record: Record) -> set[str]:
+    """The files that are not one unit."""
+    tests: defaultdict[str, float] = defaultdict(float)
+    for nodeid, seconds in record["tests"].items():
+        tests[nodeid.partition("::")[0]] += seconds
+    return {file for file, seconds in tests.items() if seconds > LONG_SECONDS}
+
+
+def unit(nodeid: str, split: set[str]) -> str:
     """The file of a test, or in a long file its function with all of its cases."""
     file = nodeid.partition("::")[0]
-    return nodeid.partition("[")[0] if record["files"].get(file, 0.0) > LONG_SECONDS else file
+    return nodeid.partition("[")[0] if file in split else file
 
 
-def seconds_of_units(nodeids: list[str], record: dict[str, dict[str, float]]) -> dict[str, float]:
+def seconds_of_units(nodeids: list[str], record: Record) -> dict[str, float]:
     """What each unit took: the record has long files' tests one by one."""
+    split = long_files(record)
     seconds: dict[str, float] = {}
     for nodeid in nodeids:
-        name = unit(nodeid, record)
+        name = unit(nodeid, split)
         if name in record["files"]:
             seconds[name] = record["files"][name]
         else:
@@ -57,10 +71,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """One queue of units for all workers."""
     from xdist.scheduler import LoadScopeScheduling
 
-    record = json.loads(RECORD.read_text())
+    split = long_files(json.loads(RECORD.read_text()))
 
     class UnitScheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return unit(nodeid, record)
+            return unit(nodeid, split)
 
     return UnitScheduling(config, log)

@@ -176,17 +176,18 @@ def _cost(spent: list[Seconds]) -> dict[str, float]:
 
 
 def recorded(report: dict[str, Any], known: dict[str, dict[str, float]]) -> dict[str, Any]:
-    """The record of a run: seconds of each file with its own fixtures, of each fixture that files
-    share, and of each test that takes a second. Files that the run did not have keep what is known.
+    """The record of a run: seconds of each file with its own fixtures made once, of each fixture that
+    files share, of each test that takes a second. Files that the run did not have keep what is known.
     """
     files: dict[str, float] = defaultdict(float)
     for nodeid, cost in report["tests"].items():
         files[nodeid.partition("::")[0]] += cost["wall"]
     shared: dict[str, float] = {}
     for name, cost in report["fixtures"].items():
+        seconds = cost["wall"] / cost["times"]
         if (file := name.partition("::")[0]) in files:
-            files[file] += cost["wall"]
-        elif (seconds := cost["wall"] / cost["times"]) >= 1:
+            files[file] += seconds
+        elif seconds >= 1:
             shared[name] = seconds
     kept = {name: s for name, s in known["files"].items() if (ROOT / name).exists()}
     tests = {name: cost["wall"] for name, cost in report["tests"].items() if cost["wall"] >= 1}

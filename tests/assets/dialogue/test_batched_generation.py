@@ -152,7 +152,7 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
 
 
 def test_a_run_that_waits_for_the_batch_of_another_run_is_run_again_too(world: World) -> None:
-    with OfflineServer(batch_seconds=4) as slow:
+    with OfflineServer(batch_seconds=8) as slow:
         world.write_models(in_batches(slow.base_url, "writer"))
         first, second = world.generate(), world.generate()
         assert not first.success and not second.success

@@ -70,8 +70,9 @@ check: setup ## Lint, types, import direction
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-# Two workers with threads of their own for linear algebra would take each other's core.
-PYTEST := env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4
+# A worker more than there are cores uses what another waits for; their linear algebra has one thread each.
+PYTEST := env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+  $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4
 
 test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
 	@$(PYTEST) --tier=fast

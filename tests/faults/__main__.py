@@ -452,7 +452,7 @@ class Copy:
     """A copy of a checkout without what git ignores, in which one fault after the other is planted."""
 
     def __init__(self, root: Path, base: Path, draw: str) -> None:
-        self.root, self._base, self._draw = base / "checkout", base, draw
+        self.root, self.base, self._draw = base / "checkout", base, draw
         listed = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
         names = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout
         for name in names.split("\0"):
@@ -466,7 +466,7 @@ class Copy:
         self, tests: Sequence[str], whole: Sequence[str] = (), without: Collection[str] = ()
     ) -> tuple[str, str | None, int]:
         """Run tests by id, and all of files; how it ended, by which test, of how many."""
-        answer, request = self._base / "answer.json", self._base / "asked.json"
+        answer, request = self.base / "answer.json", self.base / "asked.json"
         answer.unlink(missing_ok=True)
         asked = {"tests": [*tests], "whole": [*whole], "without": [*without]}
         request.write_text(json.dumps({**asked, "answer": str(answer)}))
@@ -480,14 +480,14 @@ class Copy:
             "-p",
             "loom_faults",
             f"--timeout={TEST_TIMEOUT}",
-            f"--basetemp={self._base}/tmp",
+            f"--basetemp={self.base}/tmp",
         ]
         if (self.root / "tests/plugins/tiers.py").exists():
             command += ["--tier=all", f"--draw={self._draw}"]
         env = {**os.environ, "FAULTS_CHOSEN": str(request), "PYTHONDONTWRITEBYTECODE": ""}
         # Processes that tests start take the code from the copy, too.
-        env["PYTHONPATH"] = os.pathsep.join([str(self.root), str(self._base)])
-        with (self._base / "output.txt").open("w") as output:
+        env["PYTHONPATH"] = os.pathsep.join([str(self.root), str(self.base)])
+        with (self.base / "output.txt").open("w") as output:
             done = subprocess.run(
                 [*command, *paths], cwd=self.root, env=env, stdout=output, stderr=output
             )
@@ -540,7 +540,7 @@ def tried(
                 bad.add(by)
                 told = f"{len(bad)} of its tests fail without it, such as {by}."
         if state == "broken":
-            told = copy.last_words()
+            told = (copy.base / "output.txt").read_text().strip().rpartition("\n")[2]
             return verdict("broken")
     told += f" {len(names)} tests run it" + (
         f", {len(rest) - n_rest} not tried." * (n_rest < len(rest))

@@ -3,7 +3,8 @@
 What belongs here: the order of a run and the units that workers take from one queue. A unit is a file,
 so its fixtures are made once; a file whose tests take long is as many units as it has test functions.
 Units that take long by `tests/durations.json` begin first, so that no worker is still at one of them
-when the others have nothing left to do. A run in random order keeps its random order.
+when the others have nothing left to do; a worker goes on with the file it is at, whose fixtures it has,
+and takes of another worker's file only when nothing else is left. A random order stays random.
 """
 
 import json
@@ -43,14 +44,18 @@ def long_files(record: Record) -> set[str]:
     """The files that are not one unit."""
     tests: defaultdict[str, float] = defaultdict(float)
     for nodeid, seconds in record["tests"].items():
-        tests[nodeid.partition("::")[0]] += seconds
+        tests[file_of(nodeid)] += seconds
     return {file for file, seconds in tests.items() if seconds > LONG_SECONDS}
+
+
+def file_of(name: str) -> str:
+    """The file of a test or of a unit."""
+    return name.partition("::")[0]
 
 
 def unit(nodeid: str, split: set[str]) -> str:
     """The file of a test, or in a long file its function with all of its cases."""
-    file = nodeid.partition("::")[0]
-    return nodeid.partition("[")[0] if file in split else file
+    return nodeid.partition("[")[0] if file_of(nodeid) in split else file_of(nodeid)
 
 
 def seconds_of_units(nodeids: list[str], record: Record) -> dict[str, float]:
@@ -76,5 +81,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class UnitScheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return unit(nodeid, split)
+
+        def _assign_work_unit(self, node: Any) -> None:
+            last = {
+                n: file_of(next(reversed(units)))
+                for n, units in self.assigned_work.items()
+                if units
+            }
+            mine = last.pop(node, None)
+            following = min(
+                self.workqueue,
+                key=lambda name: (file_of(name) != mine, file_of(name) in last.values()),
+            )
+            self.workqueue.move_to_end(following, last=False)
+            super()._assign_work_unit(node)
 
     return UnitScheduling(config, log)

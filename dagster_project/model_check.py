@@ -5,7 +5,6 @@ server could do last month is not asked of the ledger.
 """
 
 import io
-import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from PIL import Image as Picture
 
+from methods.json_text import from_json
 from methods.prompts.messages import Image, Message, Part, Text
 from resources.images.store import ImageStore
 from resources.llm.estimate import CHARACTERS_PER_TOKEN, text_tokens
@@ -170,6 +170,6 @@ def _plain(what: str, outcome: Outcome) -> Finding:
 
 def _fits(text: str) -> bool:
     try:
-        return isinstance(json.loads(text)["colour"], str)
-    except (ValueError, LookupError, TypeError, RecursionError):
+        return isinstance(from_json(text)["colour"], str)
+    except (ValueError, LookupError, TypeError):
         return False

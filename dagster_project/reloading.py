@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 
 from dagster_project.run_tags import LOCATION
+from methods.json_text import from_json
 from resources.home import settings_path
 from resources.llm.registry import registry_path
 from resources.prompts import PROMPTS_ROOT
@@ -94,7 +95,7 @@ def _reload(address: str) -> str | None:
         trust_env=False,
     )
     answer.raise_for_status()
-    result = answer.json()["data"]["reloadRepositoryLocation"]
+    result = from_json(answer.content)["data"]["reloadRepositoryLocation"]
     loaded = result.get("locationOrLoadError") or result
     message: str | None = loaded.get("message")
     return message.strip().splitlines()[0] if message else None

@@ -25,6 +25,7 @@ from methods.choice.flagged import FLAGGED
 from methods.choice.read_answers import QUEUED_KIND
 from methods.errors import UserError
 from methods.ids import content_id
+from methods.json_text import from_json
 from resources.corpus.observation import Observed, observe
 from resources.home import ledger_path, review_path
 from resources.llm.batches import poll_open_batches
@@ -59,7 +60,7 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
 
     Ingesting them is up to a person, the schedule or the automation. The cursor has what was reported.
     """
-    before = json.loads(context.cursor or "{}")
+    before = from_json(context.cursor or "{}")
     try:
         corpus = corpus_folder()
         names = corpus.shards()

@@ -4,11 +4,11 @@ What belongs here: the forms of a card (a row of `release.releases`, JSON, Markd
 single values. What is on a card is gathered by `assets/release/card.py`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from methods.markdown import code, table
 from methods.quality.checks import LEFT_OUT_OF, OUTCOMES, REASONS, UNCHECKED
 from methods.release import Edition, held_out
@@ -48,7 +48,7 @@ def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name in _JSON:
         if isinstance(card.get(name), str):
-            card[name] = json.loads(card[name])
+            card[name] = from_json(card[name])
     return card
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from methods.json_text import from_json
 from methods.review import QueueItem
 from review.import_export import Record
 
@@ -56,8 +57,8 @@ def _line(item: QueueItem, round: int) -> dict[str, Any]:
 def _record(place: str, raw: bytes) -> Record:
     # Editors on Windows write a byte order mark at the beginning of the file.
     try:
-        values = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        values = from_json(raw.decode("utf-8-sig"))
+    except ValueError as error:
         return Record(place, fault=f"not JSON ({error}).")
     if type(values) is not dict:
         return Record(place, fault="not a JSON object.")

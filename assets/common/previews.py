@@ -6,7 +6,6 @@ comes from outside: no cell can end its table, be markup, or load a picture.
 
 import base64
 import html
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,12 +13,15 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from methods.json_text import from_json
 from resources.images.store import ImageStore
 
 PREVIEW_ROWS = 6
 ROWS_SIDE_BY_SIDE = 3
 """Rows of a table that is shown with its columns below each other."""
 MAX_CHARACTERS = 110
+MAX_READ = 10_000
+"""Characters of a cell that are looked at: an answer may have millions."""
 MAX_WORD = 28
 """Characters of a word, an address or a hash; Chinese and the like may be broken anywhere."""
 WIDTH = 112
@@ -116,7 +118,7 @@ def _cell(column: str, value: object, images: ImageStore | None) -> str:
         return " ".join(_thumbnail(images, image_id) for image_id in value[:MAX_THUMBNAILS])
     if isinstance(value, str) and value.startswith(("{", "[")):
         value = _parsed(value)
-    text = " ".join(_plain(value).split())
+    text = " ".join(_plain(value)[:MAX_READ].split())
     text = _LONG_WORD.sub(lambda word: _cut_word(word[0]), text)
     if len(text) > MAX_CHARACTERS:
         text = text[: MAX_CHARACTERS - 1] + "…"
@@ -137,7 +139,7 @@ def _text(text: str) -> str:
 def _parsed(text: str) -> object:
     """The content of a JSON column without its ids of images; any other text as it is."""
     try:
-        value = json.loads(text)
+        value = from_json(text)
     except ValueError:
         return text
     if isinstance(value, dict):

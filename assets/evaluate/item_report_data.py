@@ -3,12 +3,12 @@
 What belongs here: reading and joining them. What the page shows is `resources/reports/report_items.py`.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from methods.choice.flagged import REVIEWED, released_content
 from methods.evaluation.items import Item
+from methods.json_text import from_json
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -51,5 +51,5 @@ def flags_of(warehouse: Warehouse, release_id: str) -> list[Row]:
     """What flags items of a release: a row for each item and flag, in the order of the items."""
     rows: list[Row] = warehouse.read("evaluate/flags_of", {"release_id": release_id}).to_pylist()
     for row in rows:
-        row["answers"] = json.loads(row["answers"] or "[]")
+        row["answers"] = from_json(row["answers"] or "[]")
     return rows

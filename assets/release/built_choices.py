@@ -4,7 +4,6 @@ What belongs here: which items are in which split and language. Their rows are m
 `methods/mmbench/building.py`, their sides by `methods/mmbench/splits.py`.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from dataclasses import replace
 from assets.release.built import Built, BuiltReleases, Row, sources
 from methods.choice.building import ApprovedItem
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
+from methods.json_text import from_json
 from methods.mmbench.building import build_split
 from methods.mmbench.splits import SIDES, sides
 from methods.mmbench.translating import HINT, QUESTION, choices_of
@@ -95,7 +95,7 @@ def _translated(
 
 def _in_language(item: ApprovedItem, row: Row) -> ApprovedItem:
     """The item with the texts of its translation; its key, and the call that made it, stay."""
-    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    content, generated = from_json(row["content"]), from_json(row["generated"])
     texts = content["target"]
     return replace(
         item,
@@ -109,7 +109,7 @@ def _in_language(item: ApprovedItem, row: Row) -> ApprovedItem:
 
 
 def _approved(row: Row) -> ApprovedItem:
-    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    content, generated = from_json(row["content"]), from_json(row["generated"])
     return ApprovedItem(
         item_id=row["item_id"],
         set_id=row["set_id"],

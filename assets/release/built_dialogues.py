@@ -4,10 +4,9 @@ What belongs here: which dialogues are in which release, the instruction set wit
 checks drop. Their rows are made by `methods/release.py`.
 """
 
-import json
-
 from assets.release.built import Built, BuiltReleases, Row, sources
 from assets.release.quality import checked, found_by_checks
+from methods.json_text import from_json
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
 from resources.warehouse import Warehouse
 
@@ -42,7 +41,7 @@ def built_dialogues(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleas
 def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
     dialogues = []
     for row in warehouse.read("release/approved_dialogues", {"kind": kind}).to_pylist():
-        content = json.loads(row["content"])
+        content = from_json(row["content"])
         dialogues.append(
             ApprovedDialogue(
                 row["item_id"],
@@ -51,7 +50,7 @@ def _approved(warehouse: Warehouse, kind: str) -> list[ApprovedDialogue]:
                 tuple(row["reviewers"]),
                 tuple(content["image_ids"]),
                 tuple(content["turns"]),
-                tuple(json.loads(row["generated"])["turns"]),
+                tuple(from_json(row["generated"])["turns"]),
             )
         )
     return dialogues

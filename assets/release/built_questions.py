@@ -3,9 +3,8 @@
 What belongs here: which items are in it. Their rows are made by `methods/mmiu/building.py`.
 """
 
-import json
-
 from assets.release.built import Built, BuiltReleases, Row
+from methods.json_text import from_json
 from methods.mmiu.building import ApprovedQuestion, build_questions
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
@@ -31,7 +30,7 @@ def built_questions(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleas
 
 
 def _approved(row: Row) -> ApprovedQuestion:
-    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    content, generated = from_json(row["content"]), from_json(row["generated"])
     unedited = content["choices"] == generated["choices"]
     return ApprovedQuestion(
         item_id=row["item_id"],

@@ -3,8 +3,6 @@
 What belongs here: which items are in it. Their rows are made by `methods/convbench/building.py`.
 """
 
-import json
-
 from assets.release.built import Built, BuiltReleases, Row, origin, picture_sources
 from methods.convbench.building import (
     ANSWER,
@@ -16,6 +14,7 @@ from methods.convbench.building import (
     build_conversations,
 )
 from methods.convbench.drafting import CAPABILITIES, LANGUAGE
+from methods.json_text import from_json
 from methods.release import Edition, ReviewPolicy
 from resources.warehouse import Warehouse
 
@@ -35,7 +34,7 @@ def built_three_turns(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltRele
 
 
 def _approved(row: Row) -> ApprovedConversation:
-    content, generated = json.loads(row["content"]), json.loads(row["generated"])
+    content, generated = from_json(row["content"]), from_json(row["generated"])
     calls = {(call["turn"], call["kind"]): call for call in row["calls"]}
 
     def turn(number: int, name: str) -> ApprovedTurn:

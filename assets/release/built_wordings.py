@@ -3,11 +3,11 @@
 What belongs here: which items are in it. Their rows are made by `methods/alignmmbench/building.py`.
 """
 
-import json
 from collections import Counter
 
 from assets.release.built import Built, BuiltReleases, Row, origin, picture_sources
 from methods.alignmmbench.building import ApprovedTurn, ApprovedWording, build_wordings
+from methods.json_text import from_json
 from methods.release import Edition, Origin, ReviewPolicy
 from resources.warehouse import Warehouse
 
@@ -45,21 +45,21 @@ def built_wordings(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltRelease
 
 def _wording(row: Row, seed: Row) -> ApprovedWording:
     """A seed itself (`row` is `seed`), or a rewrite with the reference of its seed."""
-    content, of_seed = json.loads(row["content"]), json.loads(seed["content"])
+    content, of_seed = from_json(row["content"]), from_json(seed["content"])
     text = "rewrite" if row["kind"] == REWRITE else "question"
     turn = ApprovedTurn(
         content[text],
         of_seed["reference"],
-        origin(row, content[text], json.loads(row["generated"])[text]),
-        origin(seed, of_seed["reference"], json.loads(seed["generated"])["reference"]),
+        origin(row, content[text], from_json(row["generated"])[text]),
+        origin(seed, of_seed["reference"], from_json(seed["generated"])["reference"]),
     )
     people = tuple(sorted({*row["reviewers"], *seed["reviewers"]}))
     return _approved(row, of_seed["image_ids"][0], people, (turn,))
 
 
 def _dialogue(row: Row) -> ApprovedWording:
-    content = json.loads(row["content"])
-    generated = json.loads(row["generated"])["turns"]
+    content = from_json(row["content"])
+    generated = from_json(row["generated"])["turns"]
     questions = {turn["question"] for turn in generated}
     answers = {turn["answer"] for turn in generated}
     made_by = origin(row, None, None)

@@ -16,6 +16,7 @@ from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import is_unicode, items_by_ending, shown
 from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
@@ -76,8 +77,8 @@ def _read_lines(lines: Iterable[str]) -> Iterator[PublishedItem]:
             continue
         where = f"line {number}"
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
+            record = from_json(line)
+        except ValueError:
             raise PublishedError(f"{where} is not valid JSON") from None
         if not isinstance(record, dict):
             raise PublishedError(f"{where} is not a mapping")

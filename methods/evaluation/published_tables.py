@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from methods.evaluation.published import PublishedError, PublishedItem
+from methods.json_text import from_json
 
 MOST_CELL = 100_000_000
 """Characters of one cell: a list of images or paths is the longest."""
@@ -102,8 +103,8 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
 def json_records(text: str) -> list[Any]:
     """The records of a JSON file. Raises PublishedError unless it is a list."""
     try:
-        records = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        records = from_json(text, most=None)
+    except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise PublishedError(f"it is not valid JSON{where}") from None
     if not isinstance(records, list):

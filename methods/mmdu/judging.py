@@ -6,12 +6,12 @@ incomplete one is an error.
 """
 
 import ast
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from methods.json_text import from_json
 from methods.prompts.parsing import ParseError, json_object, object_schema
 
 OVERALL = "Overall Score"
@@ -76,7 +76,7 @@ def _scores(dictionary: Mapping[Any, object]) -> dict[str, int]:
 
 
 def _literal(text: str) -> dict[object, object]:
-    for parse in (json.loads, ast.literal_eval) if len(text) <= MAX_DICTIONARY_CHARACTERS else ():
+    for parse in (from_json, ast.literal_eval) if len(text) <= MAX_DICTIONARY_CHARACTERS else ():
         try:
             value = parse(text)
         # TypeError: a list as a key.

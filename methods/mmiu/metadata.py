@@ -8,12 +8,12 @@ Table A.4 has no place for: `Wrong Outputs`, `Also Right` (outputs that are no w
 Word` with `Other Word`, which makes the question one that nothing answers.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from methods.evaluation.published_tables import is_unicode
+from methods.json_text import from_json
 from methods.mmiu.taxonomy import task_of
 from methods.prompts.messages import IMAGE_HERE
 
@@ -105,8 +105,8 @@ def _objects(name: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any
 
 def _parsed(where: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
     try:
-        yield where, json.loads(text)
-    except (ValueError, RecursionError) as error:
+        yield where, from_json(text, most=None)
+    except ValueError as error:
         faults.append(f"{where} is no JSON ({error})")
 
 

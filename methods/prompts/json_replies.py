@@ -3,10 +3,10 @@
 What belongs here: finding them. What a reply has to hold says who asked for it.
 """
 
-import json
 import re
 from collections.abc import Iterator
 
+from methods.json_text import TooDeep, json_at
 from methods.prompts.parsing import require_unicode
 
 _THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
@@ -22,12 +22,13 @@ def objects_in(text: str) -> Iterator[dict[str, object]]:
 
     Raises ParseError (`not_unicode`) where a text in one has half a character.
     """
-    decoder = json.JSONDecoder(strict=False)
     start = text.find("{")
     while start >= 0:
         try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
+            value, end = json_at(text, start)
+        except TooDeep:
+            return  # Each object in it would be looked through in vain.
+        except ValueError:
             end = start + 1
         else:
             require_unicode(value)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from methods.evaluation.published_tables import is_unicode
+from methods.json_text import from_json
 
 JsonSchema = Mapping[str, object]
 
@@ -90,8 +91,8 @@ def json_object(text: str) -> dict[str, object] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = from_json(text)
+    except ValueError:
         return None
     if not isinstance(value, dict):
         return None

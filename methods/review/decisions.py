@@ -6,7 +6,6 @@ decisions (`process.py`, `resolution.py`), where they are stored (`resources/rev
 make them (`review/`).
 """
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -16,6 +15,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from methods.ids import canonical_json, content_id
+from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_NAME
 from methods.review.kinds import KINDS, REASONS
 
@@ -54,11 +54,11 @@ def queue_item(row: Mapping[str, Any]) -> QueueItem:
     return QueueItem(
         item_id=row["item_id"],
         kind=row["kind"],
-        content=json.loads(row["content"]),
+        content=from_json(row["content"]),
         content_hash=row["content_hash"],
         image_ids=row["image_ids"],
         set_id=row["set_id"],
-        context=json.loads(row["context"] or "{}"),
+        context=from_json(row["context"] or "{}"),
     )
 
 

@@ -5,12 +5,12 @@ than expected is shown as JSON, never an error.
 """
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from PIL import Image
 
+from methods.json_text import to_json
 from resources.calls_page.texts import Cut, cut
 from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 
@@ -55,9 +55,9 @@ def asked(request: Mapping[str, object], images: ImageStore) -> Asked:
     schema = request.get("schema")
     return Asked(
         list(_messages(request.get("messages"), images)),
-        [(name, _json(value)) for name, value in params.items()],
-        None if schema is None else _json(schema, indent=2),
-        [(name, _json(value)) for name, value in others.items()],
+        [(name, to_json(value)) for name, value in params.items()],
+        None if schema is None else to_json(schema, indent=2),
+        [(name, to_json(value)) for name, value in others.items()],
     )
 
 
@@ -71,7 +71,7 @@ def _messages(messages: object, images: ImageStore) -> Iterator[Message]:
     n_pictures = 0
     for message in messages:
         if not (isinstance(message, dict) and isinstance(message.get("parts"), list)):
-            yield Message("unknown", [cut(_json(message, indent=2), MOST_CHARACTERS)])
+            yield Message("unknown", [cut(to_json(message, indent=2), MOST_CHARACTERS)])
             continue
         parts: list[Cut | Picture] = []
         for part in message["parts"]:
@@ -79,7 +79,7 @@ def _messages(messages: object, images: ImageStore) -> Iterator[Message]:
                 n_pictures += 1
                 parts.append(_picture(part["image"], images, n_pictures <= MOST_PICTURES))
             else:
-                text = part if isinstance(part, str) else _json(part)
+                text = part if isinstance(part, str) else to_json(part)
                 parts.append(cut(text, MOST_CHARACTERS))
         yield Message(str(message.get("role")), parts)
 
@@ -94,7 +94,3 @@ def _picture(image_id: str, images: ImageStore, shown: bool) -> Picture:
     except ImageNotStored:
         return Picture(image_id, None, "is not in the image store any more")
     return Picture(image_id, f"data:image/jpeg;base64,{encoded}", None)
-
-
-def _json(value: object, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -9,13 +9,13 @@ shard is read (the modules beside this one) and how an image is fetched (`resour
     FOLDER/images/                                        the images by name, if mirrored
 """
 
-import json
 import re
 from functools import cached_property
 from pathlib import Path
 
 from methods.evaluation.published_tables import is_unicode
 from methods.ingest.image_filters import parse_exclusions
+from methods.json_text import from_json
 from methods.web_address import without_secrets
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
@@ -179,7 +179,7 @@ def _name_and_kind(address: str) -> tuple[str, type[FileShard]]:
 
 def _category_line(path: Path, number: int, line: bytes) -> tuple[str, list[str]]:
     try:
-        record = json.loads(line)
+        record = from_json(line)
         title, names = record.get("page_title"), record.get("categories")
         if not isinstance(title, str) or not isinstance(names, list):
             raise TypeError("the title is no text or the categories are no list")

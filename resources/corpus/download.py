@@ -7,7 +7,6 @@ Beside `name` are `name.json` with the validators of that version (ETag and date
 `name.part.json` of an unfinished download, and `name.lock`.
 """
 
-import json
 import os
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from filelock import FileLock
 
 from methods.errors import UserError
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from methods.web_address import without_secrets
 from resources.atomic_file import write_atomically
 from resources.retry_after import retry_after
@@ -87,7 +87,7 @@ class _Content:
     def read(cls, path: Path, url: str) -> "_Content | None":
         """The validators in a file, if they are of a download from this address."""
         try:
-            content = cls(**json.loads(path.read_bytes()))
+            content = cls(**from_json(path.read_bytes()))
         except (OSError, ValueError, TypeError):
             return None
         return content if content.url == url else None

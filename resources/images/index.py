@@ -5,13 +5,13 @@ measured of it. What does not: the images (`store.py`) and those that were refus
 next run asks for again.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from resources.batched import batched
 from resources.images.file_states import FileState
 from resources.sqlite_file import SqliteFile
@@ -81,7 +81,7 @@ class ImageIndex:
                 f"WHERE url IN ({marks})",
                 chunk,
             ).fetchall()
-            found |= {row[0]: Entry(row[1], json.loads(row[2]), *row[3:]) for row in rows}
+            found |= {row[0]: Entry(row[1], from_json(row[2]), *row[3:]) for row in rows}
         return found
 
     def verified(self, image_ids: Iterable[str]) -> dict[str, FileState]:

@@ -4,12 +4,12 @@ What belongs here: the format of a provider's output and error files. They are u
 that cannot be read is skipped, and its request counts as not answered.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call
 from resources.llm.ledger.batch_state import Item, Lost
@@ -35,10 +35,10 @@ def read_results(
     read: list[Call | Lost] = []
     for line in lines:
         try:
-            row = json.loads(line)
+            row = from_json(line, most=None)
             item = waiting[row["custom_id"]]
             read.append(_result(item, row, spec))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError):
             continue
     return read
 

@@ -5,12 +5,13 @@ more processor time than sending it and reading the reply. Here they are made on
 What belongs here: the form of a request and of an error response. Files and batches are the package's.
 """
 
-import json
 import ssl
 from typing import TYPE_CHECKING
 
 import httpx2
 import openai
+
+from methods.json_text import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,8 +55,8 @@ def _status_error(response: httpx2.Response) -> openai.APIStatusError:
     """The error of a response that is no success; its body is JSON where it can be read as such."""
     text = response.text.strip()
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
+        body = from_json(text, most=None)
+    except ValueError:
         body = text
     error = body.get("error", body) if isinstance(body, dict) else None
     message = error.get("message") if isinstance(error, dict) else None

@@ -9,8 +9,9 @@ import re
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
+from methods.json_text import storable
 from resources.llm.model_spec import ModelSpec
-from resources.llm.reply import Reply, storable
+from resources.llm.reply import Reply
 
 _LONGEST = 300
 """Characters of an error's text that are kept."""

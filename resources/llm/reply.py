@@ -5,11 +5,11 @@ is untrusted data: every field is checked, and anything but a completion is a Ba
 completion is an answer is decided in `ledger_entries.py`.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from methods.json_text import from_json, storable, to_json
 from resources.llm.estimate import text_tokens
 from resources.llm.model_spec import ModelSpec
 from resources.llm.thinking import without_thinking
@@ -95,8 +95,8 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
     of open models do: the answer is good, and sending the request again would bring no counts.
     """
     try:
-        decoded = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        decoded = from_json(body, most=None)
+    except ValueError as error:
         if billed := _counts_of_events(body):
             text = body.decode("utf-8", "replace")
             raise BadResponse("The reply is a stream of events.", billed, text) from None
@@ -180,9 +180,9 @@ def _counts_of_events(body: bytes) -> tuple[int, int] | None:
     events = [line[5:] for line in body.splitlines() if line.startswith(b"data:")]
     for event in reversed(events[-_LAST_EVENTS:]):
         try:
-            if counts := _counts(json.loads(event)):
+            if counts := _counts(from_json(event)):
                 return counts
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
     return None
 
@@ -195,12 +195,4 @@ def _instead(body: object) -> str:
 
 
 def _unread(what: str, counts: tuple[int, int] | None, body: object) -> BadResponse:
-    return BadResponse(what, counts, storable(json.dumps(body, ensure_ascii=False)))
-
-
-def storable(text: str) -> str:
-    """`text` with lone surrogates replaced.
-
-    No database stores them, and one such answer would make the commit of others fail.
-    """
-    return text.encode("utf-8", "replace").decode()
+    return BadResponse(what, counts, to_json(body))

@@ -8,7 +8,7 @@ server's words (broken connections, timeouts) are in `errors.py`.
 import re
 from typing import NamedTuple
 
-from methods.ids import canonical_json
+from methods.json_text import to_json
 from resources.llm.masking import mask, one_line
 from resources.llm.model_spec import OWN_FIELDS, ModelSpec
 from resources.llm.request import FailureKind
@@ -165,7 +165,7 @@ def _says(error: ServerError, patterns: tuple[str, ...], *statuses: int) -> bool
 
 def _json(value: object) -> str:
     try:
-        return "" if value is None else canonical_json(value)
+        return "" if value is None else to_json(value)
     except ValueError:
         return ""
 

@@ -8,9 +8,9 @@ called.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 
+from methods.json_text import from_json
 from resources.offline.chat_completion import MODELS
 
 ENDPOINT = "/v1/chat/completions"
@@ -80,8 +80,8 @@ def read_input(content: bytes) -> BatchInput:
 def _item(line: bytes) -> Item:
     """Read one line, without the checks that depend on other lines."""
     try:
-        request = json.loads(line.decode())
-    except (ValueError, RecursionError):
+        request = from_json(line.decode())
+    except ValueError:
         request = None
     if not isinstance(request, dict):
         raise _LineError("invalid_json_line", "This line is not parseable as valid JSON.")

@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from methods.json_text import from_json
 from resources.offline.errors import BadRequest
 from resources.offline.image_cache import picture_facts
 from resources.offline.image_facts import Facts
@@ -79,8 +80,8 @@ class ChatRequest:
 def read_body(body: bytes) -> dict[str, object]:
     """Return the JSON object of a request's body."""
     try:
-        payload = json.loads(body)
-    except (ValueError, RecursionError):
+        payload = from_json(body, most=None)
+    except ValueError:
         raise BadRequest("The request body is not valid JSON.") from None
     if not isinstance(payload, dict):
         raise BadRequest("The request body must be a JSON object.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 
+from methods.json_text import from_json
 from resources.offline import vocabulary
 from resources.offline.chat_request import ChatRequest
 from resources.offline.items import QUESTIONS, worded
@@ -104,7 +105,7 @@ def translate(request: ChatRequest) -> str:
 def _texts(request: ChatRequest) -> dict[str, str]:
     """Return the texts to translate by name; none where the prompt is of another form."""
     try:
-        given = json.loads(sections(request.last_user.text).get("item", "{}"))
+        given = from_json(sections(request.last_user.text).get("item", "{}"))
     except ValueError:
         return {}
     texts = given if isinstance(given, dict) else {}

@@ -8,13 +8,13 @@ offline stand-in; no model is called.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 import uuid
 from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData, UploadFile
 
+from methods.json_text import from_json
 from resources.offline.errors import ApiError, BadRequest, NotFound
 from resources.offline.reply_form import CONTEXT_TOKENS
 
@@ -119,6 +119,6 @@ def _check(file: StoredFile, limits: Limits) -> None:
 
 def _is_object(line: bytes) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
+        return isinstance(from_json(line), dict)
+    except ValueError:
         return False

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 
+from methods.json_text import from_json
 from resources.offline.errors import BadRequest
 
 CONTEXT_TOKENS = 128_000
@@ -94,7 +95,7 @@ def _most(payload: Mapping[str, object]) -> int | None:
 def _object(text: str, names: list[str]) -> dict[str, object] | None:
     """The text's own object; the one name that it lacks has the text before it, as a judge's has."""
     try:
-        whole = json.loads(text)
+        whole = from_json(text)
     except ValueError:
         whole = None
     if isinstance(whole, dict):

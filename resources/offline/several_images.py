@@ -7,7 +7,6 @@ No model is called.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from methods.json_text import from_json
 from resources.offline.image_facts import THUMB, Facts
 
 Pixels = NDArray[np.float64]
@@ -160,7 +160,7 @@ def _colours(pixels: Pixels) -> Pixels:
 
 def _warped_agree(one: Pixels, other: Pixels, text: str, size: tuple[int, int]) -> float:
     try:
-        matrix = np.array(json.loads(text), float)
+        matrix = np.array(from_json(text), float)
     except (ValueError, TypeError):
         return -np.inf
     if matrix.shape != (3, 3) or abs(np.linalg.det(matrix)) < 1e-9:

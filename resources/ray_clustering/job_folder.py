@@ -28,6 +28,7 @@ from methods.clustering.neighbours import (
     prepare,
 )
 from methods.clustering.pair_filter import PairFilter
+from methods.json_text import from_json
 
 Block = tuple[int, int]
 """The first row of a block and the row after its last one."""
@@ -153,7 +154,7 @@ class JobFolder:
 
     @cached_property
     def _numbers(self) -> dict[str, float]:
-        return json.loads((self._prepared / "numbers.json").read_text())
+        return from_json((self._prepared / "numbers.json").read_text(), most=None)
 
     def _block(self, block: Block) -> Path:
         return self.path / "blocks" / f"{block[0]}-{block[1]}.npy"

@@ -7,7 +7,6 @@ written as, and nothing is computed. What the records are of is that of the modu
 
 import csv
 import io
-import json
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import IO, Any
 from methods.evaluation.cells import Row, text_of
 from methods.evaluation.published import PublishedError, Table
 from methods.evaluation.published_tables import allow_long_cells, json_records
-from resources.llm.reply import storable
+from methods.json_text import from_json, storable
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
@@ -169,8 +168,8 @@ def _of_lines(data: Iterable[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if text:
             try:
-                record = json.loads(text)
-            except (ValueError, RecursionError):
+                record = from_json(text)
+            except ValueError:
                 raise PublishedError(f"line {number} is not valid JSON") from None
             yield _mapping(f"record {number}", record)
 

@@ -5,7 +5,6 @@ What belongs here: whether a folder is what was written, and which rows it becom
 """
 
 import hashlib
-import json
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.errors import UserError
+from methods.json_text import from_json
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import edition_of, row_of
 from resources.atomic_file import write_atomically
@@ -113,7 +113,7 @@ def _read(folder: Path) -> dict[str, Any]:
             "release/exports in the home that it was made in, which adds it, and import it then."
         )
     try:
-        tables: Any = json.loads((folder / TABLES).read_text())
+        tables: Any = from_json((folder / TABLES).read_text(), most=None)
     except ValueError:
         raise _changed(folder, TABLES) from None
     if isinstance(tables, dict):
@@ -163,7 +163,7 @@ def _require_unchanged(
         if _sha256(folder / name) != sha256:
             raise _changed(folder, name)
     try:
-        unchanged = json.loads((folder / "card.json").read_text()) == card
+        unchanged = from_json((folder / "card.json").read_text()) == card
     except ValueError:
         unchanged = False
     if not unchanged:

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
+from methods.json_text import from_json
 from methods.review.decisions import Decision, source_hash_of
 
 COLUMNS = (
@@ -60,5 +61,5 @@ def _source(decision: Decision) -> str:
 
 def _decision(row: sqlite3.Row) -> Decision:
     values = dict(row)
-    values["edits"] = None if row["edits"] is None else json.loads(row["edits"])
+    values["edits"] = None if row["edits"] is None else from_json(row["edits"])
     return Decision(**values)

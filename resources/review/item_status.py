@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
+from methods.json_text import from_json
 from methods.review.decisions import QueueItem, by_item
 from methods.review.process import ReviewState, RuleBook, review_state
 from resources.review import events
@@ -54,7 +55,7 @@ def update(connection: sqlite3.Connection, item_ids: Sequence[str]) -> None:
         ).fetchall()
         decided = by_item(events.read(connection, [row["item_id"] for row in queued]))
         for row in queued:
-            item = json.loads(row["item"])
+            item = from_json(row["item"])
             state = review_state(item, decided[row["item_id"]], rules.of(row["kind"]))
             _insert(connection, row, state)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from methods.ids import content_id
+from methods.json_text import from_json
 from methods.review.decisions import QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import Status
@@ -107,14 +108,14 @@ def read(connection: sqlite3.Connection, item_id: str) -> QueueItem | None:
     ).fetchone()
     if found is None:
         return None
-    item: QueueItem = json.loads(found["item"])
+    item: QueueItem = from_json(found["item"])
     return item
 
 
 def queued(connection: sqlite3.Connection, kinds: Sequence[str]) -> list[QueueItem]:
     """The items of these kinds in the queue, in their order."""
     rows = connection.execute(sql("queued_items"), {"kinds": json.dumps(list(kinds))})
-    return [json.loads(row["item"]) for row in rows]
+    return [from_json(row["item"]) for row in rows]
 
 
 def page(
@@ -170,5 +171,5 @@ def _put(connection: sqlite3.Connection, item: QueueItem, item_hash: str, positi
 def _summary(row: sqlite3.Row) -> ItemSummary:
     names = ItemSummary.__dataclass_fields__.keys() - {"locked_by"}
     return ItemSummary(
-        **{name: row[name] for name in names}, locked_by=tuple(json.loads(row["locked_by"]))
+        **{name: row[name] for name in names}, locked_by=tuple(from_json(row["locked_by"]))
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from methods.review.decisions import Decision, StaleDecision
 from methods.review.process import ROUND_OF_ROLE, RuleBook
 from resources.review import events, item_status
@@ -116,7 +117,7 @@ def draft(connection: sqlite3.Connection, token: str) -> dict[str, Any] | None:
     ).fetchone()
     if found is None:
         return None
-    saved: dict[str, Any] = json.loads(found["draft"])
+    saved: dict[str, Any] = from_json(found["draft"])
     return saved
 
 

@@ -4,7 +4,6 @@ What belongs here: opening the files of one model or adapter, whole or in shards
 with them. Pickled weights are refused: to read a pickle is to run what is in it.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from methods.errors import UserError
 from methods.evaluation.task_map.clustering import Floats
+from methods.json_text import from_json
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
@@ -136,7 +136,7 @@ class TensorFiles:
 def read_object(path: Path) -> dict[str, Any]:
     """The object in a JSON file beside the tensors. Raises TaskVectorError."""
     try:
-        read = json.loads(path.read_text())
+        read = from_json(path.read_text(), most=None)
     except (OSError, ValueError) as error:
         raise TaskVectorError(f"{path} cannot be read as JSON ({error}): copy it again.") from None
     if not isinstance(read, dict):

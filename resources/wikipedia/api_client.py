@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import httpx
 
 from methods.errors import UserError
+from methods.json_text import from_json
 from methods.web_address import Credentials
 from methods.wikimedia import Json
 from resources.host_pauses import HostPauses, host_name
@@ -169,7 +170,7 @@ def _content(response: httpx.Response) -> Json | None:
     status, host = response.status_code, response.url.host
     wait = retry_after(response.headers.get("retry-after"))
     try:
-        body = response.json()
+        body = from_json(response.content)
     except ValueError:
         body = None
     error = body.get("error") if isinstance(body, dict) else None

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from filelock import FileLock
 
+from methods.json_text import from_json
 from methods.wikimedia import FileFacts, Json, PageFacts, PageImage
 from resources.atomic_file import write_atomically
 from resources.wikipedia.api_client import WikipediaError
@@ -95,7 +96,7 @@ class Records(Generic[Record]):
         *lines, cut = self._path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, start=1):
             try:
-                content = json.loads(line)
+                content = from_json(line)
                 key = tuple(map(str, content["key"]))
                 record = self._decode(content["value"])
             except (ValueError, KeyError, TypeError) as error:

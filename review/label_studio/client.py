@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from methods.errors import UserError
+from methods.json_text import from_json
 
 TIMEOUT = 120.0
 """Seconds: the server stores imported pictures in its database before it answers."""
@@ -101,7 +102,7 @@ class LabelStudio:
                 f"{self._url} answered {path} with {response.status_code}: {_reason(response)}."
             )
         try:
-            return response.json()
+            return from_json(response.content)
         except ValueError:
             raise LabelStudioError(
                 f"{self._url} is not a Label Studio server: its answer is not JSON."
@@ -128,7 +129,7 @@ class _Auth(httpx.Auth):
                 return
         changed = yield httpx.Request("POST", self._refresh, json={"refresh": self._token})
         if changed.is_success:
-            self._header = f"Bearer {changed.json()['access']}"
+            self._header = f"Bearer {from_json(changed.content)['access']}"
             request.headers["Authorization"] = self._header
         yield request
 
@@ -136,7 +137,7 @@ class _Auth(httpx.Auth):
 def _reason(response: httpx.Response) -> str:
     """The server's reason for an error, on one line and shortened."""
     try:
-        said = response.json()
+        said = from_json(response.content)
         reason = said.get("validation_errors") or said.get("detail") or said
     except (ValueError, AttributeError):
         reason = response.reason_phrase

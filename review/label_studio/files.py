@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from methods.errors import UserError
+from methods.json_text import from_json
 from methods.review import QueueItem
 from resources.images.store import ImageStore
 from review.import_export import Record
@@ -40,8 +41,8 @@ def write_tasks(
 def read_tasks(path: Path) -> Iterator[Record]:
     """The records of an export in Label Studio's format JSON. Raises NotAnExport."""
     try:
-        tasks = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        tasks = from_json(path.read_text(encoding="utf-8-sig"), most=None)
+    except ValueError as error:
         raise NotAnExport(f"{path} is not JSON ({error}): export it as 'JSON'.") from None
     if not isinstance(tasks, list) or not all(
         isinstance(task, dict) and task.keys() >= {"id", "data", "annotations"} for task in tasks

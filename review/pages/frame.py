@@ -3,7 +3,6 @@
 What belongs here: rendering a template in the reader's language. What does not: what a page shows.
 """
 
-import json
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from methods.json_text import from_json
 from methods.review.kinds import NONE_FITS, REASONS
 from review import security
 
@@ -70,7 +70,7 @@ KEYS = (
 @cache
 def texts(language: str) -> dict[str, str]:
     """The texts of the app's interface in a language, by name."""
-    found: dict[str, str] = json.loads(
+    found: dict[str, str] = from_json(
         (HERE / "languages" / f"{language}.json").read_text(encoding="utf-8")
     )
     return found

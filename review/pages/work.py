@@ -3,7 +3,6 @@
 Every error is answered with {"error": one sentence} and a status code that says whose fault it is.
 """
 
-import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -13,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from methods.json_text import from_json
 from methods.review.decisions import StaleDecision, check_decision
 from resources.review.accounts import Account
 from resources.review.locks import LockLost
@@ -100,8 +100,8 @@ async def _body(request: Request) -> Json:
         if len(received) > MAX_BODY:
             raise HTTPException(413, "The request is too long.")
     try:
-        body = json.loads(bytes(received))
-    except (ValueError, RecursionError):
+        body = from_json(bytes(received))
+    except ValueError:
         raise HTTPException(400, "The request is not JSON.") from None
     if not isinstance(body, dict):
         raise HTTPException(400, "The request is not a JSON object.")

@@ -4,7 +4,6 @@ What belongs here: what a row holds and how it is put into its table. Which rows
 `ledger.py`.
 """
 
-import json
 import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from methods.ids import canonical_json
+from methods.json_text import from_json
 from resources.llm.request import Completion, Failure, Outcome
 
 ANSWERED = "answered"
@@ -128,7 +128,7 @@ def pack(request: Mapping[str, object]) -> bytes:
 
 def unpack(packed: bytes) -> dict[str, object]:
     """The canonical request that was packed."""
-    request: dict[str, object] = json.loads(zlib.decompress(packed))
+    request: dict[str, object] = from_json(zlib.decompress(packed))
     return request
 
 
@@ -136,7 +136,7 @@ def readable(packed: bytes) -> dict[str, object] | None:
     """The canonical request that was packed; None where it is damaged: it ends in a checksum."""
     try:
         request = unpack(packed)
-    except (zlib.error, ValueError, TypeError, RecursionError):
+    except (zlib.error, ValueError, TypeError):
         return None
     return request if isinstance(request, dict) else None
 

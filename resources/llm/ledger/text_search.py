@@ -9,6 +9,8 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
 
+from methods.json_text import from_json
+
 NAME = "holds"
 """`holds(text, reply, reasoning, detail, request)`: 1 where one of them has the text, else 0."""
 
@@ -39,6 +41,6 @@ def _in_request(text: str, packed: bytes) -> bool:
         # As JSON has the text: most requests are done with here, unparsed.
         if json.dumps(text, ensure_ascii=False)[1:-1].casefold() not in request.casefold():
             return False
-        return any(text.casefold() in each.casefold() for each in texts_of(json.loads(request)))
-    except (zlib.error, ValueError, AttributeError, RecursionError):
+        return any(text.casefold() in each.casefold() for each in texts_of(from_json(request)))
+    except (zlib.error, ValueError, AttributeError):
         return False

@@ -51,6 +51,15 @@ def test_values_as_people_write_them(value: object, shown: str) -> None:
     assert cells(preview(of({"value": value})))[1] == [shown]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ['{"a":' * 3_000, "[" * 99 + "]" * 99, '["' + "long " * 1_000_000 + '"]', "deadbeef" * 600_000],
+)
+def test_whatever_a_model_answers_has_a_short_preview(answer: str) -> None:
+    (shown,) = cells(preview(of({"answer": answer})))[1]
+    assert len(shown) <= 150
+
+
 def test_a_map_is_names_with_values() -> None:
     scores = pa.array([[("Creativity", 9), ("Richness", 8)]], pa.map_(pa.string(), pa.int32()))
     assert cells(preview(pa.table({"scores": scores})))[1] == ["Creativity: 9 · Richness: 8"]

@@ -525,6 +525,11 @@ def test_the_ledger_holds_no_image_data_and_no_key(strange, stranger, tmp_path):
         assert secret not in repr(call)
 
 
+def nested(depth: int) -> bytes:
+    """So many lists inside each other."""
+    return b"[" * depth + b"]" * depth
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -538,8 +543,12 @@ def test_the_ledger_holds_no_image_data_and_no_key(strange, stranger, tmp_path):
         (b'{"choices": [{"index": 0}]}', "application/json"),
         (b'{"choices": [{"message": {"content": 7}}]}', "application/json"),
         (b'{"choices": [{"message": "x"}], "usage": {}}', "application/json"),
+        (b'{"choices": %s}' % nested(973), "application/json"),
     ],
-    ids=["html", "empty", "null", "list", "string", "object", "bytes", "bare", "number", "flat"],
+    ids=[
+        *("html", "empty", "null", "list", "string", "object", "bytes", "bare", "number", "flat"),
+        "deep",
+    ],
 )
 def test_a_reply_that_is_no_completion_is_tried_again_and_stops_nothing(strange, stranger, reply):
     data, kind = reply
@@ -550,6 +559,16 @@ def test_a_reply_that_is_no_completion_is_tried_again_and_stops_nothing(strange,
     assert {(type(each), each.kind) for each in outcomes} == {(Failure, "bad_response")}
     assert len(stranger.received) == 4 and counted.failures == {"bad_response": 2}
     assert kept(strange) == {}
+
+
+@pytest.mark.parametrize("depth", [90, 970, 973, 976, 100_000])
+def test_an_error_whose_details_are_nested_deeply_is_a_failure(strange, stranger, depth):
+    body = b'{"error": {"message": "No.", "details": %s}}' % nested(depth)
+    stranger.replies(body, 400)
+
+    (outcome,), _ = strange.ask("s", [question()])
+
+    assert isinstance(outcome, Failure) and outcome.kind == "bad_request"
 
 
 @pytest.mark.parametrize("usage", [b"", b', "usage": {}', b', "usage": {"prompt_tokens": "many"}'])

@@ -1,0 +1,116 @@
+"""JSON that may come from outside: a server, a model, a file that anybody made.
+
+The one place that decodes JSON; a lint rule bans `json.loads` elsewhere. What Python's decoder accepts
+and nothing after it can hold is decided here, so that whoever gets a value can encode it, walk through
+it and store it. What belongs here: decoding and encoding. Ids of content are `ids.py`.
+"""
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+MOST_DEPTH = 100
+"""Lists and objects inside each other. Python's own limit depends on who calls, and what decodes within
+it may not encode within it."""
+MOST_CHARACTERS = 100_000_000
+"""Of one text; the longest are lines with images in base64. Replies of models have a lower limit."""
+MOST_DIGITS = 100
+"""Of a whole number; a float holds 308, and Python reads 4,300."""
+
+
+class TooDeep(ValueError):
+    """More lists and objects stand inside each other than are read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"more than {MOST_DEPTH} lists and objects stand inside each other")
+
+
+def from_json(text: str | bytes, most: int | None = MOST_CHARACTERS) -> Any:
+    """The value of a JSON text of at most `most` characters; None where something else limits them.
+
+    NaN, infinities and whole numbers of more than 100 digits, which no table holds, are read as null:
+    other programs write NaN for a number that is missing. Half a character (a lone surrogate) stays as
+    it is: see `storable`. Raises ValueError for what is no JSON, too long or too deep.
+    """
+    if most is not None and len(text) > most:
+        raise ValueError(f"it has more than {most:,} characters")
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    elif text.startswith("\ufeff"):
+        raise ValueError("it begins with a byte order mark")
+    try:
+        value = _STRICT.decode(text)
+    except RecursionError:
+        raise TooDeep from None
+    _require_shallow(value, text)
+    return value
+
+
+def json_at(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at `start` of a text, and where it ends; it may hold bare line breaks.
+
+    Numbers are read as by `from_json`. Raises ValueError, and TooDeep where values stand too deep.
+    """
+    try:
+        value, end = _LENIENT.raw_decode(text, start)
+    except RecursionError:
+        raise TooDeep from None
+    _require_shallow(value, text[start:end])
+    return value, end
+
+
+def to_json(value: object, indent: int | None = None) -> str:
+    """A value as JSON that every file and table can hold. Raises ValueError for what is no JSON."""
+    try:
+        return storable(json.dumps(value, ensure_ascii=False, indent=indent))
+    except (RecursionError, TypeError) as error:
+        raise ValueError(f"it cannot be written as JSON ({error})") from None
+
+
+def storable(text: str) -> str:
+    """`text` with lone surrogates replaced.
+
+    No database stores them, and one such answer would make the commit of others fail.
+    """
+    return text.encode("utf-8", "replace").decode()
+
+
+def _require_shallow(value: object, text: str) -> None:
+    # Brackets are counted first: nearly all texts have too few to be deep.
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
+        return
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        inside = (each for holder in level for each in _parts(holder))
+        level = [each for each in inside if isinstance(each, (dict, list))]
+        if not level:
+            return
+    raise TooDeep
+
+
+def _parts(holder: object) -> Iterable[object]:
+    if isinstance(holder, dict):
+        return holder.values()
+    return holder if isinstance(holder, list) else ()
+
+
+def _fraction(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if len(text.removeprefix("-")) <= MOST_DIGITS else None
+
+
+def _no_number(_constant: str) -> None:
+    """NaN, Infinity and -Infinity are no JSON."""
+
+
+_STRICT, _LENIENT = (
+    json.JSONDecoder(
+        parse_float=_fraction, parse_int=_whole, parse_constant=_no_number, strict=strict
+    )
+    for strict in (True, False)
+)

@@ -44,15 +44,16 @@ async def attempt(
     estimate = 0.0 if budget.limit_usd is None else highest_cost(request, spec)
     tokens = estimated_tokens(request, spec) if spec.tokens_per_minute else 0
     while True:
-        most, cost = budget.highest(spec.name, estimate), 0.0
-        await budget.reserve(most)
+        cost = 0.0
+        await budget.reserve(spec.name, estimate)
         try:
             async with limits.attempt(tokens) as reservation:
                 # While this one waited for a place others may have cost more than they had reserved.
-                if budget.highest(spec.name, estimate) > most or not budget.still_holds():
+                if estimate and not budget.still_holds():
                     reservation.settle(0)
                     continue
-                cost = most  # from here on the request may be billed, however it ends
+                # From here on the request may be billed, however it ends.
+                cost = budget.highest(spec.name, estimate)
                 try:
                     async with limits.silence.listening():
                         response = await exchange(client, body, spec.timeouts.whole)
@@ -73,7 +74,7 @@ async def attempt(
                 reservation.settle(sum(used))
                 return masked(reply, spec)
         finally:
-            budget.settle(most, cost)
+            budget.settle(spec.name, estimate, cost)
 
 
 def _heard(limits: ModelLimits, response: "Response") -> None:

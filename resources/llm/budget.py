@@ -6,8 +6,10 @@ in `shared/accounts.py`.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from methods.errors import UserError
 from resources.llm.shared.accounts import Account
@@ -22,12 +24,26 @@ class BudgetReached(UserError):
     """The next request could exceed the run's budget: the stage stops, answers are kept."""
 
 
+@dataclass
+class _Bills:
+    """What one model billed in this run: `rate` is the most that a call cost, in its estimates.
+
+    `in_flight` calls are estimated to cost `estimated_usd` in all.
+    """
+
+    rate: float = 1.0
+    n_billed: int = 0
+    in_flight: int = 0
+    estimated_usd: float = 0.0
+
+
 class Budget:
     """US dollars that one run may spend; None for no limit. Used from one event loop at a time.
 
-    A request reserves the most it can cost before it is sent, and releases what it did not cost. A
-    model that bills more than that passes the limit by what is in flight at most: the next request is
-    held back, and reserves as many times its estimate as the model has billed.
+    A request reserves the most it can cost before it is sent, and releases what it did not cost. That
+    is its estimate, or as many times its estimate as the model has billed for one; what is in flight
+    counts at that rate, too. The first call of a model goes alone, and no more are in flight than were
+    billed before and one: a model that bills more than estimated is known before much can be lost.
     `earlier_usd` is what the runs that this one retries or continues have spent: it is shown with what
     this one spends.
 
@@ -49,9 +65,7 @@ class Budget:
         self._earlier, self._account = earlier_usd, account
         self._own = account.spent_before_usd if account else 0.0
         self._granted = 0.0
-        self._reserved = 0.0
-        self._in_flight = 0
-        self._dearer: dict[str, float] = {}
+        self._bills = defaultdict[str, _Bills](_Bills)
         self._changed: asyncio.Event | None = None
 
     @property
@@ -59,53 +73,51 @@ class Budget:
         """What this run has spent, and those that it retries or continues."""
         return self._earlier + self._own
 
-    async def reserve(self, usd: float) -> None:
-        """Reserve `usd` once they fit. Raises BudgetReached if they never will."""
-        while not self._fits(usd):
+    async def reserve(self, model: str, estimate_usd: float) -> None:
+        """Reserve what a call may cost, once it fits. Raises BudgetReached if it never will."""
+        bills = self._bills[model]
+        while estimate_usd and not (self._may_go(bills) and self._holds(bills.rate * estimate_usd)):
             others_at_work = self._account is not None and self._account.others_at_work()
             if self._in_flight == 0 and not others_at_work:
-                raise BudgetReached(self._sentence(usd))
+                raise BudgetReached(self._sentence(bills.rate * estimate_usd))
             self._changed = self._changed or asyncio.Event()
             with suppress(TimeoutError):
                 async with asyncio.timeout(ASK_AGAIN_SECONDS if others_at_work else None):
                     await self._changed.wait()
-        self._reserved += usd
-        self._in_flight += 1
+        bills.estimated_usd += estimate_usd
+        bills.in_flight += 1
 
     def highest(self, model: str, estimate_usd: float) -> float:
         """What a call may cost by what the model billed for others: more than estimated, perhaps."""
-        return estimate_usd * self._dearer.get(model, 1.0)
+        return estimate_usd * self._bills[model].rate
 
     def billed(self, model: str, estimate_usd: float, usd: float) -> None:
         """The model billed `usd` for a call that was estimated to cost `estimate_usd` at most."""
+        bills = self._bills[model]
+        bills.n_billed += 1
         if usd > estimate_usd > 0:
-            self._dearer[model] = max(self._dearer.get(model, 1.0), usd / estimate_usd)
+            bills.rate = max(bills.rate, usd / estimate_usd)
 
     def still_holds(self) -> bool:
-        """Whether all that is spent and reserved fits into the limit.
+        """Whether all that is spent and in flight fits into the limit.
 
         It did when each was reserved, and does no more once a call has cost more than that.
         """
-        if self.limit_usd is None:
-            return True
-        needed = self._own + self._reserved
-        if needed <= self._granted:
-            return True
-        self._granted = self._ask_for(needed, self.limit_usd)
-        return needed + self._others_usd <= self.limit_usd
+        return self._holds(0.0)
 
     def spend(self, usd: float) -> None:
         """Spend `usd` at once, without waiting for others. Raises BudgetReached if they do not fit."""
-        if not self._fits(usd):
+        if not self._holds(usd):
             raise BudgetReached(self._sentence(usd))
         self._own += usd
         self._give_back()
 
-    def settle(self, reserved_usd: float, cost_usd: float) -> None:
+    def settle(self, model: str, estimate_usd: float, cost_usd: float) -> None:
         """Release a reservation and spend `cost_usd` of it."""
-        self._in_flight -= 1
+        bills = self._bills[model]
+        bills.in_flight -= 1
         # Rounding leaves a remainder of the sum; with nothing in flight it is zero.
-        self._reserved = self._reserved - reserved_usd if self._in_flight else 0.0
+        bills.estimated_usd = bills.estimated_usd - estimate_usd if bills.in_flight else 0.0
         self._own += cost_usd
         self._give_back()
         if self._changed is not None:
@@ -127,13 +139,31 @@ class Budget:
         """What counts against the limit beside what this run has spent."""
         return self._account.others_usd if self._account else self._earlier
 
-    def _fits(self, usd: float) -> bool:
+    @property
+    def _in_flight(self) -> int:
+        return sum(bills.in_flight for bills in self._bills.values())
+
+    @property
+    def _reserved(self) -> float:
+        """What is in flight may cost by what its models have billed so far."""
+        return sum(bills.rate * bills.estimated_usd for bills in self._bills.values())
+
+    def _may_go(self, bills: _Bills) -> bool:
+        """Whether no more calls are in flight than were billed before."""
+        return self.limit_usd is None or bills.in_flight <= bills.n_billed
+
+    def _holds(self, usd: float) -> bool:
+        """Whether `usd` fits beside what is spent and what is in flight."""
         if self.limit_usd is None:
             return True
         needed = self._own + self._reserved + usd
-        if needed > self._granted:
+        if not self._is_granted(needed, self.limit_usd):
             self._granted = self._ask_for(needed, self.limit_usd)
-        return needed <= self._granted
+        return self._is_granted(needed, self.limit_usd)
+
+    def _is_granted(self, needed: float, limit: float) -> bool:
+        # What is in flight is granted beyond the limit, too, once it may cost more.
+        return needed <= self._granted and needed + self._others_usd <= limit
 
     def _ask_for(self, needed: float, limit: float) -> float:
         """What this run may spend in all."""

@@ -265,15 +265,15 @@ def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(shared):
     budgets = [Budget(10, 0.0, account(shared[number], f"run {number}")) for number in range(2)]
 
     async def run() -> str:
-        await budgets[0].reserve(8)
-        waiting = asyncio.ensure_future(budgets[1].reserve(5))
+        await budgets[0].reserve("it", 8)
+        waiting = asyncio.ensure_future(budgets[1].reserve("it", 5))
         await asyncio.sleep(0.01)
         assert not waiting.done()
-        budgets[0].settle(8, 4)
+        budgets[0].settle("it", 8, 4)
         await asyncio.wait_for(waiting, 10)
-        budgets[1].settle(5, 5)
+        budgets[1].settle("it", 5, 5)
         with pytest.raises(BudgetReached):
-            await asyncio.wait_for(budgets[0].reserve(2), 10)
+            await asyncio.wait_for(budgets[0].reserve("it", 2), 10)
         return "done"
 
     assert asyncio.run(asyncio.wait_for(run(), 30)) == "done"
@@ -291,13 +291,16 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
     path = tmp_path_factory.mktemp("accounts") / "limits.sqlite"
     shared = [SharedLimits(path) for _ in range(3)]
     budgets = [Budget(limit, 0.0, account(each, f"run {n}")) for n, each in enumerate(shared)]
+    for budget in budgets:
+        for _ in drawn:
+            budget.billed("it", 1.0, 1.0)  # So none has to go alone.
     under_way: list[int] = []
     done: list[int] = []
     refused: list[tuple[int, int]] = []
 
     async def ask(run: int, most: int, part: int, steps: int) -> None:
         try:
-            await budgets[run].reserve(most)
+            await budgets[run].reserve("it", most)
         except BudgetReached:
             refused.append((most, sum(done)))
             return
@@ -307,7 +310,7 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
             await asyncio.sleep(0)
         under_way.remove(most)
         done.append(most * part // 4)
-        budgets[run].settle(most, most * part // 4)
+        budgets[run].settle("it", most, most * part // 4)
 
     async def ask_all() -> None:
         with pytest.MonkeyPatch.context() as patch:

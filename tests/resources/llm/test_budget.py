@@ -11,9 +11,17 @@ from resources.llm import budget as module
 from resources.llm.budget import Budget, BudgetReached, RetryBudget
 
 
+def known(limit: float | None) -> Budget:
+    """A budget for a model that has billed so many calls as estimated that none has to go alone."""
+    budget = Budget(limit)
+    for _ in range(30):
+        budget.billed("it", 1.0, 1.0)
+    return budget
+
+
 async def fits_at_once(budget: Budget, usd: float) -> bool:
     """Whether `usd` can be set aside without waiting; then they are."""
-    waiting = asyncio.ensure_future(budget.reserve(usd))
+    waiting = asyncio.ensure_future(budget.reserve("it", usd))
     await asyncio.sleep(0)
     if waiting.done():
         waiting.result()
@@ -28,7 +36,7 @@ async def fits_at_once(budget: Budget, usd: float) -> bool:
 
 def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar():
     async def run() -> list[bool]:
-        budget = Budget(10)
+        budget = known(10)
         return [await fits_at_once(budget, usd) for usd in (4, 6, 1)]
 
     assert asyncio.run(run()) == [True, True, False]
@@ -36,11 +44,11 @@ def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar()
 
 def test_what_a_call_did_not_cost_is_there_for_the_next():
     async def run() -> tuple[list[bool], float]:
-        budget = Budget(10)
-        await budget.reserve(8)
+        budget = known(10)
+        await budget.reserve("it", 8)
         # 8 and 3 are 11; once the 8 have cost 7, 7 and 3 are 10.
         before = await fits_at_once(budget, 3)
-        budget.settle(8, 7)
+        budget.settle("it", 8, 7)
         return [before, await fits_at_once(budget, 3)], budget.spent_usd
 
     assert asyncio.run(run()) == ([False, True], 7)
@@ -48,21 +56,21 @@ def test_what_a_call_did_not_cost_is_there_for_the_next():
 
 def test_who_waits_goes_on_as_soon_as_it_fits():
     async def run() -> list[str]:
-        budget, told = Budget(10), []
+        budget, told = known(10), []
 
         async def ask(name: str, usd: float) -> None:
-            await budget.reserve(usd)
+            await budget.reserve("it", usd)
             told.append(name)
 
-        await budget.reserve(6)
-        await budget.reserve(4)
+        await budget.reserve("it", 6)
+        await budget.reserve("it", 4)
         waiting = [asyncio.ensure_future(ask("five", 5)), asyncio.ensure_future(ask("two", 2))]
         await asyncio.sleep(0.01)
         told.append("settled 4 for 1")  # 6 and 1 leave 3: two goes, past five, which still waits
-        budget.settle(4, 1)
+        budget.settle("it", 4, 1)
         await asyncio.sleep(0.01)
         told.append("settled 6 for 2")  # 1 and 2 are spent, two are under way: five are left
-        budget.settle(6, 2)
+        budget.settle("it", 6, 2)
         await asyncio.gather(*waiting)
         return told
 
@@ -70,10 +78,10 @@ def test_who_waits_goes_on_as_soon_as_it_fits():
 
 
 def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
-    budget = Budget(2.5)
+    budget = known(2.5)
 
     with pytest.raises(BudgetReached) as caught:
-        asyncio.run(budget.reserve(3))
+        asyncio.run(budget.reserve("it", 3))
 
     assert str(caught.value) == (
         "The run has spent $0.0000 of its budget of $2.5000, and the next call may cost $3.0000: "
@@ -84,11 +92,11 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way():
 
 def test_who_waits_is_told_when_the_last_call_under_way_left_too_little():
     async def run() -> None:
-        budget = Budget(10)
-        await budget.reserve(8)
-        waiting = asyncio.ensure_future(budget.reserve(5))
+        budget = known(10)
+        await budget.reserve("it", 8)
+        waiting = asyncio.ensure_future(budget.reserve("it", 5))
         await asyncio.sleep(0)
-        budget.settle(8, 6)
+        budget.settle("it", 8, 6)
         with pytest.raises(BudgetReached, match=r"has spent \$6\.0000 of its budget of \$10\.0000"):
             await waiting
 
@@ -97,9 +105,9 @@ def test_who_waits_is_told_when_the_last_call_under_way_left_too_little():
 
 def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
     async def run() -> float:
-        budget = Budget(None)
+        budget = known(None)
         assert all([await fits_at_once(budget, 1e9) for _ in range(3)])
-        budget.settle(1e9, 5.0)
+        budget.settle("it", 1e9, 5.0)
         budget.spend(1e12)
         return budget.spent_usd
 
@@ -107,15 +115,15 @@ def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
 
 
 def test_what_costs_nothing_fits_a_budget_of_nothing():
-    assert asyncio.run(fits_at_once(Budget(0), 0))
+    assert asyncio.run(fits_at_once(known(0), 0))
 
 
 def test_who_stops_waiting_has_set_nothing_aside():
     async def run() -> bool:
-        budget = Budget(10)
-        await budget.reserve(8)
+        budget = known(10)
+        await budget.reserve("it", 8)
         assert not await fits_at_once(budget, 9)
-        budget.settle(8, 0)
+        budget.settle("it", 8, 0)
         return await fits_at_once(budget, 10)
 
     assert asyncio.run(run())
@@ -123,25 +131,25 @@ def test_who_stops_waiting_has_set_nothing_aside():
 
 def test_sums_of_fractions_leave_nothing_reserved():
     async def run() -> bool:
-        budget = Budget(0.33)
+        budget = known(0.33)
         # For a computer 0.11 added and taken away three times are 2.8e-17, and 0.33 more do not fit.
         for _ in range(3):
-            await budget.reserve(0.11)
+            await budget.reserve("it", 0.11)
         for _ in range(3):
-            budget.settle(0.11, 0)
+            budget.settle("it", 0.11, 0)
         return await fits_at_once(budget, 0.33)
 
     assert asyncio.run(run())
 
 
 def test_a_budget_outlives_the_event_loop_it_waited_in():
-    budget = Budget(12)
+    budget = known(12)
 
     async def stage() -> None:
         async def call() -> None:
-            await budget.reserve(4)
+            await budget.reserve("it", 4)
             await asyncio.sleep(0.005)
-            budget.settle(4, 1)
+            budget.settle("it", 4, 1)
 
         await asyncio.gather(*(call() for _ in range(4)))
 
@@ -153,8 +161,8 @@ def test_a_budget_outlives_the_event_loop_it_waited_in():
 
 def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
     async def run() -> tuple[float, bool]:
-        budget = Budget(10)
-        await budget.reserve(5)
+        budget = known(10)
+        await budget.reserve("it", 5)
         budget.spend(3)
         with pytest.raises(BudgetReached, match=r"spent \$3\.0000 .* may cost \$2\.5000"):
             budget.spend(2.5)
@@ -162,6 +170,48 @@ def test_money_is_spent_at_once_where_nobody_waits_for_the_answer():
         return budget.spent_usd, await fits_at_once(budget, 2)
 
     assert asyncio.run(run()) == (3, True)
+
+
+# Models whose bills are not known
+
+
+def test_the_first_call_goes_alone_and_each_that_is_billed_lets_two_more_go():
+    async def run() -> list[int]:
+        budget, under_way = Budget(100), []
+        for n_billed in (0, 1, 3):
+            while await fits_at_once(budget, 1):
+                pass
+            under_way.append(budget._bills["it"].in_flight)
+            for _ in range(under_way[-1]):
+                budget.billed("it", 1, 1)
+                budget.settle("it", 1, 1)
+            assert budget._bills["it"].n_billed == n_billed + under_way[-1]
+        return under_way
+
+    assert asyncio.run(run()) == [1, 2, 4]
+
+
+def test_what_is_in_flight_counts_at_the_rate_that_was_billed_meanwhile():
+    async def run() -> list[bool]:
+        budget = known(100)
+        # Ten at $5 are $50. One is billed $15: nine at three times $5 and 15 are 150.
+        assert all([await fits_at_once(budget, 5) for _ in range(10)])
+        fitted = [budget.still_holds()]
+        budget.billed("it", 5, 15)
+        budget.settle("it", 5, 15)
+        fitted.append(budget.still_holds())
+        # Those that have not been sent are taken back: five in flight, 15 + 75 = 90.
+        for _ in range(4):
+            budget.settle("it", 5, 0)
+        # A further one is $15, and one that costs nothing fits whatever is in flight.
+        return [
+            *fitted,
+            budget.still_holds(),
+            await fits_at_once(budget, 5),
+            await fits_at_once(budget, 0),
+        ]
+
+    assert asyncio.run(run()) == [True, False, True, False, True]
 
 
 # As many calls at once as there are
@@ -190,13 +240,13 @@ calls = st.lists(
 @settings(max_examples=100, deadline=None)
 @given(calls, st.integers(0, 120))
 def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, limit):
-    budget = Budget(limit)
+    budget = known(limit)
     under_way, done = [], []
     refused: list[tuple[Call, float]] = []
 
     async def ask(call: Call) -> None:
         try:
-            await budget.reserve(call.most)
+            await budget.reserve("it", call.most)
         except BudgetReached:
             refused.append((call, budget.spent_usd))
             return
@@ -206,7 +256,7 @@ def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(drawn, l
             await asyncio.sleep(0)
         under_way.remove(call)
         done.append(call.cost)
-        budget.settle(call.most, call.cost)
+        budget.settle("it", call.most, call.cost)
 
     async def ask_all() -> None:
         await asyncio.wait_for(asyncio.gather(*(ask(call) for call in drawn)), 10)

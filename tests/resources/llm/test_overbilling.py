@@ -1,4 +1,4 @@
-"""A provider that bills more than was estimated: a budget is passed by what is in flight."""
+"""A provider that bills more than was estimated: a budget is passed by one call at most."""
 
 import json
 from pathlib import Path
@@ -31,31 +31,28 @@ def spent(folder: Path) -> float:
     return sum(call.cost_usd for call in ledger) + sum(each.cost_usd for each in ledger.charges())
 
 
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_provider_that_bills_fifty_times_the_estimate_gets_no_more_than_what_is_in_flight(
-    tmp_path: Path, concurrency: int
+@pytest.mark.parametrize(
+    ("times", "budget", "n_sent"),
+    [
+        # Reserved at $50 each, 160 calls fit into $8,000. The first goes alone and is billed $2,500,
+        # as much counts for each of the others: three are $7,500, and a fourth does not fit.
+        (50, 160 * MOST, 3),
+        # Nor does a second one where the first took more than there is.
+        (50, 20 * MOST, 1),
+        # $150 each: 150, 300, 450, 600, and 600 + 150 does not fit into $700.
+        (3, 14 * MOST, 4),
+    ],
+)
+@pytest.mark.parametrize("concurrency", [1, 32])
+def test_a_provider_that_bills_more_than_estimated_is_known_by_its_first_bill(
+    tmp_path: Path, times: int, budget: int, n_sent: int, concurrency: int
 ) -> None:
-    # Reserved at $50 each, twenty calls fit into $1,000; each is billed $2,500.
-    with answering(bills(50 * MOST)) as api:
-        gateway = priced(tmp_path, api.url, 20 * MOST, concurrency)
-        with pytest.raises(BudgetReached, match=r"may cost \$2500\.0000"):
+    with answering(bills(times * MOST)) as api:
+        gateway = priced(tmp_path, api.url, budget, concurrency)
+        with pytest.raises(BudgetReached, match=rf"may cost \${times * MOST}\.0000"):
             ask(gateway, 10, max_tokens=31)
-        n_received = len(api.received)
 
-    assert 1 <= n_received <= concurrency
-    assert spent(tmp_path) == n_received * 50 * MOST
-
-
-def test_what_was_billed_once_is_reserved_for_the_next_call(tmp_path: Path) -> None:
-    # The first is billed $150, and so $150 is set aside for each of the others, one at a time: of $700
-    # it is 150, 300, 450, 600, and 600 + 150 does not fit. At $50 each a fifth would have been sent.
-    with answering(bills(3 * MOST)) as api:
-        gateway = priced(tmp_path, api.url, 14 * MOST, 1)
-        with pytest.raises(BudgetReached, match=r"has spent \$600\.0000 .* may cost \$150\.0000"):
-            ask(gateway, 10, max_tokens=31)
-        n_received = len(api.received)
-
-    assert (n_received, spent(tmp_path)) == (4, 600)
+    assert spent(tmp_path) == n_sent * times * MOST
 
 
 def test_replies_that_cannot_be_read_and_are_billed_count_as_billed(tmp_path: Path) -> None:

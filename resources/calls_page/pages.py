@@ -5,14 +5,15 @@ reading (`resources/llm/ledger/reading.py`), who is answered and what a page may
 (`resources/reports/guard.py`), the server (`dagster_project/calls.py` and `webserver.py`).
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from methods.errors import UserError
@@ -24,6 +25,7 @@ from resources.home import images_path, ledger_path, warehouse_path
 from resources.images.store import ImageStore
 from resources.llm.ledger import LedgerReader
 from resources.llm.ledger.entries import Entry, Name
+from resources.llm.ledger.reading import Text
 from resources.reports.addresses import CALLS
 from resources.reports.guard import Guard, policy
 from resources.warehouse import Warehouse, WarehouseError
@@ -40,11 +42,13 @@ _HERE = Path(__file__).parent
 def routes_of(home: Path) -> list[Route]:
     """The routes of a home's model calls. The ledger may come later than the routes."""
     pages = _Pages(home)
-    guard = Middleware(Guard, policy_of=lambda _scope: policy(forms=True), refusal=REFUSAL)
-    return [
-        Route(CALLS, pages.list, methods=["GET"], middleware=[guard]),
-        Route(f"{CALLS}/{{name}}", pages.one, methods=["GET"], middleware=[guard]),
-    ]
+    guard = [Middleware(Guard, policy_of=lambda _scope: policy(forms=True), refusal=REFUSAL)]
+    answered: dict[str, Callable[[Request], Response]] = {
+        CALLS: pages.list,
+        f"{CALLS}/{{name}}": pages.one,
+        **{f"{CALLS}/{{name}}/{of}": partial(pages.text, of) for of in get_args(Text)},
+    }
+    return [Route(path, page, methods=["GET"], middleware=guard) for path, page in answered.items()]
 
 
 class _NotFound(UserError):
@@ -93,6 +97,19 @@ class _Pages:
                 others=[name for name in others if name != entry.name],
                 made=self._rows_made_of(entry.name.key),
             )
+        except UserError as error:
+            return _problem(error)
+
+    def text(self, of: Text, request: Request) -> Response:
+        """The whole reply of one call, or its reasoning, as it is."""
+        try:
+            name = name_of(request.path_params["name"])
+            text = self._ledger.whole_text(name, of)
+            if text is None:
+                raise _NotFound(
+                    f"The ledger has no {of} of the call {name}: look for it in the list."
+                )
+            return PlainTextResponse(text.encode("utf-8", "replace"))
         except UserError as error:
             return _problem(error)
 

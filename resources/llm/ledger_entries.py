@@ -3,6 +3,7 @@
 What belongs here: deciding what a reply is, the same for live and batched requests.
 """
 
+import re
 from typing import NamedTuple
 
 from resources.llm.ledger import Call, Charge, now
@@ -26,6 +27,8 @@ WHOLE = (
 """Finish reasons of a whole answer; `unknown` where the server says none. With any other, such as
 vLLM's `abort` or DeepSeek's `insufficient_system_resource`, something went wrong amid the answer."""
 _TOOL_CALL = "<tool_call>"
+_VERSION = re.compile(r"(?:[-@:](?:\d[\d-]{2,}|latest))?")
+"""What a server adds to the name that a model was asked by, or leaves out: -2024-08-06, :latest."""
 
 
 class Asked(NamedTuple):
@@ -56,6 +59,15 @@ def unreadable(
     return _call(reply, spec, asked, "bad_response", 0.0, 0).as_charge(detail)
 
 
+def _another_model(asked: str, named: str | None) -> str | None:
+    """The name that a reply gives, unless it is the model asked, or a version of it."""
+    short, long = sorted(
+        (name.rpartition("/")[2].casefold() for name in (asked, named or asked)), key=len
+    )
+    same = long.startswith(short) and _VERSION.fullmatch(long, len(short))
+    return None if same else named
+
+
 def _call(
     reply: Reply, spec: ModelSpec, asked: Asked, outcome: str, seconds: float, attempts: int
 ) -> Call:
@@ -79,6 +91,8 @@ def _call(
         response=reply.text,
         reasoning=reply.reasoning,
         request=asked.request,
+        answered_as=_another_model(spec.model, reply.model),
+        claimed_tokens=reply.claimed_tokens,
     )
 
 
@@ -94,6 +108,8 @@ def failure_of(charge: Charge) -> Failure:
         charge.cost_usd,
         charge.finish_reason,
         charge.reasoning,
+        answered_as=charge.answered_as,
+        claimed_tokens=charge.claimed_tokens,
     )
 
 

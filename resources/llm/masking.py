@@ -38,6 +38,7 @@ def masked(reply: Reply, spec: ModelSpec) -> Reply:
         reasoning=reply.reasoning and mask(reply.reasoning, spec),
         finish_reason=mask(reply.finish_reason, spec),
         refusal=reply.refusal and mask(reply.refusal, spec),
+        model=reply.model and mask(reply.model, spec),
     )
 
 

@@ -17,6 +17,11 @@ from resources.llm.server_address import OPENAI, ServerAddress, read_address
 
 LONGEST_COMPLETION = 4096
 """Tokens of the longest answer to a request that sets no limit of its own."""
+_NO_ROUTE = (
+    *("accept", "accept-language", "content-type", "user-agent"),
+    *("http-referer", "referer", "x-title", "x-openrouter-title"),
+)
+"""Names of headers that say who asks and in what form: they choose nobody."""
 _SECRET_NAME = re.compile("auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 """Names of headers whose value is a secret, also where it stands in models.yaml."""
 OWN_FIELDS = {
@@ -221,7 +226,8 @@ class ModelSpec(_Section):
             ) from None
 
     def endpoint(self) -> str:
-        """Who answers for this entry: `identity`, or else the server's address without credentials.
+        """Who answers for this entry: `identity`, or else the server's address without credentials, and
+        the headers by which a gateway may choose who answers.
 
         Part of a request's key: answers of one server are never given as those of another. Every
         offline server answers by the same rules, so their endpoint is one.
@@ -229,7 +235,10 @@ class ModelSpec(_Section):
         if self.identity:
             return self.identity
         server = None if self.provider == "offline" else self.server()
-        return server.shown if server else "offline"
+        if server is None:
+            return "offline"
+        routes = ", ".join(f"{name}: {value}" for name, value in self._routing_headers())
+        return f"{server.shown} ({routes})" if routes else server.shown
 
     def answerer(self) -> str:
         """Who answers, and what the model is called there."""
@@ -242,13 +251,15 @@ class ModelSpec(_Section):
             for name, value in self.extra_headers.items()
         }
 
-    def routing_headers(self) -> dict[str, str]:
+    def _routing_headers(self) -> list[tuple[str, str]]:
         """The additional headers that are no secrets: a gateway may choose by them who answers."""
-        return {
-            name: value
+        return sorted(
+            (name.lower(), value)
             for name, value in self.extra_headers.items()
-            if isinstance(value, str) and not _SECRET_NAME.search(name)
-        }
+            if isinstance(value, str)
+            and name.lower() not in _NO_ROUTE
+            and not _SECRET_NAME.search(name)
+        )
 
     def secrets(self) -> tuple[str, ...]:
         """Everything that must not be shown of what is sent: keys, secret headers, credentials.

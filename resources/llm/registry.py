@@ -113,21 +113,6 @@ class Registry(BaseModel):
             )
         return self
 
-    @model_validator(mode="after")
-    def _told_apart_by_their_headers(self) -> "Registry":
-        first: dict[str, ModelSpec] = {}
-        for spec in self.models.values():
-            if spec.identity or not spec.routing_headers():
-                continue
-            other = first.setdefault(f"{spec.base_url} {spec.base_url_env} {spec.model}", spec)
-            if other.routing_headers() != spec.routing_headers():
-                raise ValueError(
-                    f"{other.name} and {spec.name} ask {spec.model} at one address with other "
-                    "extra_headers, and would share answers: give both an identity, two where the "
-                    "headers choose who answers"
-                )
-        return self
-
     def model(self, name: str) -> ModelSpec:
         """The entry called `name`. Raises RegistryError naming those there are."""
         if name not in self.models:

@@ -14,8 +14,14 @@ from resources.llm.estimate import text_tokens
 from resources.llm.model_spec import ModelSpec
 from resources.llm.thinking import without_thinking
 
-_MOST = 2**31
-"""No reply has as many tokens: a higher count is not believed."""
+MOST_PROMPT = 10_000_000
+"""Tokens of a prompt: no model takes as many."""
+MOST_HIDDEN = 200_000
+"""Tokens of a completion beside those of what is shown: no model reasons in as many."""
+_LONGEST_NAME = 200
+"""Characters of a model's name that are kept."""
+_BYTES, _LARGEST = 4, 2**62
+"""Bytes of a character, and the highest count that a table holds."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message with its reasoning: of DeepSeek and SGLang, of vLLM and Ollama."""
 
@@ -47,7 +53,9 @@ def exceeds_limit(spec: ModelSpec) -> str:
 class Reply(NamedTuple):
     """A completion; `text` is what was said, without the reasoning, and may be empty.
 
-    `called_tools` says that the model asked for a tool, which nobody offered.
+    `called_tools` says that the model asked for a tool, which nobody offered. `model` is the one that
+    the reply names. `claimed_tokens` are those that it counts where nobody believes them: then the
+    counts are estimates.
     """
 
     text: str
@@ -57,6 +65,8 @@ class Reply(NamedTuple):
     called_tools: bool
     prompt_tokens: int
     completion_tokens: int
+    model: str | None = None
+    claimed_tokens: int | None = None
 
 
 @dataclass
@@ -127,8 +137,14 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     thought = [each for each in given if isinstance(each, str) and each.strip()][:1]
     text, before_text = without_thinking(text)
     reasoning = "\n".join(filter(None, [*thought, *said.reasoning, before_text]))
-    if counts is None:
-        counts = _estimated(body, prompt_tokens(), text_tokens(text) + text_tokens(reasoning))
+    n_shown = len(text) + len(reasoning) + len(refusal)
+    claimed: int | None = None
+    if counts is None or not _can_be(counts, n_shown):
+        estimates = prompt_tokens(), text_tokens(text) + text_tokens(reasoning)
+        counts = counts or _within_total(body, *estimates)
+        if not _can_be(counts, n_shown):
+            claimed, counts = min(sum(counts), _LARGEST), estimates
+    named = body.get("model")  # type: ignore[attr-defined]
     return Reply(
         storable(text),
         storable(reasoning) if reasoning.strip() else None,
@@ -136,6 +152,8 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
         storable(refusal) or None,
         called_tools,
         *counts,
+        storable(named)[:_LONGEST_NAME] if isinstance(named, str) and named else None,
+        claimed,
     )
 
 
@@ -155,13 +173,19 @@ def _message(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _counts(body: object) -> tuple[int, int] | None:
-    """Tokens of prompt and completion; None where the server does not say, or what cannot be."""
+    """Tokens of prompt and completion; None where the server does not say."""
     prompt, completion = _count(body, "prompt_tokens"), _count(body, "completion_tokens")
     # No prompt is empty: a server that counts none does not count.
     return (prompt, completion) if prompt and completion is not None else None
 
 
-def _estimated(body: object, prompt: int, completion: int) -> tuple[int, int]:
+def _can_be(counts: tuple[int, int], n_shown: int) -> bool:
+    """Whether a reply of so many characters can have these tokens: none is shorter than a byte."""
+    prompt, completion = counts
+    return prompt <= MOST_PROMPT and completion <= MOST_HIDDEN + _BYTES * n_shown
+
+
+def _within_total(body: object, prompt: int, completion: int) -> tuple[int, int]:
     """The estimates, or what the server counted of both together, the prompt's part estimated."""
     total = _count(body, "total_tokens")
     return (min(prompt, total), max(0, total - prompt)) if total else (prompt, completion)
@@ -172,7 +196,7 @@ def _count(body: object, name: str) -> int | None:
     count = used.get(name) if isinstance(used, dict) else None
     if isinstance(count, float) and count.is_integer():
         count = int(count)
-    return count if type(count) is int and 0 <= count < _MOST else None
+    return count if type(count) is int and count >= 0 else None
 
 
 def _counts_of_events(body: bytes) -> tuple[int, int] | None:
@@ -180,7 +204,7 @@ def _counts_of_events(body: bytes) -> tuple[int, int] | None:
     events = [line[5:] for line in body.splitlines() if line.startswith(b"data:")]
     for event in reversed(events[-_LAST_EVENTS:]):
         try:
-            if counts := _counts(from_json(event)):
+            if (counts := _counts(from_json(event))) and _can_be(counts, 0):
                 return counts
         except ValueError:
             continue
@@ -195,4 +219,5 @@ def _instead(body: object) -> str:
 
 
 def _unread(what: str, counts: tuple[int, int] | None, body: object) -> BadResponse:
-    return BadResponse(what, counts, to_json(body))
+    billed = counts if counts and _can_be(counts, 0) else None
+    return BadResponse(what, billed, to_json(body))

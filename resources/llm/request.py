@@ -149,7 +149,9 @@ def request_key(canonical: Mapping[str, object]) -> str:
 class Completion:
     """An answer that is in the ledger; `cached` if it was there before the request was made.
 
-    `reasoning` is what the model thought before it, where the server says.
+    `reasoning` is what the model thought before it, where the server says. `answered_as` is the model
+    that the reply names, where that is another; `claimed_tokens` are those that it counts, where they
+    are not believed and the counts here are estimates.
     """
 
     key: str
@@ -160,6 +162,8 @@ class Completion:
     cost_usd: float
     cached: bool
     reasoning: str | None = None
+    answered_as: str | None = None
+    claimed_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,8 @@ class Failure:
     finish_reason: str | None = None
     reasoning: str | None = None
     cached: bool = False
+    answered_as: str | None = None
+    claimed_tokens: int | None = None
 
 
 Outcome = Completion | Failure

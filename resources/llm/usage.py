@@ -13,6 +13,8 @@ from resources.llm.request import Failure, Outcome
 FIRST_SECONDS, PROGRESS_SECONDS = 2.0, 5.0
 """Seconds until the first report, and between reports."""
 _LOOK_SECONDS = 1.0
+NAMES_SHOWN = 5
+"""Other models that replies name, of those that most do."""
 _requests_of_item: ContextVar[list[int] | None] = ContextVar("requests_of_item", default=None)
 """Number of requests of the item that the current task works on."""
 ALL_MODELS = ""
@@ -38,6 +40,10 @@ class Usage:
     """Outcomes by model."""
     sent_of: Counter[str] = field(default_factory=Counter)
     """Outcomes of requests that were sent, by model."""
+    other_models: Counter[str] = field(default_factory=Counter)
+    """Outcomes whose reply names another model than was asked, by that name."""
+    not_believed: int = 0
+    """Outcomes whose reply counts tokens that are not believed."""
     stage: str = ""
     """The stage, an asset's table; empty where no model is asked."""
 
@@ -48,6 +54,9 @@ class Usage:
             item[0] += 1
         if not outcome.cached and not (isinstance(outcome, Failure) and outcome.kind == "given_up"):
             self.sent_of[model] += 1
+        if outcome.answered_as:
+            self.other_models[outcome.answered_as] += 1
+        self.not_believed += outcome.claimed_tokens is not None
         if isinstance(outcome, Failure):
             self.failures[outcome.kind] += 1
         elif outcome.cached:
@@ -71,6 +80,8 @@ class Usage:
         self.run_cost_usd = later.run_cost_usd
         self.outcomes_of += later.outcomes_of
         self.sent_of += later.sent_of
+        self.other_models += later.other_models
+        self.not_believed += later.not_believed
 
     def requests_of(self, model: str) -> tuple[int, int]:
         """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
@@ -78,9 +89,17 @@ class Usage:
             return self.outcomes_of.total(), self.sent_of.total()
         return self.outcomes_of[model], self.sent_of[model]
 
-    def metadata(self) -> dict[str, int | float]:
-        """The counts by their names in the UI."""
+    def metadata(self) -> dict[str, int | float | str]:
+        """The counts by their names in the UI; those of odd replies where there are any."""
+        odd: dict[str, int | float | str] = {}
+        if self.other_models:
+            names = (f"{name} ({n})" for name, n in self.other_models.most_common(NAMES_SHOWN))
+            odd["replies that name another model"] = self.other_models.total()
+            odd["models that they name"] = ", ".join(names)
+        if self.not_believed:
+            odd["replies whose token counts are not believed"] = self.not_believed
         return {
+            **odd,
             "calls": self.calls,
             "cache hits": self.cache_hits,
             "failed calls": self.failures.total(),

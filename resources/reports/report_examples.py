@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 from methods.prompts.messages import IMAGE_HERE
 from methods.review import POLICY_PREFIX
 from resources.images.store import ImageStore
+from resources.reports.addresses import CALLS
 
 Row = Mapping[str, Any]
 THUMBNAIL_SIDE = 208
 """Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""
+MOST_SHOWN = 20_000
+"""Characters of an answer, a reference or an explanation that are shown."""
 _TOKEN = re.compile(rf"({re.escape(IMAGE_HERE)})|<image-([0-9]{{1,3}})>", re.IGNORECASE)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -47,13 +50,18 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
                 **turn,
                 "question": pieces(turn["question"], turn["image_positions"]),
                 "references": [
-                    {**reference, "pieces": pieces(reference["reference"])}
+                    {
+                        **reference,
+                        "pieces": pieces(reference["reference"][:MOST_SHOWN]),
+                        **_rest(reference["reference"], reference["call_key"]),
+                    }
                     for reference in turn["references"]
                 ],
                 "answers": [
                     {
                         **answer,
-                        "pieces": pieces(answer["answer"] or ""),
+                        "pieces": pieces((answer["answer"] or "")[:MOST_SHOWN]),
+                        **_rest(answer["answer"] or "", answer["call_key"]),
                         "judgments": [_judgment(each, best) for each in answer["judgments"]],
                     }
                     for answer in turn["answers"]
@@ -62,6 +70,12 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
             for turn in item["turns"]
         ],
     }
+
+
+def _rest(text: str, call_key: str | None) -> dict[str, Any]:
+    """How much of a text is not shown, and where the reply that it is of is shown whole."""
+    whole = f"{CALLS}/{call_key}/reply" if call_key else None
+    return {"n_left_out": max(0, len(text) - MOST_SHOWN), "whole": whole}
 
 
 def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | int | None]]:
@@ -81,6 +95,12 @@ def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | in
 
 def _judgment(said: Row, best: float | None) -> dict[str, Any]:
     """A judgment with its verdict in short: a grade, or what a rule observed."""
+    explanation = said["explanation"] or ""
+    said = {
+        **said,
+        "explanation": explanation[:MOST_SHOWN],
+        **_rest(explanation, said["call_key"]),
+    }
     grade, of = said["score"], f" / {best:g}" if best else ""
     if grade is not None:
         return {**said, "verdict": f"{grade:g}{of}", "shade": grade / best if best else 0.0}

@@ -30,6 +30,8 @@ class Call(NamedTuple):
     """One reply that is kept; `request` is the canonical request, `outcome` whether it is an answer.
 
     `endpoint` is who answered, `run` the run that paid for it, `via` is `live` or `batch`.
+    `answered_as` is the model that the reply names, where that is another; `claimed_tokens` are those
+    that it counts, where they are not believed.
     """
 
     key: str
@@ -51,6 +53,8 @@ class Call(NamedTuple):
     response: str
     reasoning: str | None
     request: dict[str, object]
+    answered_as: str | None = None
+    claimed_tokens: int | None = None
 
     def as_outcome(self, *, cached: bool) -> Outcome:
         """The call as its asker sees it."""
@@ -66,6 +70,7 @@ class Call(NamedTuple):
 OUTCOME_COLUMNS = (
     *("key", "outcome", "response", "finish_reason"),
     *("prompt_tokens", "completion_tokens", "cost_usd", "reasoning"),
+    *("answered_as", "claimed_tokens"),
 )
 """Columns of a call that its outcome is made of, in the order of `outcome_of`."""
 
@@ -79,15 +84,18 @@ def outcome_of(
     completion_tokens: int,
     cost_usd: float,
     reasoning: str | None,
+    answered_as: str | None,
+    claimed_tokens: int | None,
     *,
     cached: bool,
 ) -> Outcome:
     """A kept reply as its asker sees it: an answer, or why it is none."""
     paid = prompt_tokens, completion_tokens, cost_usd
+    claims = answered_as, claimed_tokens
     if outcome == ANSWERED:
-        return Completion(key, response, finish_reason, *paid, cached, reasoning)
+        return Completion(key, response, finish_reason, *paid, cached, reasoning, *claims)
     why = why_no_answer(outcome, completion_tokens)
-    return Failure(key, outcome, why, *paid, finish_reason, reasoning, cached)  # type: ignore[arg-type]
+    return Failure(key, outcome, why, *paid, finish_reason, reasoning, cached, *claims)  # type: ignore[arg-type]
 
 
 def why_no_answer(outcome: str, completion_tokens: int) -> str:
@@ -119,6 +127,8 @@ class Charge(NamedTuple):
     response: str
     reasoning: str | None
     request: dict[str, object]
+    answered_as: str | None = None
+    claimed_tokens: int | None = None
 
 
 def pack(request: Mapping[str, object]) -> bytes:

@@ -77,7 +77,8 @@ class Entry(NamedTuple):
     """One call or charge with its texts; `n_reply` and `n_reasoning` are the characters that there are.
 
     `request` is None where it was not kept, or cannot be read. `seconds` and `attempts` are None, and
-    `detail` says why, for what brought no answer.
+    `detail` says why, for what brought no answer. `answered_as` and `claimed_tokens` are what the reply
+    says of itself, where it names another model and where its token counts are not believed.
     """
 
     name: Name
@@ -98,6 +99,8 @@ class Entry(NamedTuple):
     n_reply: int
     reasoning: str | None
     n_reasoning: int
+    answered_as: str | None
+    claimed_tokens: int | None
     request: dict[str, object] | None
     request_is_damaged: bool
     seconds: float | None

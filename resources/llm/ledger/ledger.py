@@ -8,7 +8,7 @@ SHA-256 inside the request, never as base64; keys and secrets never come near it
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from resources.llm.ledger.calls import (
     OUTCOME_COLUMNS,
@@ -24,6 +24,7 @@ from resources.llm.ledger.file import LedgerFile
 from resources.llm.request import Outcome
 
 _LOOKUP_CHUNK = 500
+_Row = TypeVar("_Row", Call, Charge)
 
 
 class Renewal(NamedTuple):
@@ -102,13 +103,12 @@ class Ledger:
             for row in connection.execute(
                 f"SELECT {', '.join(Call._fields)} FROM calls ORDER BY key"
             ):
-                call = Call(*row)
-                yield call._replace(request=unpack(row[-1]))
+                yield _unpacked(Call(*row))
 
     def charges(self) -> list[Charge]:
         """Every charge, in the order they were made; without its request before version 5."""
         rows = self._file.connection.execute(f"SELECT {', '.join(Charge._fields)} FROM charges")
-        return [Charge(*row)._replace(request=unpack(row[-1]) if row[-1] else {}) for row in rows]
+        return [_unpacked(Charge(*row)) for row in rows]
 
     def without_endpoint(self) -> dict[tuple[str, str], int]:
         """The number of calls that do not say who answered, by provider and model."""
@@ -185,3 +185,9 @@ class Ledger:
 
     def __len__(self) -> int:
         return int(self._file.connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+
+
+def _unpacked(row: _Row) -> _Row:
+    """A row whose request is packed, as the tables have it."""
+    packed: bytes | None = row.request  # type: ignore[assignment]
+    return row._replace(request=unpack(packed) if packed else {})

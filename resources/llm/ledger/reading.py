@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from resources.llm.ledger.calls import readable, why_no_answer
 from resources.llm.ledger.entries import Entry, Filter, Listed, Name, Page, Place
@@ -47,6 +47,7 @@ _SHOWN = {
         for name in (
             *("provider", "endpoint", "model", "prompt_version", "stage", "run", "via", "outcome"),
             *("finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "created_at"),
+            *("answered_as", "claimed_tokens"),
         )
     },
     "reply": f"substr(response, 1, {SHOWN})",
@@ -59,6 +60,8 @@ _SHOWN_OF = {
     "call": {"seconds": "seconds", "attempts": "attempts", "detail": "NULL"},
     "charge": {"seconds": "NULL", "attempts": "NULL", "detail": "detail"},
 }
+Text = Literal["reply", "reasoning"]
+_TEXTS: Mapping[Text, str] = {"reply": "response", "reasoning": "reasoning"}
 T = TypeVar("T")
 
 
@@ -106,6 +109,18 @@ class LedgerReader:
                     return None
                 return _entry(connection, "charge", "seq = ?", [newest[0].charge])
             return _entry(connection, "charge", "seq = ? AND key = ?", [name.charge, name.key])
+
+        return self._ask(question)
+
+    def whole_text(self, name: Name, of: Text) -> str | None:
+        """The whole reply of a call or charge, or its whole reasoning; None where there is none."""
+
+        def question(connection: sqlite3.Connection) -> str | None:
+            kept = "calls WHERE key = :key"
+            place = kept if name.charge is None else "charges WHERE key = :key AND seq = :charge"
+            query = f"SELECT {_TEXTS[of]} FROM {place}"
+            row = connection.execute(query, name._asdict()).fetchone()
+            return row and row[0]
 
         return self._ask(question)
 

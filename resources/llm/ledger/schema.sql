@@ -1,6 +1,8 @@
 -- The ledger's tables (SQLite). What is small stands first in a row: reading it never touches the
 -- pages that long texts overflow to. `seq` is the order of commits. `endpoint` is who answered, NULL for
 -- what was asked before the ledger knew; `model` is the name that the server knows the model by.
+-- `answered_as` is the model that the reply names where that is another, `claimed_tokens` the tokens that it
+-- counts where they are not believed and others were estimated; both are NULL for nearly all.
 
 -- Replies that are kept: an answer, or what is no answer and would come again (outcome `truncated`,
 -- `reasoning_only`: the token limit was too small). One for a request.
@@ -24,7 +26,9 @@ CREATE TABLE IF NOT EXISTS calls (
     created_at TEXT NOT NULL,
     response TEXT NOT NULL,
     reasoning TEXT,
-    request BLOB NOT NULL
+    request BLOB NOT NULL,
+    answered_as TEXT,
+    claimed_tokens INTEGER
 );
 -- To see at once that none is left, or which.
 CREATE INDEX IF NOT EXISTS calls_without_endpoint ON calls (provider, model) WHERE endpoint IS NULL;
@@ -50,7 +54,9 @@ CREATE TABLE IF NOT EXISTS charges (
     detail TEXT NOT NULL,
     response TEXT NOT NULL,
     reasoning TEXT,
-    request BLOB
+    request BLOB,
+    answered_as TEXT,
+    claimed_tokens INTEGER
 );
 
 -- Who answered the calls without an endpoint, by provider and model; NULL where two of models.yaml may have.

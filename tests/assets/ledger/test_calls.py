@@ -186,7 +186,8 @@ def test_nothing_that_was_said_is_in_the_warehouse(mirror: Mirror) -> None:
     mirror.run()
 
     columns = {name for name, _, _ in declared_columns()["ledger.calls"]}
-    assert columns == set(Call._fields) - {"request", "response", "reasoning"} | {"status"}
+    said = {"request", "response", "reasoning", "answered_as", "claimed_tokens"}
+    assert columns == set(Call._fields) - said | {"status"}
 
 
 def test_more_calls_than_are_read_at_once_all_arrive(mirror: Mirror) -> None:

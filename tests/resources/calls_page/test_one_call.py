@@ -229,7 +229,33 @@ def test_a_reply_of_five_megabytes_is_cut_and_says_so(home: Path, port: int) -> 
     assert len(source) < 300_000
     assert "4,900,000 more characters of the reply are not shown." in source
     assert "4,900,000 more characters of the reasoning are not shown." in source
+    for of, whole in (("reply", one.response), ("reasoning", one.reasoning)):
+        assert f'<a href="{CALLS}/{one.key}/{of}">All of it, as text</a>' in source
+        answer, text = ask(port, f"{CALLS}/{one.key}/{of}")
+        assert (answer.getheader("content-type"), text) == ("text/plain; charset=utf-8", whole)
     assert len(ask(port, CALLS)[1]) < 20_000
+
+
+def test_a_whole_text_is_shown_as_text_or_there_is_none(home: Path, port: int) -> None:
+    lost = charge(1, "Withheld.", HOSTILE)
+    keep(home, lost)
+    answer, text = ask(port, f"{CALLS}/{lost.key}-1/reply")
+    assert (answer.status, text) == (200, HOSTILE)
+    assert answer.getheader("x-content-type-options") == "nosniff"
+    for nothing in (f"{lost.key}/reply", f"{lost.key}-1/reasoning", f"{'0' * 64}/reply"):
+        assert ask(port, f"{CALLS}/{nothing}")[0].status == 404
+
+
+def test_what_a_reply_says_of_itself_is_shown(home: Path, port: int) -> None:
+    odd = {"answered_as": "gpt-4o-mini<b>", "claimed_tokens": 2**31 - 1}
+    one, lost, plain = call(1, **odd), charge(2, "Withheld.", **odd), call(3)
+    keep(home, one, lost, plain)
+    for name in (one.key, f"{lost.key}-1"):
+        text = page(port, f"{CALLS}/{name}")
+        assert "The reply names another model than was asked: gpt-4o-mini<b>." in text
+        assert "The reply counts 2,147,483,647 tokens, which is not believed" in text
+    text = page(port, f"{CALLS}/{plain.key}")
+    assert "names another model" not in text and "not believed" not in text
 
 
 def test_a_request_of_five_megabytes_is_cut_and_says_so(home: Path, port: int) -> None:

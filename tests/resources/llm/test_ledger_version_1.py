@@ -13,7 +13,7 @@ from resources.llm.ledger import Call, Ledger
 from tests.resources.llm.test_ledger import call, in_order, start
 from tests.resources.llm.test_ledger_tables import charge, query
 
-LATER = ("run", "via", "endpoint", "outcome", "reasoning")
+LATER = ("run", "via", "endpoint", "outcome", "reasoning", "answered_as", "claimed_tokens")
 """Columns that later versions have added."""
 VERSION_1 = """
 CREATE TABLE calls (
@@ -64,7 +64,7 @@ def test_what_version_1_kept_is_there_whole_and_found(path):
 
     assert list(ledger) == in_order(calls)
     assert ledger.find([calls[3].key]) == {calls[3].key: calls[3].as_outcome(cached=True)}
-    assert query(path, "PRAGMA user_version") == [(5,)]
+    assert query(path, "PRAGMA user_version") == [(6,)]
     assert query(path, "SELECT count(*), sum(cost_usd) FROM paid_calls") == [
         (700, pytest.approx(700 * 0.0025))
     ]

@@ -12,6 +12,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call
 from resources.llm.ledger.batch_state import Item, Lost
 from resources.llm.ledger.calls import KEPT_CHARACTERS
+from resources.llm.ledger_entries import Asked, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
 from resources.llm.reply import reply_of
 from resources.llm.request import Completion, Failure, Outcome
@@ -288,26 +289,90 @@ def test_an_error_in_place_of_a_message_is_told(gateway: Gateway, server: Script
 
 
 @pytest.mark.parametrize(
-    ("usage", "counts"),
+    ("usage", "counts", "claimed"),
     [
-        ({"prompt_tokens": 7, "completion_tokens": 3}, (7, 3)),
-        ({"prompt_tokens": 7.0, "completion_tokens": 3.0}, (7, 3)),
-        ({"prompt_tokens": 0, "completion_tokens": 0}, (11, 2)),
-        ({"prompt_tokens": 7.5, "completion_tokens": 3}, (11, 2)),
-        ({"total_tokens": 150}, (11, 139)),
-        ({"total_tokens": 5}, (5, 0)),
-        ({"prompt_tokens": 7}, (11, 2)),
-        (None, (11, 2)),
+        ({"prompt_tokens": 7, "completion_tokens": 3}, (7, 3), None),
+        ({"prompt_tokens": 7.0, "completion_tokens": 3.0}, (7, 3), None),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, (11, 2), None),
+        ({"prompt_tokens": 7.5, "completion_tokens": 3}, (11, 2), None),
+        ({"total_tokens": 150}, (11, 139), None),
+        ({"total_tokens": 5}, (5, 0), None),
+        ({"prompt_tokens": 7}, (11, 2), None),
+        (None, (11, 2), None),
+        # Reasoning that is not shown is believed, up to 200,000 tokens beside four bytes a character.
+        ({"prompt_tokens": 7, "completion_tokens": 200_024}, (7, 200_024), None),
+        ({"prompt_tokens": 7, "completion_tokens": 200_025}, (11, 2), 200_032),
+        ({"prompt_tokens": 7, "completion_tokens": 2**31 - 1}, (11, 2), 2**31 + 6),
+        ({"prompt_tokens": 7, "completion_tokens": 1e300}, (11, 2), 2**62),
+        ({"prompt_tokens": 10_000_001, "completion_tokens": 3}, (11, 2), 10_000_004),
+        ({"total_tokens": 2**31 - 1}, (11, 2), 2**31 - 1),
     ],
 )
 def test_tokens_are_the_servers_own_counts_or_estimates(
-    usage: dict[str, float] | None, counts: tuple[int, int]
+    usage: dict[str, float] | None, counts: tuple[int, int], claimed: int | None
 ) -> None:
     message = {"choices": [{"message": {"content": "North."}}], "usage": usage}
 
     reply = reply_of(message, lambda: 11)
 
-    assert (reply.prompt_tokens, reply.completion_tokens) == counts
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.claimed_tokens) == (
+        *counts,
+        claimed,
+    )
+
+
+def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
+    gateway: Gateway, server: ScriptedApi
+) -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 2**31 - 1}
+    message = {"message": {"content": "North."}}
+    server.replies(json.dumps({"choices": [message], "usage": usage, "model": "mini"}).encode())
+
+    for n_received in (1, 1):
+        (outcome,), counted = gateway.ask("s", [question()])
+        assert (outcome.answered_as, outcome.claimed_tokens) == ("mini", 2**31 + 6)
+        assert (
+            counted.metadata()
+            | {
+                "replies that name another model": 1,
+                "models that they name": "mini (1)",
+                "replies whose token counts are not believed": 1,
+            }
+            == counted.metadata()
+        )
+        assert len(server.received) == n_received
+    # A dollar for each of eight tokens asked, by estimate, and next to nothing for two answered.
+    (call,) = gateway.ledger
+    assert (call.answered_as, call.claimed_tokens) == ("mini", 2**31 + 6)
+    assert 8 <= call.cost_usd < 8.01
+
+
+@pytest.mark.parametrize(
+    ("asked", "named", "another"),
+    [
+        ("gpt-4o", "gpt-4o", False),
+        ("gpt-4o", "gpt-4o-2024-08-06", False),
+        ("gpt-4o-2024-08-06", "gpt-4o", False),
+        ("gpt-4", "gpt-4-0613", False),
+        ("llama3", "llama3:latest", False),
+        ("Qwen/Qwen3-VL-8B", "qwen3-vl-8b", False),
+        ("gemini-2.5-flash", "models/gemini-2.5-flash-001", False),
+        ("gpt-4o", "gpt-4o-mini", True),
+        ("gpt-4", "gpt-4.1", True),
+        ("qwen3-vl:8b", "qwen3-vl:4b", True),
+        ("claude-opus-4", "claude-opus-4-7", True),
+        ("llama-3", "llama-3-70b", True),
+        ("gpt-4o", None, False),
+        ("gpt-4o", "", False),
+        ("gpt-4o", {"name": "mini"}, False),
+    ],
+)
+def test_a_version_of_a_model_is_no_other_model(asked: str, named: object, another: bool) -> None:
+    reply = reply_of({"choices": [{"message": {"content": "North."}}], "model": named}, lambda: 11)
+    spec = ModelSpec(name="m", provider="openai", model=asked)
+    entry = entry_from_reply(reply, spec, Asked("k", {}, "p@1", "s", "r", "live"), 0.1, 1)
+
+    assert entry.answered_as == (named if another else None)
 
 
 def batched(reply: bytes) -> Call | Lost:

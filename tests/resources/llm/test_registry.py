@@ -315,16 +315,6 @@ def test_what_is_wrong_is_said_in_its_own_words_alone(refused, before, after, sa
     assert f"models.yaml: {says}" in refused(GOOD.replace(before, after))
 
 
-def test_entries_that_headers_alone_tell_apart_need_an_identity_each(load, refused):
-    entry = "{provider: openai, model: m, base_url: 'http://h/v1', extra_headers: {x-to: %s}%s}"
-    lines = "\n  one: %s\n  two: %s\n"
-    alike = lines % (entry % ("groq", ""), entry % ("together", ""))
-    apart = lines % (entry % ("groq", ", identity: a"), entry % ("together", ", identity: b"))
-
-    assert "one and two ask m at one address with other extra_headers" in refused(GOOD + alike)
-    assert {"one", "two"} <= load(GOOD + apart).models.keys()
-
-
 @pytest.mark.parametrize("name", ["prompt: 2.5", "completion: 10"])
 def test_a_price_that_no_bill_can_hold_is_refused(refused, name):
     assert ": models.big.price." in refused(GOOD.replace(name, f"{name.split(':')[0]}: .inf"))

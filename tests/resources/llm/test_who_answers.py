@@ -258,6 +258,35 @@ def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: Scripte
     }
 
 
+def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
+    tmp_path: Path, one: ScriptedApi
+) -> None:
+    def to(headers: str) -> str:
+        return ENTRIES.format(one=one.url, two=one.url).replace(
+            f'two: {{provider: openai, model: shared, base_url: "{one.url}"',
+            f'two: {{provider: openai, model: shared, base_url: "{one.url}", extra_headers: {headers}',
+        )
+
+    one.says("Of no route.", "Of blue.", "Of green.")
+    # In one file, and one after the other.
+    asked = gateway(tmp_path, to("{X-Route: blue}"))
+    assert texts(asked, question("one")) == ["Of no route."]
+    assert texts(asked, question("two")) == ["Of blue."]
+    assert texts(gateway(tmp_path, to("{X-Route: green}")), question("two")) == ["Of green."]
+    assert texts(gateway(tmp_path, to("{x-route: blue}")), question("two")) == ["Of blue."]
+
+    # Who asks is no route, nor is a secret; and an identity says who answers.
+    for headers in ("{User-Agent: us}", "{X-Title: t, X-Api-Key: k3y}"):
+        assert texts(gateway(tmp_path, to(headers)), question("two")) == ["Of no route."]
+    named = to(f'{{X-Route: green}}, identity: "{one.url} (x-route: blue)"')
+    assert texts(gateway(tmp_path, named), question("two")) == ["Of blue."]
+    assert {call.endpoint for call in asked.ledger} == {
+        one.url,
+        f"{one.url} (x-route: blue)",
+        f"{one.url} (x-route: green)",
+    }
+
+
 THERE_IS = "it has the stages s, the models shared and the prompts test/question."
 
 

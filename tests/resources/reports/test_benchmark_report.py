@@ -250,6 +250,18 @@ def test_a_failed_turn_says_why_and_a_refusal_is_marked(data, store):
         assert shown in page.text
 
 
+def test_texts_of_megabytes_are_cut_and_linked_whole(data, store):
+    before = len(render_report(data, store))
+    long = "word " * 1_000_000
+    turn = data["examples"][0]["turns"][0]
+    turn["references"] = [{"kind": "answer", "reference": long, "call_key": None}]
+    turn["answers"] = [answer("m", answer=long, judgments=[judgment(explanation=long)])]
+    page = Page(html := render_report(data, store))
+    assert len(html) < before + 100_000
+    assert page.words.count("4,980,000 more characters are not shown.") == 3
+    assert page.attributes("a", "href").count(f"/loom/calls/{KEY}/reply") == 2
+
+
 def test_every_judge_of_an_example_is_heard(data, store):
     other = judgment(judge="claude", score=4, explanation="It overlooks the mast.")
     data["examples"][0]["turns"][0]["answers"] = [answer("m", judgments=[judgment(), other])]

@@ -1,11 +1,15 @@
 """Secrets taken out of what a provider sends: keys, secret headers, credentials of an address.
 
 What belongs here: masking them in replies and in error texts, which are made fit to be shown, too. A
-server may send back what it was sent.
+server may send back what it was sent. Which forms are masked, and which are not, is said in
+docs/guides/asking-models.md.
 """
 
 import json
+import math
 import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
@@ -19,13 +23,16 @@ _SHORTEST_SECRET = 8
 """Characters of a text that is masked in a reply: a shorter one stands in any text."""
 _SHORTEST_IN_ERRORS = 3
 """Characters of a text that is masked in an error, where nothing of worth is lost with it."""
-_ESCAPE = re.compile("%[0-9A-F]{2}")
 
 
 def mask(text: str, spec: ModelSpec) -> str:
-    """`text` with each secret of the model's entry replaced by three asterisks."""
-    for form in _forms(spec.secrets()):
-        text = text.replace(form, "***")
+    """`text` with each secret of the model's entry replaced by three asterisks, whatever its case."""
+    forms = _forms(spec.secrets())
+    lower = text.lower() if forms else ""
+    for form, pattern in forms:
+        if form in lower:
+            text = pattern.sub("***", text)
+            lower = text.lower()
     return text
 
 
@@ -48,21 +55,31 @@ def one_line(text: str, spec: ModelSpec) -> str:
     text = mask(text, spec)
     for secret in spec.secrets():
         if _SHORTEST_IN_ERRORS <= len(secret) < _SHORTEST_SECRET:
-            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
+            text = re.sub(rf"(?i)(?<!\w){re.escape(secret)}(?!\w)", "***", text)
     # Cut twice: a text of megabytes would be split into millions of words.
     return storable(" ".join(text[: 10 * _LONGEST].split())[:_LONGEST])
 
 
 @lru_cache(maxsize=256)
-def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
-    """Secrets as they are, as a URL has them and as JSON has them; the longest first.
+def _forms(secrets: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Secrets as they are, as a URL, JSON and base64 have them: in lower case, with a pattern for any
+    case; the longest first.
 
     A short one may be a part of a long one, which would be left unmasked around it.
     """
     forms = set[str]()
     for secret in secrets:
         quoted = {quote(secret), quote(secret, safe=""), quote_plus(secret)}
-        lower = {_ESCAPE.sub(lambda escape: escape[0].lower(), each) for each in quoted}
-        forms |= {secret, json.dumps(secret)[1:-1], *quoted, *lower}
-    long = (form for form in forms if len(form) >= _SHORTEST_SECRET)
-    return tuple(sorted(long, key=lambda form: (-len(form), form)))
+        forms |= {secret, json.dumps(secret)[1:-1], *quoted, *_in_base64(secret.encode())}
+    long = {form.lower() for form in forms if len(form) >= _SHORTEST_SECRET}
+    longest_first = sorted(long, key=lambda form: (-len(form), form))
+    return tuple((form, re.compile(re.escape(form), re.IGNORECASE)) for form in longest_first)
+
+
+def _in_base64(secret: bytes) -> Iterator[str]:
+    """What base64 makes of a secret wherever it stands, without what the bytes beside it change."""
+    for n_before in range(3):
+        n_bytes = n_before + len(secret)
+        whole = slice(math.ceil(n_before * 8 / 6), n_bytes * 8 // 6)
+        for encode in (b64encode, urlsafe_b64encode):
+            yield encode(bytes(n_before) + secret).decode()[whole]

@@ -86,6 +86,13 @@ def failure_kind(error: BaseException) -> FailureKind:
     return "bad_response"
 
 
+def refuses_length(error: BaseException) -> bool:
+    """Whether the server refused a prompt for its length; a 413 is about a body's bytes."""
+    if not isinstance(error, openai.APIStatusError) or error.status_code == 413:
+        return False
+    return kind_of(said_by(error)) == "too_long"
+
+
 def _never_sent(error: BaseException) -> bool:
     return any(
         isinstance(each, (aiohttp.ClientConnectorError, ProviderDown)) for each in _causes(error)

@@ -76,7 +76,9 @@ def tokens_of_words(n_words: int) -> int:
 
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     """Likely number of tokens of a request's prompt."""
-    return text_tokens("".join(_texts(request))) + _images_sent(request, spec) * image_tokens(spec)
+    return text_tokens("".join(texts_of(request))) + _images_sent(request, spec) * image_tokens(
+        spec
+    )
 
 
 def likely_prompt_tokens(
@@ -89,7 +91,7 @@ def likely_prompt_tokens(
     if request.images_done(spec) != "all":
         return prompt_tokens(request, spec)
     # A provider is sent each text and each picture by itself.
-    texts = sum(map(text_tokens, _texts(request)))
+    texts = sum(map(text_tokens, texts_of(request)))
     return texts + sum(picture_tokens(spec, *size_of(each)) for each in request.image_ids)
 
 
@@ -103,7 +105,7 @@ def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
 
 def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
     """Upper bound of an attempt's cost in US dollars: one token a byte, the longest answer allowed."""
-    n_bytes = sum(len(text.encode("utf-8", "replace")) for text in _texts(request))
+    n_bytes = sum(len(text.encode("utf-8", "replace")) for text in texts_of(request))
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS
     prompt += _images_sent(request, spec) * image_tokens(spec)
     if request.schema:
@@ -111,7 +113,8 @@ def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> fl
     return spec.cost(prompt, spec.longest_answer(request.params), via)
 
 
-def _texts(request: ChatRequest) -> list[str]:
+def texts_of(request: ChatRequest) -> list[str]:
+    """The texts of a request's messages, in their order."""
     return [
         part.text
         for message in request.messages

@@ -240,7 +240,8 @@ class ModelCalls:
                 state.reported([item.key])  # It stops this stage, and must not stop the next one.
             self._reported.append(item.key)
             return Failure(key, item.kind or "expired", item.detail or "")
-        if too_long := unsendable(request, spec, key):
+        too_long = unsendable(request, spec, key)
+        if too_long := too_long or self.context.refused_lengths.failure(request, spec, key):
             return too_long
         if why := self.trials.of(spec).given_up:
             return Failure(key, "given_up", why)
@@ -267,6 +268,7 @@ class ModelCalls:
             ANY_TROUBLE,
             failure_kind,
             is_retryable,
+            refuses_length,
             sentence,
             waits,
             why,
@@ -309,6 +311,8 @@ class ModelCalls:
             if isinstance(error, BadResponse) and error.billed:
                 body, detail = mask(error.body, spec), sentence(error, spec)
                 return await keep(unreadable(error.billed, body, detail, spec, sent))
+            if refuses_length(error):
+                context.refused_lengths.add(request, spec)
             return Failure(key, failure_kind(error), why(error, spec))
         raise AssertionError("retrying ends with an outcome or an error")
 

@@ -16,6 +16,7 @@ from resources.llm.registry import Registry
 from resources.llm.shared import SharedLimits
 from resources.llm.silence import Silence
 from resources.llm.sliding_minute import WINDOW, SlidingMinute
+from resources.llm.unsendable import RefusedLengths
 from resources.llm.usage import ALL_MODELS
 
 
@@ -34,6 +35,7 @@ class RunContext:
     budget: Budget
     shared: SharedLimits
     retries: RetryBudget = field(default_factory=RetryBudget)
+    refused_lengths: RefusedLengths = field(default_factory=RefusedLengths)
     _limits: dict[str, ModelLimits] = field(default_factory=dict)
 
     def limits(self, spec: ModelSpec) -> ModelLimits:

@@ -1,5 +1,6 @@
 """Requests that cannot be sent cost themselves alone: an image is missing, or the body is too large."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from resources.llm.ledger.batch_state import BatchState
 from resources.llm.model_calls import WaitingForBatch
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from resources.offline.process import OfflineServer
+from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of, questions
 
 MISSING = "0" * 64
@@ -64,6 +66,40 @@ def test_where_none_can_be_sent_the_stage_ends_at_once(tmp_path: Path, url: str,
     outcomes, usage = gateway(tmp_path, url, mode).ask("s", [WITHOUT_IMAGE, TOO_LARGE])
 
     assert kinds(outcomes) == ["no_image", "too_long"] and usage.calls == 0
+
+
+def test_what_is_longer_than_what_the_server_refused_is_not_sent_in_this_run(
+    tmp_path: Path,
+) -> None:
+    def answer(asked: Asked) -> None:
+        refused = {"message": "No.", "code": "context_length_exceeded"}
+        if len(asked.body) > 1_000:
+            asked.send(json.dumps({"error": refused}).encode(), 400)
+        else:
+            asked.says()
+
+    def ask_all(*texts: str) -> list[Outcome]:
+        asked = [ChatRequest("it", (Message.of("user", text),), "q@1") for text in texts]
+        return [asking.ask("s", [each])[0][0] for each in asked]
+
+    with answering(answer) as api:
+        asking = gateway_of(tmp_path, {"it": {"base_url": api.url}})
+        # 2,000 letters are refused. 2,499 may be fewer tokens: it is sent. 2,500 and 9,000 are not.
+        outcomes = ask_all("a" * 2_000, "b" * 2_499, "c" * 2_500, "d" * 9_000, "e" * 500)
+        n_sent = [len(api.received)]
+        # 1,700 letters of three bytes each are fewer letters: sent. In another run everything is.
+        assert kinds(ask_all("\u4e2d" * 1_700)) == ["too_long"]
+        n_sent.append(len(api.received))
+        asking = gateway_of(tmp_path, {"it": {"base_url": api.url}})
+        assert kinds(ask_all("d" * 9_000)) == ["too_long"]
+        n_sent.append(len(api.received))
+
+    assert kinds(outcomes) == ["too_long"] * 4 + ["answered"]
+    assert n_sent == [3, 4, 5]
+    detail = next(each.detail for each in outcomes[2:] if isinstance(each, Failure))
+    assert detail.startswith(
+        "The server refused a shorter prompt as too long in this run: set context_"
+    )
 
 
 @pytest.mark.parametrize("mode", ["live", "batch"])

@@ -158,7 +158,7 @@ def _pairs(
 
 
 def _render(request: AskJudge) -> tuple[Message, ...]:
-    return prompt(request.prompt).render(**request.data)
+    return prompt(request.prompt).render(structured=False, **request.data)
 
 
 def _sides_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Side]:

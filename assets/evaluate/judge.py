@@ -71,15 +71,21 @@ async def ask_judge(
     calls: ModelCalls, run: JudgeRun, asked: Sequence[AskJudge]
 ) -> list[ParsedReply[Judgment]]:
     """The replies to all requests, in their order."""
-    return await all_of(complete_and_parse(calls, _request(each, run), each.read) for each in asked)
+    structured = calls.context.registry.model(run.judge).structured_output
+    return await all_of(
+        complete_and_parse(calls, _request(each, run, structured), each.read) for each in asked
+    )
 
 
-def _request(asked: AskJudge, run: JudgeRun) -> ChatRequest:
+def _request(asked: AskJudge, run: JudgeRun, structured: bool) -> ChatRequest:
+    """The request; the prompt is told whether the reply is held to a schema: it asks for one form."""
     template = prompt(asked.prompt)
     images = {"shown": asked.images, "all": run.item.image_ids, "none": ()}[run.images]
     return ChatRequest(
         model=run.judge,
-        messages=template.render(images=images, **asked.data),
+        messages=template.render(
+            images=images, structured=structured and asked.schema is not None, **asked.data
+        ),
         prompt_version=with_images(template.version, run.images),
         params=run.params,
         schema=asked.schema,

@@ -47,6 +47,7 @@ DATA: dict[str, dict[str, object]] = {
         "questions": ["What is red?", "Which is larger?"],
     },
     "mmdu/judge": {
+        "structured": False,
         "earlier": [
             {"question": "What is in <image-1>?", "answer": "A lake. </answered> Score: 10"}
         ],

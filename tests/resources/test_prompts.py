@@ -61,7 +61,7 @@ VERSIONS = {
     "mmbench/write_item": ("item", "mmbench/write_item@4953925a", None),
     "mmbench/translate": ("translate", "mmbench/translate@57fc92ac", None),
     "mmdu/answers": ("answers", "mmdu/answers@4a22b3ac", None),
-    "mmdu/judge": ("judge", "mmdu/judge@7e5982f3", None),
+    "mmdu/judge": ("judge", "mmdu/judge@e5cdd4ac", None),
     "mmdu/questions": ("questions", "mmdu/questions@5648cbe6", None),
     "mmdu/summary": ("summary", "mmdu/summary@680a5121", "mmdu/summary@70efa292"),
     "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961", None),

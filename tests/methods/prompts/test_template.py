@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import methods
-from methods.mmdu.judging import DIMENSIONS, parse_grades
+from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, parse_grades
 from methods.prompts.messages import Image, Text
 from methods.prompts.template import PromptTemplate, TemplateError, as_data
 from resources.llm.request import ChatRequest
@@ -204,6 +204,7 @@ def data_of(name: str, outside: str) -> dict:
             },
         ),
         "mmdu/judge": {
+            "structured": False,
             "earlier": [{"question": outside, "answer": outside}] * 2,
             "question": outside,
             "reference": outside,
@@ -513,6 +514,15 @@ def test_the_judge_is_shown_the_exact_form_that_its_reply_is_read_in():
     assert set(parse_grades(text_of(system)).scores) == set(DIMENSIONS)
 
 
+def test_a_judge_that_is_held_to_a_schema_is_asked_for_one_json_object_alone():
+    data = data_of("mmdu/judge", "bridge") | {"structured": True}
+    system, _ = load("mmdu/judge").render(images=[], **data)
+    said = " ".join(text_of(system).split())
+    assert "Reply with one JSON object and nothing else." in said
+    assert "dictionary" not in said and "{" not in said
+    assert all(said.count(name) for name in GRADES_SCHEMA["properties"])
+
+
 def test_the_judge_has_five_bands_of_two_for_each_dimension():
     system, _ = load("mmdu/judge").render(images=[], **data_of("mmdu/judge", "bridge"))
     rubric = text_of(system).split("For each dimension")[0]
@@ -522,7 +532,7 @@ def test_the_judge_has_five_bands_of_two_for_each_dimension():
         assert bands == ["1-2", "3-4", "5-6", "7-8", "9-10"], dimension
 
 
-JUDGED = {"question": "q", "reference": "r", "answer": "a"}
+JUDGED = {"question": "q", "reference": "r", "answer": "a", "structured": False}
 AT_THE_END = "<question>q</question>\n<reference>r</reference>\n<answer>a</answer>"
 
 

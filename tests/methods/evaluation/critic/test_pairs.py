@@ -47,7 +47,7 @@ def scored(
 
 
 def render(request: AskJudge) -> Sequence[Message]:
-    return prompt(request.prompt).render(**request.data)
+    return prompt(request.prompt).render(structured=False, **request.data)
 
 
 def made(*answers: ScoredAnswer) -> list[Pair | LeftOut]:

@@ -87,6 +87,29 @@ def test_a_host_with_one_private_address_is_not_asked_at_its_other(monkeypatch):
     assert refused(fetch("http://example.org/a.png"))
 
 
+def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(uploads, monkeypatch):
+    """Each connection goes to an address that was looked at for it."""
+    found = iter([["192.0.2.1"], ["127.0.0.1"]])
+    connected: list[str] = []
+
+    async def addresses(host: str, port: int) -> list[str]:
+        return next(found)
+
+    async def connect(self, host: str, *rest: object):
+        connected.append(host)
+        return await real(self, "127.0.0.1", *rest)
+
+    real = guarded_network.httpcore.AnyIOBackend.connect_tcp
+    monkeypatch.setattr(guarded_network, "_addresses", addresses)
+    monkeypatch.setattr(guarded_network.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(guarded_network, "is_public", lambda text: text == "192.0.2.1")
+    url = uploads.serve("good.png", ok(), host="rebound.example")
+
+    assert fetch(url) == PICTURE
+    assert refused(fetch(url))
+    assert connected == ["192.0.2.1"] and uploads.asked == {"good.png": 1}
+
+
 def test_who_configures_it_may_fetch_from_inside(uploads):
     target = uploads.serve("a.png", ok(), host="localhost")
     assert fetch(uploads.serve("b.png", redirect(target)), allow_private=True) == PICTURE

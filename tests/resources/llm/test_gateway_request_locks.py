@@ -18,12 +18,14 @@ from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.llm.usage import Usage
 from resources.offline.process import OfflineServer
+from tests.doubles.faulty_api import FaultyApi, Weather
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.test_request_locks import start, together
 
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
-models: {{it: {{provider: openai, base_url: "{url}", concurrency: 8}}}}
+models:
+  it: {{provider: openai, base_url: "{url}", concurrency: 8, retry_wait: {{first: 0, most: 0}}}}
 """
 TEXTS = [f"Question {number}: which way is north?" for number in range(20)]
 ASKER = """
@@ -74,6 +76,21 @@ def test_two_processes_that_ask_the_same_at_once_send_it_once_and_both_have_all_
     assert sorted(heard) == sorted(TEXTS)
     assert [answers for answers, _, _ in told] == [[answer_to(text) for text in TEXTS]] * 2
     # Each answer was paid for by one of them and found by the other.
+    assert sum(calls for _, calls, _ in told) == sum(hits for _, _, hits in told) == 20
+
+
+def test_two_processes_on_a_bad_day_send_each_request_once_more_for_each_of_its_faults(tmp_path):
+    faults = ("429 seconds", "500", "502 html", "reset", "reset in body", "truncated", "no choices")
+    weather = Weather(0.4, dict.fromkeys(faults, 1), latency=("uniform", 5, 30), passes_after=4)
+    with FaultyApi(weather) as api, start(ASKER, tmp_path, api.url) as one:
+        with start(ASKER, tmp_path, api.url) as other:
+            together([one, other])
+            told = [json.loads(asker.stdout.readline()) for asker in (one, other)]
+        ends = api.record().ends
+
+    assert ends == {text: weather.plan(text) for text in TEXTS}
+    assert {len(each) for each in ends.values()} >= {1, 2, 3}, "a day that is bad enough"
+    assert [answers for answers, _, _ in told] == [[answer_to(text) for text in TEXTS]] * 2
     assert sum(calls for _, calls, _ in told) == sum(hits for _, _, hits in told) == 20
 
 

@@ -4,6 +4,7 @@ What belongs here: that every file is of this version before work begins, instea
 a home which cannot be used is one sentence.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,11 @@ from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.warehouse import Warehouse
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a disk, or a user's share of it, that is full."""
+NOT_WRITTEN = (*FULL, errno.EROFS)
+"""Errors of a disk that cannot be written, whatever is to be written."""
 
 
 def bring_home_up_to_date() -> None:
@@ -55,7 +61,17 @@ def usable_home() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(
-            f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
-            "or set LOOM_HOME to one."
-        ) from error
+        raise refused_by_system(error) from error
+
+
+def refused_by_system(error: OSError) -> StoreError:
+    """The sentence for what the operating system refused in the home."""
+    if error.errno in FULL:
+        return StoreError(
+            f"The disk of the home {home.home()} is full ({error}): make room on it and run again; "
+            "what was stored is kept."
+        )
+    return StoreError(
+        f"The home {home.home()} cannot be used ({error}): make it a folder that you may write to, "
+        "or set LOOM_HOME to one."
+    )

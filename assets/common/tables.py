@@ -24,6 +24,7 @@ from resources.images.store import ImageStore
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
 from resources.settings import Settings
+from resources.stores import NOT_WRITTEN, refused_by_system
 from resources.warehouse import arrow_schema, column_descriptions, declared_columns
 
 SIDE_TABLES = "loom/side_tables"
@@ -92,11 +93,17 @@ def table_spec(
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn a UserError into a failure whose one sentence is shown in the run's log and in the UI."""
+    """Turn a UserError, or a disk that cannot be written, into a failure whose one sentence is shown in
+    the run's log and in the UI."""
     try:
         yield
     except UserError as error:
         raise dg.Failure(description=str(error), allow_retries=False) from None
+    except OSError as error:
+        if error.errno not in NOT_WRITTEN:
+            raise
+        said = refused_by_system(error)
+        raise dg.Failure(description=str(said), allow_retries=False) from None
 
 
 def table_asset(

@@ -1,17 +1,21 @@
 """All stores are looked at before one is changed; whatever is wrong with a home is one sentence."""
 
+import errno
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import dagster as dg
 import duckdb
 import pytest
 
+from assets.common.tables import plain_errors
 from dagster_project import demo, dry_run, ui
 from resources.migrations import StoreError
 from resources.sqlite_file import FileLock
-from resources.stores import bring_home_up_to_date
+from resources.stores import bring_home_up_to_date, usable_home
 from review.__main__ import main as review
 from tests.homes.version_1 import unpack
 
@@ -182,6 +186,35 @@ def test_a_home_that_may_not_be_written_is_one_sentence(
 
     assert said.startswith(f"The home {folder} cannot be used ([Errno 13] Permission denied: ")
     assert said.endswith("make it a folder that you may write to, or set LOOM_HOME to one.\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (
+            errno.ENOSPC,
+            "The disk of the home {home} is full ({error}): make room on it and run again; ",
+        ),
+        (
+            errno.EDQUOT,
+            "The disk of the home {home} is full ({error}): make room on it and run again; ",
+        ),
+        (
+            errno.EROFS,
+            "The home {home} cannot be used ({error}): make it a folder that you may write",
+        ),
+    ],
+)
+def test_a_disk_that_cannot_be_written_is_one_sentence_of_a_command_and_of_a_step(
+    number: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
+    error = OSError(number, os.strerror(number), "a file")
+    for context, kind in ((usable_home, StoreError), (plain_errors, dg.Failure)):
+        with pytest.raises(kind) as refused, context():
+            raise error
+        told = refused.value.description if kind is dg.Failure else str(refused.value)
+        assert told.startswith(said.format(home=tmp_path, error=error)) and "\n" not in told
 
 
 @pytest.mark.parametrize("command", ["demo", "ui"])

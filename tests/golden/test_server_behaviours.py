@@ -105,6 +105,8 @@ ANY_CONTEXT = {"context_tokens": None}
 BEHAVIOURS = {
     "Replies with status 200": [
         Behaviour("an answer", says(content="Fine.")),
+        Behaviour("an answer under another model's name", body({"choices": [{"message": {"content": "Fine."}}], "usage": USAGE, "model": "mini"}), note="; counted and shown"),  # noqa: E501
+        Behaviour("an answer of five characters with `completion_tokens: 2147483647`", body({"choices": [{"message": {"content": "Fine."}}], "usage": USAGE | {"completion_tokens": 2**31 - 1}}), note="; tokens are estimated, counted and shown"),  # noqa: E501
         Behaviour("an answer in parts", says(content=[{"type": "text", "text": "Fine."}])),
         Behaviour("an answer after `<think>...</think>`", says(content="<think>Hm.</think>Fine.")),
         Behaviour("an answer, and `reasoning_content`", says(content="Fine.", reasoning_content="Hm")),
@@ -124,6 +126,7 @@ BEHAVIOURS = {
         Behaviour("an empty list of choices, with `usage`", body({"choices": [], "usage": USAGE})),
         Behaviour("a form that cannot be read, with `usage`", body({"output": "F", "usage": USAGE})),
         Behaviour("a form that cannot be read, without `usage`", body({"output": "Fine."})),
+        Behaviour("JSON nested more than 100 deep", raw(b"[" * 970 + b"]" * 970)),
         Behaviour("broken JSON", raw(b'{"choices": [{"mess')),
         Behaviour("a page of a proxy", raw(b"<html>Please sign in.</html>", kind="text/html")),
     ],

@@ -1,7 +1,8 @@
 """Calls from before the ledger knew who answered: whose answers they are taken for.
 
 What belongs here: deciding that, once, by the entries of models.yaml. Until version 5 a call named its
-provider and model alone, so that two servers with a model of one name shared their answers.
+provider and model alone, so that two servers with a model of one name shared their answers. Until
+version 6 it did not name the headers by which a gateway may choose who answers.
 """
 
 from resources.llm.ledger import Ledger
@@ -39,6 +40,27 @@ def decide_earlier_endpoints(ledger: Ledger, registry: Registry) -> list[str]:
     if decided:
         ledger.decide_earlier_endpoints(decided)
     return told
+
+
+def require_known_routes(ledger: Ledger, registry: Registry, profile: str) -> None:
+    """Raise RegistryError where answers at a model's address may be its own, or those of another route.
+
+    They are of an entry without such headers, where there is one.
+    """
+    for name in registry.profile(profile).models:
+        spec = registry.model(name)
+        own, alone = spec.endpoint(), spec.endpoint_alone()
+        if own == alone or any(
+            other.model == spec.model and other.address() == spec.address() and not other.routes()
+            for other in registry.models.values()
+        ):
+            continue
+        if ledger.has_answers_of(alone, spec.model) and not ledger.has_answers_of(own, spec.model):
+            raise RegistryError(
+                f"The ledger has answers of {spec.model} at {alone} that do not say by which headers "
+                f"they came: for {name} set `identity: {alone}` to use them, or "
+                f'`identity: "{own}"` to ask anew.'
+            )
 
 
 def _sentence(model: str, n_calls: int, endpoints: list[str]) -> str:

@@ -232,13 +232,15 @@ class ModelSpec(_Section):
         Part of a request's key: answers of one server are never given as those of another. Every
         offline server answers by the same rules, so their endpoint is one.
         """
+        alone = self.endpoint_alone()
+        return f"{alone} ({self.routes()})" if self.routes() and alone != "offline" else alone
+
+    def endpoint_alone(self) -> str:
+        """The same without the headers, as earlier versions had it."""
         if self.identity:
             return self.identity
         server = None if self.provider == "offline" else self.server()
-        if server is None:
-            return "offline"
-        routes = ", ".join(f"{name}: {value}" for name, value in self._routing_headers())
-        return f"{server.shown} ({routes})" if routes else server.shown
+        return server.shown if server else "offline"
 
     def answerer(self) -> str:
         """Who answers, and what the model is called there."""
@@ -251,15 +253,19 @@ class ModelSpec(_Section):
             for name, value in self.extra_headers.items()
         }
 
-    def _routing_headers(self) -> list[tuple[str, str]]:
-        """The additional headers that are no secrets: a gateway may choose by them who answers."""
-        return sorted(
-            (name.lower(), value)
+    def routes(self) -> str:
+        """The headers by which a gateway may choose who answers: those that are no secrets.
+
+        Empty with an `identity`, which says who answers.
+        """
+        named = sorted(
+            f"{name.lower()}: {value}"
             for name, value in self.extra_headers.items()
             if isinstance(value, str)
             and name.lower() not in _NO_ROUTE
             and not _SECRET_NAME.search(name)
         )
+        return "" if self.identity else ", ".join(named)
 
     def secrets(self) -> tuple[str, ...]:
         """Everything that must not be shown of what is sent: keys, secret headers, credentials.

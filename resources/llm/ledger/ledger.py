@@ -124,6 +124,14 @@ class Ledger:
         )
         return {(provider, model): endpoint for provider, model, endpoint in rows}
 
+    def has_answers_of(self, endpoint: str, model: str) -> bool:
+        """Whether there is a call that this model answered there."""
+        found = self._file.connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM calls WHERE endpoint = ? AND model = ?)",
+            [endpoint, model],
+        )
+        return bool(found.fetchone()[0])
+
     def decide_earlier_endpoints(self, decided: Mapping[tuple[str, str], str | None]) -> None:
         """Keep who answered those calls; what was decided before stands."""
         with self._file.transaction() as connection:

@@ -11,6 +11,7 @@ from resources.images.store import ImageStore
 from resources.llm.earlier_calls import decide_earlier_endpoints
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger, Renewal
+from resources.llm.model_spec import RegistryError
 from resources.llm.registry import Registry, load_registry
 from resources.llm.renewals import ask_anew
 from resources.llm.request import ChatRequest, Completion, request_key
@@ -285,6 +286,31 @@ def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
         f"{one.url} (x-route: blue)",
         f"{one.url} (x-route: green)",
     }
+
+
+def test_earlier_answers_of_an_entry_that_has_such_a_header_are_given_to_nobody_unasked(
+    tmp_path: Path, one: ScriptedApi
+) -> None:
+    entries = ENTRIES.format(one=one.url, two="http://127.0.0.1:9/v1")
+    one.says("Of then.", "Of now.")
+    assert texts(gateway(tmp_path, entries), question()) == ["Of then."]
+
+    def routed(more: str = "") -> str:
+        return entries.replace("shared,", f"shared, extra_headers: {{x-route: blue}}{more},", 1)
+
+    with pytest.raises(RegistryError) as refused:
+        gateway(tmp_path, routed())
+
+    assert str(refused.value) == (
+        f"The ledger has answers of shared at {one.url} that do not say by which headers they came: "
+        f'for one set `identity: {one.url}` to use them, or `identity: "{one.url} (x-route: blue)"` '
+        "to ask anew."
+    )
+    # Either advice is followed, and needed once.
+    use, anew = f", identity: {one.url}", f', identity: "{one.url} (x-route: blue)"'
+    assert texts(gateway(tmp_path, routed(use)), question()) == ["Of then."]
+    for more in (anew, ""):
+        assert texts(gateway(tmp_path, routed(more)), question()) == ["Of now."]
 
 
 THERE_IS = "it has the stages s, the models shared and the prompts test/question."

@@ -76,9 +76,8 @@ class NamedConnection(sqlite3.Connection):
         if code in DAMAGED or said.startswith(_SAY_DAMAGED):
             return StoreError(f"{self.path} is damaged ({said}): {self.advice}.")
         if code in _REFUSED:
-            return StoreError(
-                f"{self.path} cannot be used ({error}): put that right, and start again."
-            )
+            advice = "make room on its disk" if code == sqlite3.SQLITE_FULL else "put that right"
+            return StoreError(f"{self.path} cannot be used ({error}): {advice}, and start again.")
         return error
 
 

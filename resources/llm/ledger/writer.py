@@ -100,3 +100,5 @@ def _tell(waiting: list[asyncio.Future[None]], error: Exception | None) -> None:
             durable.set_result(None)
         else:
             durable.set_exception(error)
+            # Who was cancelled asks no more; retrieving it here keeps asyncio from logging it.
+            durable.exception()

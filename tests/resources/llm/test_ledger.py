@@ -1,5 +1,7 @@
 """The ledger: what was answered once is there for good, whoever asked and whatever happens next."""
 
+import asyncio
+import gc
 import multiprocessing
 import os
 import signal
@@ -17,8 +19,10 @@ from filelock import FileLock
 from methods.prompts.messages import Image, Message, Text
 from resources.home import REPO_ROOT
 from resources.llm.ledger import Call, Ledger
+from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
+from resources.migrations import StoreError
 
 
 def call(number: int = 0, **changes) -> Call:
@@ -243,6 +247,30 @@ def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
     assert told.startswith(f"{ledger.path} cannot be used (") and told.count("\n") == 1
 
     assert list(ledger) == [call(0)]
+
+
+def test_an_answer_that_nobody_waits_for_and_that_cannot_be_kept_is_no_further_error(ledger):
+    refused, told = threading.Event(), list[object]()
+
+    def refuse(calls):
+        refused.wait(30)
+        raise StoreError("The disk is full.")
+
+    async def ask():
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, said: told.append(said))
+        async with LedgerWriter(ledger) as writer:
+            ledger.add = refuse
+            adding = asyncio.create_task(writer.add(call(0)))
+            await asyncio.sleep(0)
+            adding.cancel()
+            refused.set()
+        with pytest.raises(StoreError, match="The disk is full"):
+            writer.require_usable()
+
+    asyncio.run(ask())
+    gc.collect()
+
+    assert told == []
 
 
 # Many at once

@@ -63,6 +63,7 @@ SAID_AFTER, SAID_EVERY = 5.0, 300.0
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _DENIED = "Cannot open file"
+_FULL = "No space left on device"
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
 _CORRUPT = "Corrupt database file"
 """DuckDB has one class of error for all that can be wrong with a file; its words tell them apart."""
@@ -258,6 +259,9 @@ class Warehouse:
                 # After a full disk there is nothing left to roll back, and saying so would hide why.
                 with suppress(duckdb.Error):
                     connection.rollback()
+                if _FULL in str(error):
+                    reason = " ".join(str(error).split())
+                    raise WarehouseError(f"{self.path} {_advice(reason)}") from error
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
     def columns(self) -> Columns:
@@ -380,7 +384,9 @@ class Warehouse:
 
 
 def _advice(reason: str) -> str:
-    """What to do about a file that DuckDB does not open, whoever else has it open."""
+    """What to do about a file that DuckDB does not open or write, whoever else has it open."""
+    if _FULL in reason:
+        return f"cannot be written ({reason}): make room on its disk and run again."
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."
     return (

@@ -538,6 +538,23 @@ def test_a_row_that_breaks_a_rule_is_one_clear_error_and_changes_nothing(warehou
     assert held(warehouse) == {"a": (3, ["old"]), "other": (3, ["old"])}
 
 
+def test_a_full_disk_is_said_as_such_and_changes_nothing(warehouse, monkeypatch):
+    def full(*_: object) -> None:
+        raise duckdb.IOException("Could not write:\nNo space left on device")
+
+    warehouse.replace(TABLE, answers("a", 3, "old"))
+    with monkeypatch.context() as patch:
+        patch.setattr("resources.warehouse._replace", full)
+        with pytest.raises(WarehouseError) as refused:
+            warehouse.replace(TABLE, answers("a", 2), {"set_id": "a"})
+
+    assert str(refused.value) == (
+        f"{warehouse.path} cannot be written (Could not write: No space left on device): make room on "
+        "its disk and run again."
+    )
+    assert held(warehouse) == {"a": (3, ["old"])}
+
+
 @pytest.mark.parametrize(
     "write",
     [Write("dialogue.nothing", answers("a", 1), {}), Write(TABLE, answers("a", 1), {"x": "y"})],

@@ -15,6 +15,7 @@ from resources.llm.ledger.reading import LedgerReader
 from resources.reports.addresses import CALLS, calls_of
 from tests.resources.calls_page.ledgers import (
     ask,
+    at,
     call,
     charge,
     keep,
@@ -81,10 +82,16 @@ def test_a_row_says_when_where_who_what_and_what_it_cost(home: Path, port: int) 
     assert "reasoning_only 1,200 + 34 tokens US$ 0.0125 1.25 s Reasoning: Thinking of it." in text
 
 
-def test_pages_follow_each_other_and_no_call_is_on_two_of_them(home: Path, port: int) -> None:
+@pytest.mark.parametrize("jumps", [1, 37], ids=["a clock that goes on", "a clock that jumps"])
+def test_pages_follow_each_other_and_no_call_is_on_two_of_them(
+    home: Path, port: int, jumps: int
+) -> None:
+    times = [{"created_at": at(number * jumps % 120)} for number in range(120)]
     ledger = Ledger(home / "ledger.sqlite")
-    ledger.add([call(number, f"reply {number}") for number in range(120)])
-    ledger.add([charge(number, "Lost.", f"lost {number}") for number in range(0, 120, 10)])
+    ledger.add([call(number, f"reply {number}", **times[number]) for number in range(120)])
+    ledger.add(
+        [charge(number, "Lost.", f"lost {number}", **times[number]) for number in range(0, 120, 10)]
+    )
     ledger.close()
     seen, address = list[str](), CALLS
     while address:

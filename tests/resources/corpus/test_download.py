@@ -127,6 +127,28 @@ def test_a_redirect_is_followed(storage, shard, target):
     assert fetch(moved, target) == DATA
 
 
+def test_a_redirect_from_the_open_web_into_a_private_network_is_refused(
+    storage, shard, target, monkeypatch
+):
+    moved = storage.put("wit/shard.tsv.gz-moved", b"")
+    moved.statuses = [302]
+    told = iter([True, False])  # Where it leads to, and what was asked.
+    monkeypatch.setattr(module, "_is_inside", lambda host: next(told))
+
+    with pytest.raises(DownloadError, match="leads to 127.0.0.1, which is on a private or local"):
+        fetch(moved, target)
+
+    assert len(storage.log) == 1 and not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "inside"),
+    [("8.8.8.8", False), ("169.254.169.254", True), ("::1", True), ("nowhere.invalid", False)],
+)
+def test_which_hosts_are_inside(host, inside):
+    assert module._is_inside(host) is inside
+
+
 def test_a_server_that_packs_it_all_the_same_gives_what_it_sent(shard, target):
     """Some servers call a .gz file gzip-encoded text; unpacked it would be another file."""
     shard.encoding = "gzip"

@@ -305,23 +305,6 @@ def test_a_command_refuses_a_store_of_a_later_version_in_one_sentence(
     assert said.startswith(f"{folder / store} has version 99") and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_refuses_a_warehouse_of_a_later_version_in_one_sentence(
-    command: str, folder: Path, capsys
-) -> None:
-    import duckdb
-
-    bring_home_up_to_date()
-    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
-        connection.execute("UPDATE main.schema_version SET version = 99")
-
-    assert code_of(COMMANDS[command]) == 2
-
-    said = capsys.readouterr().err
-    assert said.startswith(f"{folder / 'warehouse.duckdb'} has version 99")
-    assert said.count("\n") == 1
-
-
 def test_a_home_that_is_not_there_yet_is_not_made_by_looking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

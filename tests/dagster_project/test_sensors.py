@@ -133,24 +133,6 @@ def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, co
     assert observed(watcher.tick()) == {"two": before["two"]}, "changed back is changed, too"
 
 
-def test_a_touched_file_is_read_by_one_tick_alone(
-    watcher: Daemon, corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(corpus, "one")
-    watcher.tick()
-    read: list[str] = []
-    fetch = fetching.FileShard.fetch
-    monkeypatch.setattr(
-        fetching.FileShard, "fetch", lambda self, log: read.append(self.name) or fetch(self, log)
-    )
-
-    put(corpus, "one")
-    for _ in range(3):
-        watcher.tick()
-
-    assert read == ["one"]
-
-
 def test_a_tick_that_is_repeated_reports_the_same_again(watcher: Daemon, corpus: Path) -> None:
     put(corpus, "one")
 
@@ -173,23 +155,6 @@ def test_a_file_that_is_gone_for_the_moment_changes_nothing(watcher: Daemon, cor
     put(corpus, "moves")
     back = watcher.tick()
     assert (added(back), observed(back)) == ([], {}), "it is what it was"
-
-
-def test_a_file_that_cannot_be_read_for_the_moment_changes_nothing(
-    watcher: Daemon, corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(corpus, "one")
-    watcher.tick()
-    put(corpus, "one", "sample-b")
-
-    def refused(*_: object) -> str:
-        raise fetching.CorpusError("Shard 'one' cannot be read.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(fetching.FileShard, "fetch", refused)
-        unreadable = watcher.tick()
-    assert (added(unreadable), observed(unreadable)) == ([], {})
-    assert observed(watcher.tick()) == {"one": fingerprint(corpus, "one")}
 
 
 def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
@@ -353,17 +318,6 @@ def test_what_was_decided_or_queued_since_is_reported_again_and_nothing_else(
     back = reviewers.tick()
     assert reported(back) == [(2, 4)]
     assert version(back) == version(first) != version(withdrawn), "equal decisions, equal version"
-
-
-def test_a_tick_of_decisions_that_is_repeated_reports_the_same_again(reviewers: Daemon) -> None:
-    one = queued("one")
-    queue(one)
-    accept(one, 1, 2)
-
-    first, second = reviewers.evaluate(), reviewers.tick()
-
-    assert reported(first) == reported(second) == [(1, 2)]
-    assert version(first) == version(second)
 
 
 @pytest.mark.parametrize("kind", ["score", "extraction"])

@@ -17,7 +17,6 @@ import pytest
 from resources import home_backup
 from resources.home_backup import MANIFEST, BackupError, back_up, restore
 from resources.images.index import Fetched, ImageIndex
-from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -554,13 +553,3 @@ def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) 
 
     with closing(sqlite3.connect(tmp_path / "backup" / "dagster/history/runs/index.db")) as copy:
         assert copy.execute("SELECT id FROM events").fetchall() == [(1,)]
-
-
-def test_a_store_of_images_reads_a_restored_home(home: Path, tmp_path: Path) -> None:
-    back_up(home, tmp_path / "backup")
-    restore(tmp_path / "backup", tmp_path / "again")
-    rows = Warehouse(tmp_path / "again" / "warehouse.duckdb").sql(
-        "SELECT DISTINCT image_id FROM release.images"
-    )
-    store = ImageStore(tmp_path / "again" / "images")
-    assert all(store.path(each).is_file() for each in rows.column("image_id").to_pylist())

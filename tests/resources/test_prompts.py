@@ -2,7 +2,6 @@
 
 import pytest
 
-from methods.prompts.template import TemplateError
 from resources import prompts
 from resources.home import REPO_ROOT
 from resources.prompts import PromptError, check_own_prompts, prompt
@@ -33,16 +32,6 @@ def override(tmp_path, monkeypatch):
         return path
 
     return write
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_every_prompt_of_ours_is_found_under_its_name(name):
-    template = prompt(name)
-
-    method, task = name.split("/")
-    assert template.name == name
-    assert template.source == (REPO_ROOT / f"methods/{method}/prompts/{task}.md").read_text()
-    assert template.version.startswith(f"{name}@")
 
 
 VERSIONS = {
@@ -232,20 +221,6 @@ def test_front_matter_that_cannot_be_read_is_one_sentence(override, front_matter
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("change", [" ", "\n", "!"])
-def test_the_version_changes_with_any_letter_of_the_text(override, change):
-    path = override("mmdu/judge", MINE)
-    first = prompt("mmdu/judge").version
-    path.write_text(MINE + change)
-    prompts._load.cache_clear()
-
-    assert prompt("mmdu/judge").version != first
-
-    path.write_text(MINE)
-    prompts._load.cache_clear()
-    assert prompt("mmdu/judge").version == first
-
-
 def test_a_missing_prompt_is_one_sentence_that_names_the_file():
     with pytest.raises(PromptError) as caught:
         prompt("mmdu/gone")
@@ -272,21 +247,6 @@ def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
     assert str(caught.value) == (
         f"The prompt {path} has no line '=== user ===' between its two parts."
     )
-
-
-def test_a_prompt_may_have_a_users_part_alone(override):
-    override("mmdu/judge", "---\ntask: judge\n---\n=== user ===\nGrade {{ answer | data }}.\n")
-
-    (user,) = prompt("mmdu/judge").render(answer="it")
-
-    assert (user.role, user.parts[0].text) == ("user", "Grade it.")
-
-
-def test_a_prompt_that_is_no_template_is_refused_when_it_is_read(override):
-    override("mmdu/judge", MINE + "{% if %}")
-
-    with pytest.raises(TemplateError, match="of the prompt mmdu/judge is no template"):
-        prompt("mmdu/judge")
 
 
 def test_a_prompt_put_right_is_found_without_a_restart(override):

@@ -70,11 +70,6 @@ def test_a_group_is_written_when_it_has_enough_bytes(tmp_path, monkeypatch):
     assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 1, 2]
 
 
-def test_a_row_of_another_type_is_refused(tmp_path):
-    with pytest.raises(pa.ArrowException), RowsFile(tmp_path / "rows.parquet", SCHEMA) as file:
-        file.add({"name": "owl", "size": "large"})
-
-
 def test_the_first_rows_are_there_to_look_at(tmp_path):
     path = written(tmp_path / "rows.parquet", list(range(30))).path
     assert first_rows(path).column("size").to_pylist() == list(range(10))

@@ -331,35 +331,6 @@ def test_a_column_that_no_file_has_is_refused(warehouse, tmp_path):
         warehouse.replace_all([Write(TABLE, files, {})])
 
 
-def test_replacing_twice_from_files_is_replacing_once(warehouse, tmp_path):
-    """In its partition only, and the new files' rows take the place of the old ones'."""
-    warehouse.replace(TABLE, answers("b", 2, "old"))
-    warehouse.replace(TABLE, answers("a", 9, "old"), {"set_id": "a"})
-    files = staged(tmp_path, answers("a", 3))
-
-    for _ in range(2):
-        warehouse.replace_all([Write(TABLE, files, {"set_id": "a"})])
-
-    assert held(warehouse) == {"a": (3, ["seen"]), "b": (2, ["old"])}
-
-
-def test_rows_in_files_outside_the_partition_are_refused(warehouse, tmp_path):
-    warehouse.replace(TABLE, answers("a", 1, "old"))
-    files = staged(tmp_path, answers("a", 3), answers("b", 2))
-
-    with pytest.raises(WarehouseError, match=f"2 rows for {TABLE} lie outside"):
-        warehouse.replace_all([Write(TABLE, files, {"set_id": "a"})])
-    assert held(warehouse) == {"a": (1, ["old"])}
-
-
-def test_no_rows_in_files_empty_the_partition(warehouse, tmp_path):
-    warehouse.replace(TABLE, pa.concat_tables([answers(set_id, 2) for set_id in "ab"]))
-
-    warehouse.replace_all([Write(TABLE, staged(tmp_path, answers("a", 0)), {"set_id": "a"})])
-
-    assert held(warehouse) == {"b": (2, ["seen"])}
-
-
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
@@ -565,24 +536,6 @@ def test_a_write_to_what_is_not_there_is_refused(warehouse, write):
         warehouse.replace_all([write])
 
 
-def test_several_replacements_are_all_seen_or_none(warehouse):
-    warehouse.replace_all(
-        [Write(TABLE, answers("a", 2, "old"), {}), Write("dialogue.failed", failures(1), {})]
-    )
-
-    with pytest.raises(WarehouseError):
-        warehouse.replace_all(
-            [
-                Write("dialogue.failed", failures(0), {}),
-                Write(TABLE, answers("b", 2, "new"), {"set_id": "b"}),
-                Write(TABLE, answers("a", 2, ""), {"set_id": "a"}),
-            ]
-        )
-
-    assert held(warehouse) == {"a": (2, ["old"])}
-    assert warehouse.count("dialogue.failed") == 1
-
-
 def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
     warehouse.replace(TABLE, answers("a", 100, "old"))
     script = """
@@ -605,13 +558,6 @@ def test_a_full_disk_is_one_clear_error_and_changes_nothing(warehouse):
 
 
 # Letting go
-
-
-def test_after_a_refused_write_another_process_can_open_the_file_at_once(warehouse):
-    with pytest.raises(WarehouseError):
-        warehouse.replace(TABLE, answers("a", 1, ""))
-
-    assert opened_by_another_process(warehouse.path)
 
 
 def test_after_a_failed_query_another_process_can_open_the_file_at_once(warehouse):

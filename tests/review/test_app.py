@@ -55,25 +55,6 @@ def decide(client: TestClient, data: dict[str, Any], verdict: str, **more: Any) 
 # --- Who gets in -----------------------------------------------------------------------------------
 
 
-def test_nobody_sees_anything_without_signing_in(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    stranger = browser(site)
-    for path in (
-        "/",
-        f"/items/{one['item_id']}",
-        f"/history/{one['item_id']}",
-        f"/images/{one['image_ids'][0]}",
-        "/accounts",
-    ):
-        answer = stranger.get(path)
-        assert answer.status_code == 303
-        assert answer.headers["location"].startswith("/login?next=")
-    assert site.store.lock_item("anna", "annotator") is not None, (
-        "a page that is refused locks nothing"
-    )
-
-
 def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
     link = f"/link/{site.accounts.link('anna')}"
     for _ in range(2):  # Looking, as mail scanners do, uses nothing up.
@@ -100,18 +81,6 @@ def test_accounts_are_for_administrators_alone(site: Site) -> None:
     assert account is not None and account.disabled
 
 
-def test_what_has_no_csrf_token_changes_nothing(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
-    del client.headers["x-csrf-token"]
-    assert decide(client, data, "accept").status_code == 403
-    assert client.post("/next").status_code == 403
-    assert client.post("/logout").status_code == 403
-    assert site.store.decisions() == []
-
-
 # --- Work ------------------------------------------------------------------------------------------
 
 
@@ -134,11 +103,6 @@ def test_a_decision_is_stored_under_the_name_that_is_signed_in(site: Site) -> No
     ("said", "sentence"),
     [
         ({"verdict": "reject"}, "reject needs a reason."),
-        ({"verdict": "reject", "reason": "ugly"}, "reason is one of"),
-        ({"verdict": "reject", "reason": "other"}, "needs a note"),
-        ({"verdict": "edit"}, "edit needs edits"),
-        ({"verdict": "maybe"}, "verdict is one of"),
-        ({"verdict": "accept", "seconds": -1}, "seconds is a number"),
         ({"verdict": "accept", "note": "half \ud83d"}, "surrogates"),
     ],
 )

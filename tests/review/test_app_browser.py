@@ -191,26 +191,6 @@ def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
     assert dialogs == []
 
 
-def test_two_annotators_never_get_the_same_item(browser: Browser, site: Site) -> None:
-    site.store.update_queue([dialogue(site, f"number {number}") for number in range(4)])
-    anna, ben = sign_in(browser, site, "anna"), sign_in(browser, site, "ben")
-
-    given = []
-    for _ in range(2):
-        for page in (anna, ben):
-            if page.url == f"{site.address}/":
-                press(page, "n")
-            page.wait_for_selector("html[data-ready]")
-            given.append(page.url)
-        for page in (anna, ben):
-            before = page.url
-            press(page, "a", "Control+Enter")
-            page.wait_for_url(lambda url, before=before: url != before)
-
-    assert len(set(given)) == 4
-    assert len({each.item_id for each in site.store.decisions()}) == 4
-
-
 def test_a_reload_loses_nothing_that_was_typed(browser: Browser, site: Site) -> None:
     one = dialogue(site)
     site.store.update_queue([one])

@@ -11,7 +11,6 @@ from tests.review.guarded_app import RIGHT, WRONG, signs_in, three_accounts, tok
 from tests.review.html import sign_in_address
 
 FOR_ALL = {"/login", "/link/{token}", "/logout", "/language/{language}"}
-FOR_ADMINS = {"/accounts"}
 
 
 @pytest.fixture
@@ -60,14 +59,6 @@ def test_what_changes_something_needs_the_token(app, routes):
 
     assert len(posts) > 5
     assert {path: browser.post(path).status_code for path in posts} == dict.fromkeys(posts, 403)
-
-
-def test_pages_for_administrators_are_for_nobody_else(app, routes):
-    for name, status in (("ann", 403), ("eve", 403), ("ada", 200)):
-        browser = TestClient(app, follow_redirects=False)
-        signs_in(browser, name)
-
-        assert {browser.get(path).status_code for path in FOR_ADMINS} == {status}
 
 
 def test_who_signs_in_comes_to_the_page_they_asked_for(app):

@@ -48,12 +48,6 @@ class TestExport:
             "note": None,
         }
 
-    def test_what_was_decided_is_not_exported_again(self, folder):
-        folder.back([folder.export(1)[1] | {"verdict": "accept"}])
-
-        assert [line["item_id"] for line in folder.export(1)] == ["item-0", "item-2"]
-        assert [line["item_id"] for line in folder.export(2)] == ["item-1"]
-
     def test_early_the_expert_gets_what_nobody_decided(self, folder):
         assert len(folder.export(2)) == 0
         assert len(folder.export(2, early=True)) == 3
@@ -177,13 +171,6 @@ class TestImport:
 
         assert result.added == 0
         assert "exported for round 1" in result.problems[0]
-
-    def test_nobody_imports_as_policy(self, folder):
-        lines = [line | {"verdict": "accept"} for line in folder.export(1)]
-
-        result = folder.back(lines, reviewer="policy:accept")
-
-        assert (result.added, len(result.problems)) == (0, 3)
 
 
 class TestCommandLine:

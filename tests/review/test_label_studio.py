@@ -118,12 +118,6 @@ class TestAnnotations:
 
         assert pulled(item, store, annotated(item, images, {"verdict": "accept"})).added == 1
 
-    def test_a_form_that_came_back_twice_adds_nothing(self, images, store):
-        item = item_of("dialogue")
-        task = annotated(item, images, {"verdict": "edit"} | EDITS["dialogue"][0])
-
-        assert [pulled(item, store, task).added for _ in range(2)] == [1, 0]
-
     def test_a_reason_and_a_note(self, images, store):
         item = item_of("dialogue")
         form = {"verdict": "reject", "reason": "other", "note": "No tower there."}

@@ -167,17 +167,6 @@ class TestEveryKind:
 
 
 class TestImport:
-    def test_the_same_file_twice_adds_nothing(self, sheet):
-        rows = sheet.opened()
-        row_of(rows, "turns.1.question")["verdict"] = "accept"
-        row_of(rows, "rewrite", "rewrite").update(verdict="reject", reason="incomplete", note="-")
-
-        first, again = sheet.back(rows), sheet.back(rows)
-
-        assert (first.added, first.known, first.left_open) == (2, 0, 1)
-        assert (again.added, again.known, again.left_open) == (0, 2, 1)
-        assert len(sheet.store.decisions()) == 2
-
     @pytest.mark.parametrize("separator", [",", ";", "\t"])
     @pytest.mark.parametrize("mark", ["\ufeff", ""])
     def test_as_other_programs_save_it(self, sheet, separator, mark):
@@ -209,19 +198,6 @@ class TestImport:
             "line 4: the text of turns.1.answer was changed where it was only to be read."
         ]
 
-    def test_two_files_that_differ_change_nothing(self, sheet):
-        rows = sheet.opened()
-        row_of(rows, "turns.1.question")["verdict"] = "accept"
-        sheet.back(rows)
-        row_of(rows, "turns.1.question")["verdict"] = "edit"
-        row_of(rows, "turns.1.answer")["new_text"] = "A mill."
-
-        result = sheet.back(rows)
-
-        assert result.added == 0
-        assert result.problems[0].startswith("line 4: conflict: ann decided item ")
-        assert [event.verdict for event in sheet.store.decisions()] == ["accept"]
-
     def test_two_rows_that_differ_are_a_conflict(self, sheet):
         rows = sheet.opened()
         row_of(rows, "turns.1.question")["verdict"] = "accept"
@@ -230,16 +206,6 @@ class TestImport:
         assert sheet.back(rows).problems == [
             "line 4: conflict: verdict of one item is 'accept' and 'reject'."
         ]
-
-    def test_an_older_content_is_a_conflict(self, sheet):
-        rows = sheet.opened()
-        row_of(rows, "turns.1.question")["verdict"] = "accept"
-        older = sheet.items[1]
-        sheet.items[1] = item_of("dialogue", "A rebuilt tower.") | {"item_id": older["item_id"]}
-
-        (problem,) = sheet.back(rows).problems
-
-        assert problem.startswith(f"line 4: conflict: item {older['item_id']} was decided on at")
 
     def test_words_without_a_verdict_are_not_lost_silently(self, sheet):
         rows = sheet.opened()

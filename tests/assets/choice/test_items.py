@@ -35,7 +35,6 @@ from tests.doubles.garbling_proxy import Asked
 N_ITEMS = 10
 TRANSLATIONS = dg.AssetSelection.assets(["choice", "translations"])
 ITEMS = dg.AssetSelection.assets(["choice", "items"])
-FEW = {"choice__items": {"config": {"n_items": N_ITEMS}}}
 
 
 @dataclass
@@ -103,20 +102,6 @@ def test_every_request_has_its_picture_and_its_material_and_no_key(written: Writ
     for asked in written.asked:
         assert "<caption>" in asked.text and "<summary>" in asked.text
         assert "letter" not in asked.text.partition("<ability>")[2]
-
-
-def test_each_letter_is_right_equally_often_among_items_with_equally_many_choices(
-    written: Written,
-) -> None:
-    used: dict[int, Counter[str]] = {}
-    for row in written.items:
-        n_choices = len(row["choices"])
-        counts = used.setdefault(n_choices, Counter(dict.fromkeys(LETTERS[:n_choices], 0)))
-        counts[row["answer"]] += 1
-    for counts in used.values():
-        assert max(counts.values()) - min(counts.values()) <= 1
-    told = metadata(written.run, "choice/items")
-    assert sum(told[f"right choice {letter}"] for letter in "ABC") == N_ITEMS
 
 
 def test_an_item_names_its_call(written: Written) -> None:

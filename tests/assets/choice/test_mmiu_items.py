@@ -13,7 +13,7 @@ from PIL import Image
 from methods.choice.lettered import LETTERS, MOST
 from methods.mmiu.derived import DERIVED
 from methods.mmiu.published import read_published
-from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
+from methods.mmiu.unanswerable_tasks import CANNOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -104,20 +104,6 @@ def test_items_are_of_derived_tasks_with_right_keys_and_pictures_that_there_are(
         assert all(base.world.images.has(image_id) for image_id in row["image_ids"])
     told = metadata(base.run, "choice/mmiu_items")
     assert told["unanswerable"] == len(base.items) - len(answerable)
-
-
-def test_an_unanswerable_question_is_in_the_group_of_its_sibling_with_the_same_choice(
-    base: Made,
-) -> None:
-    by_id = {row["item_id"]: row for row in base.items}
-    changed = [row for row in base.items if row["strategy"]]
-    assert {row["task"] for row in changed} <= set(STRATEGIES_OF)
-    assert len(changed) >= 4
-    for row in base.items:
-        sibling = by_id[row["group_id"]]
-        assert (sibling["strategy"], sibling["task"]) == (None, row["task"])
-        assert (CANNOT in row["choices"]) == (row["task"] in STRATEGIES_OF)
-        assert len(sibling["choices"]) == len(row["choices"])
 
 
 def test_every_picture_that_no_page_has_says_what_it_was_made_of(base: Made) -> None:

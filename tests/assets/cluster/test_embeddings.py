@@ -6,20 +6,16 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import dagster as dg
-import numpy as np
 import pytest
 
-from assets.common import progress
 from resources.embedder import Embedder
 from resources.warehouse import Warehouse
-from tests.assets.cluster.embedding import Double, embed, entry, fill, vector_of
+from tests.assets.cluster.embedding import Double, embed, entry, fill
 
 module = importlib.import_module("assets.cluster.embeddings")
 
@@ -144,26 +140,6 @@ def test_texts_come_longest_first_so_that_like_lengths_share_a_batch(
     assert double.given == [["x" * 6, "x" * 5], ["xxxx", "xxx"], ["xx", "y"]]
 
 
-def test_an_error_loses_the_portion_it_came_in_and_no_other(
-    warehouse: Warehouse, small_portions: None
-) -> None:
-    def fail_late(texts: Sequence[str]) -> None:
-        if "xx" in texts:
-            raise OSError("no memory")
-
-    fill(warehouse, *numbered(9))
-
-    with pytest.raises(OSError, match="no memory"):
-        embed(warehouse, Double(before=fail_late))
-
-    # Portions: 9 8 7 6, then 5 4 3 2 whose last step fails, then y.
-    assert {len(text) for _, text in kept(warehouse)} == {9, 8, 7, 6}
-    again = Double()
-    assert embed(warehouse, again)["new texts"] == 5
-    assert [len(text) for text in sum(again.given, [])] == [5, 4, 3, 2, 1]
-    assert all(vector == vector_of(text).tolist() for (_, text), vector in kept(warehouse).items())
-
-
 def killed(path: Path) -> None:
     """A run that ends in the third portion, as if the machine had."""
     module.PORTION = module.STEP = 2
@@ -222,62 +198,4 @@ def test_the_same_entries_in_an_empty_table_give_the_same_vectors_to_the_last_bi
     assert tables[0] == tables[1] and len(tables[0]) == 12
 
 
-@pytest.mark.parametrize("value", [np.nan, 0.0])
-def test_what_is_no_vector_is_a_sentence_and_no_row(
-    warehouse: Warehouse, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, value: float
-) -> None:
-    fill(warehouse, entry("e1", ["Towers"], "A light."))
-    broken = np.full((2, 384), value, np.float32)
-    monkeypatch.setattr(embedder._load(), "encode", lambda texts, **_: broken)
-
-    with pytest.raises(dg.Failure, match="gives zeros or no numbers at all for 2 of 2 texts"):
-        embed(warehouse, embedder)
-
-    assert kept(warehouse) == {}
-
-
 # How far it is
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
-
-
-def test_a_run_says_how_far_it_is_in_the_log_and_now_and_then_on_the_assets_page(
-    warehouse: Warehouse,
-    small_portions: None,
-    instance: dg.DagsterInstance,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock.now))
-
-    def take_eight_seconds(_texts: Sequence[str]) -> None:
-        clock.now += 8
-
-    fill(warehouse, *numbered(16))
-    shown = embed(warehouse, Double(before=take_eight_seconds), instance=instance)
-
-    (run,) = instance.get_runs()
-    lines = [
-        each.user_message
-        for each in instance.all_logs(run.run_id)
-        if not each.is_dagster_event and "texts" in each.user_message
-    ]
-    # Steps of two texts, eight seconds each: 0.25 a second. Ten of them tell how long the others take:
-    # when twelve are done, four are left for 16 s.
-    assert lines == [
-        "embeddings: 2/16 texts, 0.0/s",
-        *(f"embeddings: {done}/16 texts, 0.2/s" for done in (4, 6, 8, 10)),
-        "embeddings: 12/16 texts, 0.2/s, at most about 16 s left",
-        "embeddings: 14/16 texts, 0.2/s, at most about 8 s left",
-        "embeddings: 16/16 texts, 0.2/s, at most about 0 s left",
-    ]
-    observed = instance.fetch_observations(dg.AssetKey(["cluster", "embeddings"]), limit=9).records
-    # At 8, 24, 40 and 56 s; those between are less than 15 s after one.
-    assert [each.asset_observation.metadata["done"].value for each in reversed(observed)] == [
-        f"{done} of 16" for done in (2, 6, 10, 14)
-    ]
-    assert shown["texts per second"] == 0.2

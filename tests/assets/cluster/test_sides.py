@@ -63,17 +63,6 @@ def test_the_same_corpus_and_a_shard_keeps_every_item_on_its_side(world: World) 
     assert sampled["benchmark sets as before"] == 4 < sampled["benchmark sets"]
 
 
-def test_a_changed_text_moves_no_page(world: World) -> None:
-    before = world.rows("FROM cluster.sides ORDER BY ALL")
-    (page,) = world.rows("SELECT page_text FROM ingest.entries ORDER BY entry_id LIMIT 1")
-    for shard in (world.corpus.folder / "shards").glob("*.tsv"):
-        content = shard.read_bytes()
-        shard.write_bytes(content.replace(page["page_text"].encode(), b"It has another story now."))
-    assert world.ingest().success and world.ingest("others").success
-    assert divide(world).success
-    assert world.rows("FROM cluster.sides ORDER BY ALL") == before
-
-
 def test_settings_are_for_newcomers_until_all_is_divided_again(world: World) -> None:
     before = world.rows("FROM cluster.sides ORDER BY ALL")
     assert divide(world, benchmark_share=1.0, seed=7).success

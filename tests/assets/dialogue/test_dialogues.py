@@ -319,16 +319,3 @@ def test_too_many_lost_rewrites_leave_the_earlier_ones(again: World) -> None:
     )
     assert made(run) == set()
     assert generated(again) == before
-
-
-@pytest.mark.parametrize(("max_share", "passes"), [(0.12, True), (0.11, False)])
-def test_the_limit_is_a_setting(again: World, max_share: float, passes: bool) -> None:
-    # The answers on all three images of four sets: 4 of 34 are 0.118.
-    again.proxy.rewrite(
-        lambda asked: asked.task == "answers" and len(asked.images) == 3, "I would rather not."
-    )
-    settings = {"dialogue__answers": {"config": {"max_failed_share": max_share}}}
-    answers = dg.AssetSelection.assets(["dialogue", "answers"])
-    run = again.run("dialogue", settings, assets=answers)
-    assert run.success is passes
-    assert len(again.rows("FROM dialogue.failed")) == (4 if passes else 1)

@@ -6,7 +6,6 @@ published elsewhere, so colours stand in for them.
 """
 
 import json
-import math
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,29 +124,6 @@ def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the
         assert of["baseline:reference"] == 10
         assert of["careful"] > of["careless"] > of["rambler"] > of["refuser"] == 1
         assert of["no-images:careful"] < of["careless"]
-
-
-def test_a_model_that_always_rates_alike_is_infinitely_steady_and_the_other_forms_say_zero(
-    rated: World,
-) -> None:
-    of = scores(rated)
-    # The refuser is as steady as can be, and of no use: the score says nothing of how good it is.
-    for model in ("baseline:reference", "refuser"):
-        assert of["Alignment score", "micro", model] == math.inf
-        assert of["Mean deviation", "micro", model] == of["Over a band", "micro", model] == 0
-    spread = of["Mean deviation", "micro", "careless"]
-    assert of["Alignment score", "micro", "careless"] == pytest.approx(1 / spread)
-
-
-def test_dialogues_have_one_wording_so_they_are_in_the_mean_and_not_in_the_alignment_score(
-    rated: World,
-) -> None:
-    (row,) = rated.rows(
-        "SELECT n_units FROM evaluate.scores WHERE metric = 'Alignment score' AND form = 'floor' "
-        "AND judge = 'one' AND model = 'careful' AND subset_label = ''"
-    )
-    assert row["n_units"] == N_SEEDS - 2
-    assert ("Rating", "micro", "careful") in scores(rated, subset="Dialogue Context")
 
 
 def test_the_export_is_the_file_row_for_row(rated: World) -> None:

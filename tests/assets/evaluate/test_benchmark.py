@@ -21,7 +21,7 @@ from tests.assets.world import (
     metadata,
     sentence,
 )
-from tests.doubles.garbling_proxy import Asked, When
+from tests.doubles.garbling_proxy import When
 
 ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 OUT_OF_LUCK = "the model is out of luck today"
@@ -125,7 +125,6 @@ class BadDay:
     run: Result
     """The run that may lose what it will."""
     leaderboard: Result
-    asked: list[Asked]
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +148,7 @@ def bad_day(
     proxy.rewrite(judging_of(world, "careful", first, 3), "Very good, nine out of ten.")
     proxy.refuse(judging_of(world, "careful", fourth, N_TURNS), 400, OUT_OF_LUCK)
     run = world.evaluate(config=ANY_LOSS_IN_EVALUATION)
-    return BadDay(world, [first, second, third, fourth], run, world.leaderboard(), proxy.requests)
+    return BadDay(world, [first, second, third, fourth], run, world.leaderboard())
 
 
 def test_a_dialogue_ends_with_the_turn_that_failed(bad_day: BadDay) -> None:
@@ -168,22 +167,6 @@ def test_a_dialogue_ends_with_the_turn_that_failed(bad_day: BadDay) -> None:
         assert lost[second, turn]["reason"] == "not_asked"
         assert lost[second, turn]["detail"] == "Turn 2 has no answer."
         assert lost[second, turn]["call_key"] is None
-
-
-def test_no_model_is_asked_past_a_failure_and_no_error_enters_a_history(bad_day: BadDay) -> None:
-    reached = [
-        turn
-        for turn in range(1, N_TURNS + 1)
-        if any(
-            map(turn_of(bad_day.world, "careful", bad_day.items[1], turn), bad_day.asked),
-        )
-    ]
-    assert reached == [1, 2]
-    assert not any(OUT_OF_LUCK in asked.text for asked in bad_day.asked)
-    assert not any(
-        OUT_OF_LUCK in (row["answer"] or "")
-        for row in bad_day.world.rows("SELECT answer FROM evaluate.answers")
-    )
 
 
 def test_a_filtered_answer_is_refused_without_a_text(bad_day: BadDay) -> None:
@@ -229,65 +212,6 @@ def test_every_turn_is_accounted_for(bad_day: BadDay) -> None:
     assert row["n_judged"] == 24 - 10 - 1
     (row,) = scores_of(bad_day.world, "careless", "Overall Score/micro")
     assert (row["n_judged"], row["n_failed"], row["n_refused"]) == (row["n_turns"], 0, 0)
-
-
-def test_a_mean_is_that_of_the_judgments_there_are(bad_day: BadDay) -> None:
-    given = [
-        row["score"]
-        for row in bad_day.world.rows("SELECT * FROM evaluate.judgments WHERE model = 'careful'")
-    ]
-    (row,) = scores_of(bad_day.world, "careful", "Overall Score/micro")
-    assert row["value"] == pytest.approx(10 * sum(given) / len(given))
-    assert len(given) == row["n_judged"]
-
-
-def test_what_the_model_failed_counts_as_the_lowest_grade_and_what_the_judge_failed_does_not(
-    bad_day: BadDay,
-) -> None:
-    given = [
-        row["score"]
-        for row in bad_day.world.rows("SELECT * FROM evaluate.judgments WHERE model = 'careful'")
-    ]
-    (row,) = scores_of(bad_day.world, "careful", "Overall Score/micro", "floor")
-    # Turn 2 and four after it, the filtered turn and the one after it; four judgments are lost.
-    assert row["n_units"] == len(given) + 7 == 24 - 4
-    assert row["value"] == pytest.approx(10 * (sum(given) + 7 * 1) / (len(given) + 7))
-
-
-def test_models_are_compared_on_the_turns_that_both_were_judged_on(bad_day: BadDay) -> None:
-    grades = {
-        model: {
-            (row["item_id"], row["turn"]): row["score"]
-            for row in bad_day.world.rows(
-                "SELECT * FROM evaluate.judgments WHERE model = $m", m=model
-            )
-        }
-        for model in ("careful", "careless")
-    }
-    both = [10 * (grades["careful"][at] - grades["careless"][at]) for at in grades["careful"]]
-    (row,) = bad_day.world.rows(
-        "FROM evaluate.comparisons WHERE form = 'common' AND metric = 'Overall Score' "
-        "AND aggregation = 'micro'"
-    )
-    assert (row["first"], row["second"], row["n_units"]) == ("careful", "careless", 13)
-    assert row["difference"] == pytest.approx(sum(both) / 13)
-    assert row["p"] <= row["p_holm"] <= 1
-
-
-def test_a_model_of_which_too_little_was_judged_has_no_rank(bad_day: BadDay) -> None:
-    ranks = bad_day.world.rows(
-        "SELECT model, rank, coverage, why FROM evaluate.ranks "
-        "WHERE metric = 'Overall Score' AND aggregation = 'micro' ORDER BY model"
-    )
-    assert [tuple(row.values()) for row in ranks] == [
-        (
-            "careful",
-            None,
-            pytest.approx(13 / 24),
-            "54.2% of its turns were judged, and a rank needs 95%.",
-        ),
-        ("careless", 1, 1, None),
-    ]
 
 
 def test_whoever_may_lose_what_it_will_is_not_missing(bad_day: BadDay) -> None:

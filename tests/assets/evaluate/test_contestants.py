@@ -149,15 +149,6 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
 # --- Who says a letter, and files -----------------------------------------------------------------
 
 
-def test_baselines_that_say_a_letter_say_nothing_else(registry: Registry) -> None:
-    for name in ("baseline:random", "baseline:most-frequent"):
-        sent, rows = asked(registry, name, ITEMS[0])
-        assert sent == [] and all(row["answer"] in tuple("ABC") for row in rows), name
-    _, rows = asked(registry, "baseline:most-frequent", ITEMS[0])
-    # Of two keys, A and B, the first.
-    assert {row["answer"] for row in rows} == {"A"}
-
-
 def test_why_a_baseline_is_not_run() -> None:
     dialogue = replace(ITEMS[0], choices=())
     held_out = [replace(each, turns=(Turn(1, "Which?", ()),)) for each in ITEMS]

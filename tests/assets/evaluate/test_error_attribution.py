@@ -113,17 +113,6 @@ def test_the_net_is_the_leaderboards_difference_where_everything_was_judged(
     assert row["difference"] == pytest.approx(shown["value"])
 
 
-def test_each_task_has_its_rows(attributed: World) -> None:
-    found = attributed.rows(
-        "SELECT DISTINCT subset_label, subset_value FROM evaluate.error_attribution "
-        "WHERE subset_label <> ''"
-    )
-    labels = ("perception", "reasoning", "creation")
-    assert {(row["subset_label"], row["subset_value"]) for row in found} == {
-        (label, task) for label in labels for task in TASKS
-    }
-
-
 def test_the_report_says_it_in_sentences(attributed: World) -> None:
     (page,) = (attributed.home / "reports").glob("convbench-*.html")
     text = page.read_text()

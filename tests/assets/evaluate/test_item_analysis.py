@@ -128,15 +128,6 @@ def test_statistics_are_of_models_alone(analysed: World) -> None:
     assert all("5 models are too few" in row["irt_why"] for row in rows.values())
 
 
-def test_subsets_have_random_ones_beside_them(analysed: World) -> None:
-    rows = analysed.rows("FROM evaluate.smallest_subsets ORDER BY size")
-    assert [row["size"] for row in rows] == list(range(1, N_QUESTIONS + 1))
-    assert (rows[-1]["tau"], rows[-1]["held_out"], rows[-1]["random"]) == (1, 1, 1)
-    assert sum(row["is_smallest"] for row in rows) == 1
-    # The item that everyone fails tells nothing: it is taken last.
-    assert rows[-1]["item_ids"][-1] == WRONG
-
-
 def test_people_see_the_item_and_the_evidence(analysed: World) -> None:
     queued = {row["set_id"]: row for row in analysed.rows("FROM evaluate.item_queue")}
     assert queued.keys() == {TEXT_ONLY, WRONG}

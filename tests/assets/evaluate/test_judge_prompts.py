@@ -182,21 +182,6 @@ def test_judgments_under_two_versions_stand_in_two_cells(
     assert cells(warehouse) == [(EARLIER, 40, 1, 1), (NOW, 80, 1, 1)]
 
 
-def test_what_an_earlier_version_judged_keeps_its_cell(
-    warehouse: Warehouse, loom_home: Path
-) -> None:
-    judge(warehouse, (1, EARLIER, 4), (2, EARLIER, 8))
-    # 10 (4 + 8) / 2.
-    assert cells(warehouse) == [(EARLIER, 60, 2, 0)]
-
-
-def test_scores_without_judgments_do_not_exist(warehouse: Warehouse, loom_home: Path) -> None:
-    judge(warehouse, (1, NOW, 4), (2, NOW, 8))
-    assert len(cells(warehouse)) == 1
-    judge(warehouse)
-    assert cells(warehouse) == []
-
-
 def test_a_judgment_of_an_earlier_answer_makes_no_score(
     warehouse: Warehouse, loom_home: Path
 ) -> None:

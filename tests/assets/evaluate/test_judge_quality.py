@@ -11,7 +11,6 @@ from assets.common.tables import rows_to_arrow
 from assets.evaluate.judge_quality import NO_JUDGE, judge_quality
 from assets.evaluate.observed import answer_lengths
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.judge_quality import AnswerKey
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from tests.assets.review.desk import Desk
 
@@ -128,14 +127,6 @@ def test_one_judge_has_a_distribution_and_figures_of_length(evaluated: Desk) -> 
     assert shown["agreement"] == "none"
 
 
-def test_every_dimension_has_a_distribution(evaluated: Desk) -> None:
-    observe(evaluated, of("j", (4, 6, 10), (5, 7, 10)))
-    materialize(evaluated)
-    rows = evaluated.rows("FROM evaluate.judge_quality WHERE measure = 'floor_rate'")
-    assert {row["metric"] for row in rows} == set(DIMENSIONS)
-    assert {(row["benchmark"], row["release_id"]) for row in rows} == {("mmdu", "r")}
-
-
 def test_two_judges_agree_and_make_a_panel(evaluated: Desk) -> None:
     observe(evaluated, {**of("k", (5, 7, 8), (5, 7, 9)), **of("j", (4, 6, 9), (5, 7, 9))})
     shown = materialize(evaluated)
@@ -165,21 +156,6 @@ def test_judges_of_two_versions_make_no_panel_and_are_not_compared(evaluated: De
     materialize(evaluated)
     assert figures(evaluated, "panel") == figures(evaluated, "j", "k") == {}
     assert figures(evaluated, "j") != {} != figures(evaluated, "k")
-
-
-def test_replicates_are_kept_apart(evaluated: Desk) -> None:
-    scores: dict[tuple[str, str, int], tuple[int, ...]] = dict(of("j", (4, 6, 9), (5, 7, 9)))
-    scores["j", "a", 1] = (3, 4, 5)
-    scores["j", "a", 2] = (5, 5, 5)
-    observe(evaluated, scores)
-    materialize(evaluated)
-    found = figures(evaluated, "j")
-    assert (found["", "replicate_variance"]["n"], found["", "replicate_variance"]["value"]) == (
-        2,
-        pytest.approx(0.5),
-    )
-    assert found["a", "mean"]["value"] == pytest.approx(4.5)
-    assert found["", "variance_share_replicate"]["n"] == 2
 
 
 def test_people_are_compared_with_a_judge_on_each_model_s_answers(evaluated: Desk) -> None:
@@ -232,19 +208,6 @@ def test_two_versions_of_a_judge_are_no_pair(evaluated: Desk) -> None:
         "SELECT DISTINCT judge, judge_version, other FROM evaluate.judge_quality"
     )
     assert sorted(tuple(row.values()) for row in found) == [("j", "v", ""), ("j", "w", "")]
-
-
-@pytest.mark.parametrize(
-    ("text", "n_words"),
-    [("A cat, and a dog.", 5), ("两只猫。", 3), ("GPT的 answer", 3), ("ねこ と イヌ", 5)],
-)
-def test_length_is_in_words_and_in_characters_where_there_are_none(
-    evaluated: Desk, text: str, n_words: int
-) -> None:
-    (row,) = evaluated.rows("FROM evaluate.answers WHERE model = 'a' AND item_id = '1'")
-    evaluated.fill("evaluate.answers", [{**row, "answer": text}])
-    found = answer_lengths(evaluated.warehouse, "r")
-    assert found == {AnswerKey("a", "1", "plain", 1): n_words}
 
 
 @pytest.mark.parametrize("text", ["", "…", "。"])

@@ -29,7 +29,6 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
-COLOURS = ("red", "green", "blue", "black")
 N_QUESTIONS = 8
 MODELS = ("careful", "refuser")
 PLANTED = {
@@ -43,12 +42,6 @@ PLANTED = {
     3: "Red as a rose, I should think, or a tomato.",
 }
 WRONG, NO_LETTER = "A", "I cannot say."
-READING = dg.AssetSelection.assets(
-    *(
-        ["evaluate", name]
-        for name in ("second_readings", "extraction_queue", "extraction_quality", "reports")
-    )
-)
 
 
 @pytest.fixture(scope="module")
@@ -143,26 +136,6 @@ def test_shares_of_who_read_the_letters(read: World) -> None:
     )
 
 
-def test_the_extractor_gains_what_it_reads_rightly_and_compat_loses_what_it_misreads(
-    read: World,
-) -> None:
-    gain = figure(read, "careful", "difference", "strict", "rule", metric="Circular")
-    # Of seven questions, without the lost one, 0, 1 and 4 to 7 are right; by rule alone 4 to 7.
-    assert gain["n"] == 7 and gain["value"] == pytest.approx(100 * 2 / 7)
-    assert gain["ci_low"] <= gain["value"] <= gain["ci_high"]
-    alone = figure(read, "careful", "score", "rule", metric="Circular")
-    assert alone["value"] == pytest.approx(100 * 4 / 7)
-    off = figure(read, "careful", "difference", "compat", "strict", metric="Circular")
-    # Question 1 is read as D in every pass.
-    assert off["n"] == 7 and off["value"] == pytest.approx(-100 / 7)
-    (board,) = read.rows(
-        "SELECT value FROM evaluate.scores WHERE model = 'careful' AND metric = 'Circular' "
-        "AND form = 'floor' AND subset_label = ''"
-    )
-    strict_score = figure(read, "careful", "score", "strict", metric="Circular")
-    assert strict_score["value"] == board["value"]
-
-
 def test_the_extractor_reads_what_rules_have_read_and_mostly_agrees(read: World) -> None:
     rows = read.rows("SELECT model, value, reason, extractor FROM evaluate.second_readings")
     models = [row["model"] for row in rows]
@@ -189,12 +162,6 @@ def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
         assert not any(model in json.dumps(item) for model in (*MODELS, "baseline"))
         state = read.review_store.state(item["item_id"])
         assert state is not None and state.status.name == "round_1"
-
-
-def test_nobody_can_accept_what_is_not_filled_in(read: World) -> None:
-    item = read.review_store.items(["extraction"])[0]
-    with pytest.raises(ValueError, match="needs people's values"):
-        decision(item, "ann", "accept")
 
 
 def test_what_people_read_is_compared_with_every_reader(read: World) -> None:

@@ -150,22 +150,6 @@ def test_a_refusal_is_a_miss_is_counted_and_is_right_in_the_upper_bound(chosen: 
     assert {row["extractor"] for row in readings(chosen, "refuser")} == {"rule"}
 
 
-def test_who_rambles_is_read_by_the_extractor_as_naming_nothing(chosen: World) -> None:
-    found = readings(chosen, "rambler")
-    assert {(row["value"], row["extractor"]) for row in found} == {("Z", "judge")}
-    # Stopped at the first miss.
-    assert {row["trial"] for row in found} == {"shift-0", "plain"}
-    assert shown(chosen, "Vanilla/micro")["rambler"] == 0
-
-
-def test_an_answer_that_no_rule_reads_is_read_by_the_extractor(chosen: World) -> None:
-    unread = [row for row in readings(chosen, "careful") if row["extractor"] == "judge"]
-    assert {row["trial"] for row in unread} == {"shift-0", "shift-1", "shift-2", "shift-3"}
-    assert {row["value"] for row in unread} == {"A", "B", "C", "D"}
-    asked = [each for each in chosen.proxy.asked("extract") if UNREAD in each.text]
-    assert len(asked) == 4 and "A. red" in asked[0].text
-
-
 def test_scores_are_split_by_ability(chosen: World) -> None:
     labels = {
         row["subset_label"] for row in chosen.rows("SELECT subset_label FROM evaluate.scores")

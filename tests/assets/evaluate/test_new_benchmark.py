@@ -17,7 +17,7 @@ from resources import prompts
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
-from tests.assets.world import ANY_ASSETS, CALLING, World, made, models_yaml
+from tests.assets.world import ANY_ASSETS, World, made, models_yaml
 from tests.doubles import garbling_proxy
 
 COLOURS = ("red", "green", "blue", "red", "green", "blue")
@@ -93,38 +93,6 @@ def release(world: World) -> None:
         write_imported(world.warehouse, "toy-test", edition, items, {"file": "toy.tsv"})
 
 
-def shown(world: World, metric: str, form: str = "floor") -> dict[str, float]:
-    rows = world.rows(
-        "SELECT model, value FROM evaluate.scores WHERE metric || '/' || aggregation = $m "
-        "AND form = $f AND subset_label = ''",
-        m=metric,
-        f=form,
-    )
-    return {row["model"]: row["value"] for row in rows}
-
-
-def test_circular_passes_tell_who_knows_from_who_says_a(toy: World) -> None:
-    assert shown(toy, "Circular/micro") == {
-        "careful": 100,
-        "always-a": 0,
-        "baseline:reference": 100,
-    }
-    # The key is A for two of six.
-    assert shown(toy, "Vanilla/micro")["always-a"] == pytest.approx(100 * 2 / 6)
-
-
-def test_it_stops_at_the_first_miss(toy: World) -> None:
-    passes = toy.rows(
-        "SELECT model, count(*) AS n FROM evaluate.answers GROUP BY model ORDER BY model"
-    )
-    assert {row["model"]: row["n"] for row in passes} == {
-        # Two right at first, then wrong; four wrong at once.
-        "always-a": 2 * 2 + 4,
-        "baseline:reference": 18,
-        "careful": 18,
-    }
-
-
 def test_what_no_rule_reads_is_read_by_a_model_and_named(toy: World) -> None:
     rows = toy.rows(
         "SELECT DISTINCT answer, reading, extractor, extractor_call_key IS NULL AS by_rule "
@@ -162,12 +130,6 @@ def test_a_group_metric_has_groups_as_its_units(toy: World) -> None:
     )
     # Groups (A B), (C C), (A B): right and wrong, wrong twice, right and wrong.
     assert (row["n_units"], row["value"]) == (3, pytest.approx(3 / (0.5 + 0 + 0.5)))
-
-
-def test_running_it_again_asks_nothing(toy: World) -> None:
-    n_calls = len(toy.ledger)
-    assert toy.run(ANY_ASSETS, assets=CALLING).success
-    assert len(toy.ledger) == n_calls
 
 
 def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> None:

@@ -94,19 +94,6 @@ def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
     assert "| `mmiu-1` | `rule` | 5 | 4 | 2 | none |" in shown["maps"]
 
 
-def test_tasks_are_ranked_by_mean_score_the_lowest_first(desk: Desk) -> None:
-    desk.fill("evaluate.scores", families())
-    materialize(desk)
-    found = rows(desk)
-    assert found["order-0"]["mean_score"] == pytest.approx(47.5)
-    assert [found[f"{name}"]["place"] for name in ("order-1", "order-0", "read-0", "read-2")] == [
-        1,
-        2,
-        3,
-        5,
-    ]
-
-
 def test_contestants_that_are_no_models_do_not_count(desk: Desk) -> None:
     more = [
         row
@@ -128,28 +115,6 @@ def test_what_has_no_profile_is_said(desk: Desk) -> None:
     assert "`flat`: All models have the same score" in shown["maps"]
 
 
-@pytest.mark.parametrize(
-    ("n_models", "n_tasks", "why"), [(2, 5, "needs 3 models"), (4, 2, "needs 3 tasks")]
-)
-def test_too_few_models_or_tasks_are_no_map(
-    desk: Desk, n_models: int, n_tasks: int, why: str
-) -> None:
-    tasks = sorted({row["subset_value"] for row in families()} - {""})[:n_tasks]
-    desk.fill(
-        "evaluate.scores",
-        [
-            row
-            for row in families()
-            if row["model"] in "abcd"[:n_models] and row["subset_value"] in ("", *tasks)
-        ],
-    )
-    shown = materialize(desk)
-    found = rows(desk)
-    assert len(found) == n_tasks and all(why in row["reason"] for row in found.values())
-    assert why in shown["maps"]
-    assert desk.rows("FROM evaluate.task_distances") == []
-
-
 def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> None:
     desk.fill("evaluate.scores", families())
     shown = materialize(desk, label="category")
@@ -168,15 +133,6 @@ def test_another_label_and_number_of_clusters_may_be_set(desk: Desk) -> None:
     found = rows(desk)
     assert {row["label"] for row in found.values()} == {"category"}
     assert {row["cluster"] for row in found.values()} == {1}
-
-
-def test_the_same_scores_give_the_same_rows(desk: Desk) -> None:
-    desk.fill("evaluate.scores", families())
-    materialize(desk)
-    before = rows(desk)
-    desk.fill("evaluate.scores", families()[::-1])
-    materialize(desk)
-    assert rows(desk) == before
 
 
 PROFILE = Profile.model_validate({"writer": "w", "judges": ["j"], "evaluate": ["a"]})

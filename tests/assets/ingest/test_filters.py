@@ -72,7 +72,7 @@ def chosen(make: Make) -> tuple[World, Result]:
         wit_line("Fire balloon", f"{WEB}fire.png"),
         wit_line("Montgolfier", f"{WEB}paper.png", caption_alt_text_description="A BALLOON rises"),
         wit_line("Schwalbenschwanz", f"{WEB}tail.png", language="de"),
-        wit_line("Ballon rouge", f"{WEB}rouge.png", language="fr"),
+        wit_line("Ballon rouge", f"{WEB}rouge.png", language="FR"),
         wit_line("Ballooning", f"{WEB}verb.png"),
         wit_line("Grey stone", f"{WEB}stone.png"),
         wit_line("Toy balloon", f"{WEB}toy.png", context_page_description=""),
@@ -81,7 +81,7 @@ def chosen(make: Make) -> tuple[World, Result]:
     world = make(
         rows,
         images,
-        languages=["en", "de"],
+        languages=["en", "DE"],
         topics={
             "flight": {"keywords": ["balloon", "kite"]},
             "insects": {"categories": ["papilio"], "keywords": ["moth"]},
@@ -136,27 +136,6 @@ def test_images_of_pages_that_are_left_out_are_not_fetched(chosen: tuple[World, 
     assert rejected(world, "image") == {}
     urls = {row["image_url"].removeprefix(WEB) for row in table(world, "images")}
     assert urls == {"fire.png", "paper.png", "tail.png"}
-
-
-@pytest.mark.parametrize(
-    ("settings", "titles"),
-    [
-        ({}, {"Owl", "Eule", "Hibou"}),
-        ({"languages": ["DE", "fr"]}, {"Eule", "Hibou"}),
-        ({"languages": []}, {"Owl", "Eule", "Hibou"}),
-    ],
-    ids=["all by default", "two", "all"],
-)
-def test_languages_are_those_of_the_settings(
-    make: Make, settings: dict[str, object], titles: set[str]
-) -> None:
-    languages = {"Owl": "en", "Eule": "de", "Hibou": "FR"}
-    rows = [wit_line(title, WEB, language=language) for title, language in languages.items()]
-    world = make(rows, {}, **settings)
-    assert ingest_part(world, "mini", "wit_rows", "pages").success
-    assert {title: row["language"] for title, row in by_title(world, "pages").items()} == {
-        title: languages[title].lower() for title in titles
-    }
 
 
 def test_captions_duplicates_and_drawings(make: Make) -> None:
@@ -270,18 +249,6 @@ def test_each_limit_and_each_list_refuses_with_its_figures(limited: World) -> No
     (good,) = table(limited, "images")
     # Levels 0, 16, ..., 240: mean 120; 16 of them equally often: 4 bits.
     assert (good["brightness"], good["entropy"], good["aspect"]) == (120, 4, 1)
-
-
-def test_without_the_limits_the_same_images_enter(limited: World) -> None:
-    """The lists stay; what was refused before is no more."""
-    no_limits = dict.fromkeys(("min_side", "max_aspect", "min_blur"))
-    write_settings(limited.corpus.folder, images={"limits": no_limits, "exclude": ["train.sha256"]})
-    assert ingest_part(limited, "mini", "wit_rows", "pages", "images").success
-    assert rejected(limited, "image") == {WEB + "trained.png": "excluded"}
-    animated = {
-        row["image_url"].removeprefix(WEB): row["animated"] for row in table(limited, "images")
-    }
-    assert animated == {name: name == "film.gif" for name in IMAGES if name != "trained.png"}
 
 
 # --- Duplicates ----------------------------------------------------------------------------------

@@ -95,18 +95,6 @@ def test_a_shard_that_changed_replaces_its_rows_and_no_others(world: World, corp
     assert BALLOONS[1]["page_title"] not in titles
 
 
-def test_settings_that_changed_reach_the_pages_of_a_shard_that_did_not(
-    world: World, corpus: Corpus
-) -> None:
-    """Only reading is saved: pages are chosen anew from the rows that are there."""
-    assert ingest_part(world, "balloons", "wit_rows", "pages").success
-    assert len(table(world, "pages")) == 6
-    (corpus.folder / "corpus.yaml").write_text("languages: [fr]\n")
-    run = ingest_part(world, "balloons", "wit_rows", "pages")
-    assert metadata(run, "ingest/wit_rows")["unchanged shards"] == 1
-    assert table(world, "pages") == []
-
-
 # --- Pages ---------------------------------------------------------------------------------------
 
 

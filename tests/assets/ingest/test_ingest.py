@@ -110,24 +110,6 @@ def test_a_shard_of_a_header_alone_is_read_and_said(
     assert "shard empty has no rows: is " in capfd.readouterr().out
 
 
-def test_images_that_are_none_are_refused_with_a_reason_and_the_rest_goes_on(
-    world: World, corpus: Corpus
-) -> None:
-    expected = break_images(corpus)
-    run = world.ingest("butterflies", ANY_LOSS)
-    assert run.success
-    assert rejected(world, "image") == expected
-    told = metadata(run, "ingest/images")
-    assert (told["dagster/row_count"], told["rejected"]) == (1, 5)
-    for reason in expected.values():
-        assert f"| {reason} | 1 |" in told["reasons"]
-    entries = world.rows("SELECT title, image_id FROM ingest.entries")
-    assert [row["title"] for row in entries] == [BUTTERFLIES[5]["page_title"]]
-    assert world.images.path(entries[0]["image_id"]).is_file()
-    stored = [path for path in (world.home / "images").rglob("*") if path.is_file()]
-    assert len(stored) == 1
-
-
 def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
     world: World, corpus: Corpus
 ) -> None:
@@ -191,18 +173,6 @@ def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_the
     assert tables(world) == before
 
 
-@pytest.mark.parametrize(("max_share", "passes"), [(0.34, True), (0.33, False)])
-def test_the_limit_is_a_setting(
-    world: World, corpus: Corpus, max_share: float, passes: bool
-) -> None:
-    break_rows(corpus)
-    share = {"ingest__wit_rows": {"config": {"max_rejected_share": max_share}}}
-    run = ingest_part(world, "balloons", "wit_rows", config=share)
-    assert run.success is passes
-    # Two of six are 0.333.
-    assert len(rejected(world, "row")) == (2 if passes else 0)
-
-
 def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: Corpus) -> None:
     (corpus.folder / "shards" / "balloons.tsv").write_text("a\tb\n1\t2\n")
     run = ingest_range(world, ["balloons", "butterflies"], "wit_rows")
@@ -217,22 +187,6 @@ def test_a_bad_shard_does_not_stop_the_others_of_one_run(world: World, corpus: C
 
 
 # --- What is not there ---------------------------------------------------------------------------
-
-
-def test_a_missing_shard_is_one_clear_sentence(world: World, corpus: Corpus) -> None:
-    run = world.ingest("moths")
-    assert not run.success
-    assert sentence(run) == (
-        f"There is no shard 'moths' in {corpus.folder}: use one of those there "
-        "(balloons, butterflies) or put the file there."
-    )
-
-
-def test_a_file_without_wits_header_is_one_clear_sentence(world: World, corpus: Corpus) -> None:
-    (corpus.folder / "shards" / "notes.tsv").write_text("a\tb\n1\t2\n")
-    run = world.ingest("notes")
-    assert not run.success
-    assert "Shard 'notes' is not in WIT's form" in sentence(run)
 
 
 @pytest.mark.parametrize("exists", [True, False], ids=["no shards", "no folder"])
@@ -252,16 +206,6 @@ def test_a_folder_without_shards_fails_the_build_with_one_clear_sentence(
     )
 
 
-def test_categories_that_cannot_be_read_are_one_clear_sentence(
-    world: World, corpus: Corpus
-) -> None:
-    (corpus.folder / "categories.jsonl").write_text('{"page_title": "Veldine"}\n')
-    run = world.ingest("butterflies")
-    assert not run.success
-    assert sentence(run).startswith("Line 1 of ")
-    assert "ingest/entries" not in made(run)
-
-
 # --- Settings ------------------------------------------------------------------------------------
 
 
@@ -273,15 +217,3 @@ def test_settings_that_cannot_be_used_end_a_run_before_its_first_asset(
     assert not run.success
     told = start_failure(run)
     assert told.startswith(f"Correct images.width in {corpus.folder}/corpus.yaml: ")
-
-
-def test_a_mirror_of_images_that_is_not_there_does_so_too(
-    make_world: MakeWorld, corpus: Corpus, tmp_path: Path
-) -> None:
-    world = make_world(tmp_path, corpus, LOOM_IMAGES=str(tmp_path / "mirror"))
-    run = world.ingest("balloons")
-    assert not run.success
-    assert start_failure(run) == (
-        f"The image mirror {tmp_path}/mirror is neither a folder nor an http(s) address: make the "
-        "folder, or configure another mirror or none."
-    )

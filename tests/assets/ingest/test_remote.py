@@ -22,7 +22,7 @@ from tests.assets.ingesting import (
     write_settings,
     write_tsv,
 )
-from tests.assets.world import World, metadata, sentence
+from tests.assets.world import World, metadata
 from tests.resources.corpus.storage_double import StorageDouble, serving_storage
 from tests.resources.images.upload_double import UploadDouble, ok, picture, serving_uploads
 
@@ -137,15 +137,6 @@ def test_wit_base_brings_its_images_along(make: Make, uploads: UploadDouble) -> 
     assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
 
 
-def test_a_parquet_file_that_is_none_is_one_clear_sentence(make: Make) -> None:
-    world = make()
-    path = world.corpus.folder / "base.parquet"
-    path.write_bytes(b"PAR1 and nothing more")
-    run = ingest_part(world, "base", "wit_rows")
-    assert sentence(run).startswith("Shard 'base' cannot be read as wit_base's Parquet (")
-    assert sentence(run).endswith(f"): replace {path} with an intact copy.")
-
-
 # --- A far storage -------------------------------------------------------------------------------
 
 
@@ -180,12 +171,3 @@ def test_a_far_shard_is_downloaded_once_and_again_when_it_changed(
     assert set(by_title(world, "pages")) == {"Owl", "Stone"}
     (shard,) = table(world, "shards")
     assert shard["address"] == far.url
-
-
-def test_a_far_shard_that_is_not_there_is_one_clear_sentence(
-    make: Make, storage: StorageDouble
-) -> None:
-    far = storage.put("far.tsv.gz", b"")
-    del storage.files["/far.tsv.gz"]
-    run = ingest_part(make(shards=[far.url]), "far", "wit_rows")
-    assert sentence(run) == f"{far.url} cannot be downloaded (status 404): check the address."

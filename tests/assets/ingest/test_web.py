@@ -137,22 +137,6 @@ def test_by_default_no_address_of_this_machine_is_asked(make: Make, uploads: Upl
     assert uploads.log == []
 
 
-def test_nor_where_a_server_that_may_be_asked_sends_one_there(
-    make: Make, uploads: UploadDouble
-) -> None:
-    """A mirror is trusted, and no further than itself."""
-    with serving_uploads() as inside:
-        secret = inside.serve("secret.png", ok())
-        uploads.serve("honest.png", ok())
-        uploads.serve("sly.png", redirect(secret))
-        urls = [f"https://example.org/{name}.png" for name in ("honest", "sly")]
-        world = make(urls, allow_private=False, LOOM_IMAGES=uploads.base)
-        assert ingest_part(world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES).success
-        assert taken(world) == {urls[0]}
-        assert rejected(world, "image") == {urls[1]: "private_address"}
-        assert inside.log == []
-
-
 # --- Once ----------------------------------------------------------------------------------------
 
 
@@ -302,23 +286,6 @@ def test_stored_pictures_are_not_read_again_to_be_checked(
         intake = ImageIntake(ImageFetcher(), ImageStore(images), index, ImageLimits(), {})
         ((image, facts),) = intake.take(wanted)
     assert (image.fetched_from, facts.mime_type) == (url, "image/png")
-
-
-@pytest.mark.parametrize("kind", ["folder", "server", "none"])
-def test_where_an_image_came_from_is_what_is_said(
-    make: Make, uploads: UploadDouble, tmp_path: Path, kind: str
-) -> None:
-    uploads.serve("a.png", ok())
-    url = f"{uploads.base}/a.png"
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    (mirror / "a.png").write_bytes(picture())
-    chosen = {"folder": str(mirror), "server": uploads.base, "none": ""}[kind]
-    said = {"folder": "mirror/a.png", "server": url, "none": url}[kind]
-    world = make(["https://example.org/x/a.png" if chosen else url], LOOM_IMAGES=chosen)
-    for _ in range(2):
-        assert ingest_part(world, "far", *ASSETS).success
-        assert [row["fetched_from"] for row in table(world, "images")] == [said]
 
 
 def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(

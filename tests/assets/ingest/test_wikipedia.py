@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from resources.wikipedia.policy import NO_CONTACT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import (
@@ -156,40 +155,6 @@ def test_another_run_asks_for_revisions_alone(make: Make, wiki: MediaWiki) -> No
     }
     assert len(wiki.uploads) == 2
     assert {name: table(world, name) for name in before} == before
-
-
-def test_a_page_that_was_edited_is_asked_for_again_and_is_a_change(
-    make: Make, wiki: MediaWiki
-) -> None:
-    world = make(shards={"owls": {"pages": ["Snowy owl", "Barn owl"]}})
-    assert ingest_part(world, "owls", "wit_rows", "pages", config=ANY_LOSS_OF_ROWS).success
-    wiki.forget()
-    wiki.languages["en"]["Snowy owl"].edit(text="The snowy owl is nearly white.")
-    assert ingest_part(world, "owls", "wit_rows", "pages", config=ANY_LOSS_OF_ROWS).success
-    assert asked(wiki.requests)["info|categories|extracts"] == {"Snowy owl"}
-    (change,) = table(world, "changes")
-    assert change["text_before"] == "The snowy owl is white."
-    assert change["text_after"] == "The snowy owl is nearly white."
-
-
-@pytest.mark.parametrize("contact", [None, "somebody"])
-def test_without_a_contact_it_is_one_clear_sentence(
-    make: Make, wiki: MediaWiki, contact: str | None
-) -> None:
-    world = make(contact=contact, shards={"owls": OWLS})
-    run = ingest_part(world, "owls", "wit_rows")
-    assert not run.success
-    assert sentence(run) == NO_CONTACT
-    assert wiki.requests == []
-
-
-def test_a_wiki_that_is_none_is_one_clear_sentence(make: Make, wiki: MediaWiki) -> None:
-    world = make(shards={"owls": {"language": "nl", "pages": ["Uil"]}})
-    run = ingest_part(world, "owls", "wit_rows")
-    assert sentence(run) == (
-        f"There is no MediaWiki API at {wiki.address}/nl/w/api.php (status 404): correct its "
-        "address, or the language."
-    )
 
 
 # --- What Wikipedia adds to other shards ---------------------------------------------------------

@@ -231,17 +231,6 @@ def test_an_account_that_makes_no_sense_is_refused(mirror: Mirror, nonsense: Row
 # Again
 
 
-def test_a_second_run_changes_nothing(mirror: Mirror) -> None:
-    mirror.fill()
-    mirror.run()
-    before = mirror.rows("SELECT * FROM ledger.calls ORDER BY ALL")
-
-    mirror.run()
-
-    assert mirror.rows("SELECT * FROM ledger.calls ORDER BY ALL") == before
-    assert len(before) == len(CALLS) + len(CHARGES)
-
-
 def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None:
     mirror.fill()
     mirror.run()

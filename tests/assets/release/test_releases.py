@@ -10,7 +10,6 @@ import yaml
 
 from assets.evaluate.release_diff import compared
 from assets.release.in_force import version_of_releases
-from dagster_project.releases import listed, shown
 from methods.benchmarks import BENCHMARKS
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -365,18 +364,6 @@ def test_the_leaderboard_names_models_of_the_profile_without_scores(
     assert metadata(world.score(), "evaluate/leaderboard")["without scores"] == "none"
 
 
-def test_releases_are_listed_and_shown(twice: Made) -> None:
-    first, second = twice.first["mmdu"], twice.second["mmdu"]
-    lines = listed(twice.world.warehouse).splitlines()
-    assert len(lines) == 1 + 4
-    (line,) = [line.split() for line in lines if first in line.split()[:2]]
-    assert line[0] == first and "0.7" in line
-    (line,) = [line.split() for line in lines if second in line.split()[:2]]
-    assert line[:2] == ["*", second] and line[-1] == first
-    page = shown(twice.world.warehouse, first)
-    assert "It is not in force." in page and "| tau | `0.7` |" in page
-
-
 def test_the_job_shows_a_comparison(twice: Made) -> None:
     ids = {"a": twice.first["mmdu"], "b": twice.second["mmdu"]}
     run = twice.world.run("compare_releases", {"compare": {"config": ids}})
@@ -398,8 +385,3 @@ def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:
     assert run.success
     ids = [twice.first["mmdu"], twice.second["mmdu"]]
     assert twice.world.home.joinpath("reports", "diff", ids[0], f"{ids[1]}.html").is_file()
-
-
-def test_a_comparison_with_what_there_is_not_is_one_sentence(twice: Made) -> None:
-    run = twice.world.run("compare_releases", {"compare": {"config": {"a": "x", "b": "mmdu"}}})
-    assert not run.success and sentence(run).startswith("There is no release x; there are ")

@@ -173,12 +173,6 @@ def test_without_lengths_or_with_equal_ones_it_says_why():
     assert figure(same, "length_controlled_score", "a") == (3, None, EQUALLY_LONG)
 
 
-def test_a_model_whose_answers_have_no_length_has_a_reason_and_the_others_have_scores():
-    found = quality({"a": answers(4, 6), "b": answers(5)}, lengths({"a": {1: 10, 2: 20}}))
-    assert figure(found, "length_controlled_score", "a") == (2, pytest.approx(5), None)
-    assert figure(found, "length_controlled_score", "b") == (0, None, NO_SCORES)
-
-
 def test_people_are_compared_on_what_they_scored():
     people = {
         AnswerKey("a", "i", "plain", turn): {"Overall": points}
@@ -279,16 +273,6 @@ def test_only_the_overall_dimension_has_intervals():
     for row in pair_rows(SCALE, observed, observed, "j", seed=0, n_resamples=100):
         if row["measure"] == "mae":
             assert (row["ci_low"] is None) == (row["metric"] == "Richness")
-
-
-def test_one_item_has_values_without_intervals():
-    found = by_key(
-        pair_rows(
-            SCALE, {"a": answers(9, 6, 4)}, {"a": answers(8, 6, 2)}, "j", seed=0, n_resamples=100
-        )
-    )
-    row = found["j", "Overall", "answer", "spearman", ""]
-    assert (row["value"], row["ci_low"], row["ci_high"]) == (pytest.approx(1), None, None)
 
 
 def test_parts_of_a_turn_are_answers_of_their_own():

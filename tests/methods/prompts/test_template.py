@@ -363,12 +363,6 @@ def test_a_prompts_earlier_request_is_what_its_earlier_file_rendered_to(name):
     assert request.prompt_version == earlier.version == now.superseded.version
 
 
-@OURS
-def test_a_prompt_does_not_name_its_task_to_the_model(name):
-    system, _ = load(name).render(images=IMAGES_OF[name], **data_of(name, "bridge"))
-    assert "Role:" not in text_of(system) and "task:" not in text_of(system)
-
-
 def test_every_prompt_file_is_tested_here():
     files = {f"{path.parts[-3]}/{path.stem}" for path in ROOT.glob("*/prompts/*.md")}
     assert files == set(IMAGES_OF)
@@ -428,38 +422,11 @@ def test_the_answerer_sees_pictures_and_questions_and_no_caption():
     )
 
 
-def test_the_question_designer_is_told_what_questions_may_not_do():
-    system, user = load("mmdu/questions").render(
-        images=["x", "y"], **data_of("mmdu/questions", "bridge")
-    )
-    said = " ".join(text_of(system).split())
-    assert "exactly 3 questions" in said and "2 pictures" in said
-    assert "Name pictures only as <image-1>, <image-2>;" in said
-    assert "must not give away what a caption or a note says" in said
-    assert "Never mention that captions, notes or any other material exist." in said
-    assert "several pictures at once" in said and "this one picture" not in said
-    assert "Nobody can answer without looking" in said and "Every question is open" in said
-    assert "Never ask who a person is" in said
-    assert (
-        "- question 1: what they share - question 2: their mood - question 3: their order" in said
-    )
-    assert "are new" not in said, "all pictures are"
-    assert '<caption image="2">bridge</caption>' in text_of(user)
-    assert '<summary image="2">bridge</summary>' in text_of(user)
-
-
 def test_the_question_designer_is_told_which_pictures_are_new():
     data = data_of("mmdu/questions", "bridge") | {"n_earlier": 2}
     system, _ = load("mmdu/questions").render(images=["x", "y", "z"], **data)
     said = " ".join(text_of(system).split())
     assert "The reader knows <image-1> to <image-2> already, the others are new" in said
-
-
-def test_the_answerer_may_say_what_cannot_be_seen_and_names_nobody():
-    system, _ = load("mmdu/answers").render(images=["x"], **data_of("mmdu/answers", "bridge"))
-    said = " ".join(text_of(system).split())
-    assert "Where something that is asked cannot be seen, say so" in said
-    assert "never say who a private person is" in said
 
 
 @pytest.mark.parametrize(
@@ -523,22 +490,8 @@ def test_a_judge_that_is_held_to_a_schema_is_asked_for_one_json_object_alone():
     assert all(said.count(name) for name in GRADES_SCHEMA["properties"])
 
 
-def test_the_judge_has_five_bands_of_two_for_each_dimension():
-    system, _ = load("mmdu/judge").render(images=[], **data_of("mmdu/judge", "bridge"))
-    rubric = text_of(system).split("For each dimension")[0]
-    for dimension in DIMENSIONS:
-        [described] = re.findall(rf"^{dimension} - (.*?)(?=^\S|\Z)", rubric, re.M | re.S)
-        bands = re.findall(r"\b(\d+-\d+) ", described)
-        assert bands == ["1-2", "3-4", "5-6", "7-8", "9-10"], dimension
-
-
 JUDGED = {"question": "q", "reference": "r", "answer": "a", "structured": False}
 AT_THE_END = "<question>q</question>\n<reference>r</reference>\n<answer>a</answer>"
-
-
-def test_the_judge_reads_question_reference_and_answer_in_this_order():
-    _, user = load("mmdu/judge").render(images=["x"], earlier=[], **JUDGED)
-    assert text_of(user) == f"<image-1>\n[x]\n{AT_THE_END}"
 
 
 def test_the_judge_reads_the_dialogue_so_far_before_them_and_nobody_can_speak_for_another():
@@ -562,26 +515,3 @@ def test_a_judge_without_pictures_is_told_so_and_others_are_not():
     assert none[0] == some[0]
     assert none[1].startswith("No picture of the dialogue is shown to you:")
     assert "shown" not in "".join(some)
-
-
-def test_the_judge_knows_what_a_refusal_and_an_empty_answer_get():
-    system, _ = load("mmdu/judge").render(images=["x"], earlier=[], **JUDGED)
-    said = " ".join(text_of(system).split())
-    assert "An answer that refuses gets 1 for everything" in said
-    assert "An answer with no text in it gets 1 for everything." in said
-
-
-def test_the_rewriter_is_told_how_many_and_to_keep_the_image_tokens():
-    system, user = load("rewriting/rewrite").render(n_rewrites=5, prompt="What is <image-1>?")
-    said = " ".join(text_of(system).split())
-    assert "exactly 5 rewrites" in said and "<image-1> and <ImageHere> stay as they are" in said
-    assert text_of(user) == "<prompt>What is <image-1>?</prompt>"
-
-
-def test_the_summary_writer_has_its_word_limit_and_the_page():
-    data = {"title": "T", "categories": ["A", "B"], "caption": "C", "page_text": "P"}
-    system, user = load("mmdu/summary").render(max_words=77, **data)
-    assert "at most 77 words" in text_of(system)
-    assert text_of(user) == (
-        "<title>T</title>\n<categories>A; B</categories>\n<caption>C</caption>\n<page>P</page>"
-    )

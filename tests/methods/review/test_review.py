@@ -13,13 +13,11 @@ from methods.review import (
     resolve,
     source_hash_of,
 )
-from methods.review.process import Rules, review_state
+from methods.review.process import Rules
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
 DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}
 EDITED = {"image_ids": ["a", "b"], "turns": [TURN | {"answer": "A blue tower, as in <image-2>."}]}
-FINAL = {"image_ids": ["a", "b"], "turns": [TURN | {"answer": "A green tower."}]}
-REWRITE = {"original": "Describe <image-1>.", "rewrite": "What does <image-1> show?"}
 
 
 def item(content=DIALOGUE, kind="dialogue"):
@@ -77,42 +75,6 @@ class TestResolveByPeople:
         assert resolution.content_hash == content_id(DIALOGUE)
         assert resolution.reviewers == ("ann", "eve")
 
-    def test_the_expert_accepts_what_the_reviewer_made_of_it(self):
-        decisions = [decision(1, "edit", edits=EDITED), decision(2, "accept", on=EDITED)]
-
-        resolution = resolve(item(), decisions, ALL)
-
-        assert (resolution.status, resolution.revision) == ("approved", 1)
-        assert resolution.content == EDITED
-        assert resolution.content_hash == content_id(EDITED)
-
-    def test_each_round_that_edits_is_a_revision(self):
-        decisions = [decision(1, "edit", edits=EDITED), decision(2, "edit", on=EDITED, edits=FINAL)]
-
-        resolution = resolve(item(), decisions, ALL)
-
-        assert (resolution.revision, resolution.content) == (2, FINAL)
-
-    def test_a_decision_on_a_content_that_no_longer_stands_does_not_count(self):
-        before_the_edit = decision(2, "accept", on=DIALOGUE)
-
-        resolution = resolve(item(), [decision(1, "edit", edits=EDITED), before_the_edit], ALL)
-
-        assert resolution.status == "pending"
-        assert resolution.reviewers == ("ann",)
-
-    def test_a_regenerated_item_starts_anew(self):
-        decisions = [decision(1, "accept", on=EDITED), decision(2, "accept", on=EDITED)]
-
-        assert resolve(item(), decisions, ALL).status == "pending"
-
-    def test_the_last_event_of_a_round_wins_however_they_are_listed(self):
-        first = decision(1, "reject", reason="incomplete", event_id=1)
-        second = decision(1, "accept", event_id=2)
-
-        for decisions in ([first, second], [second, first]):
-            assert resolve(item(), decisions, NONE).status == "approved"
-
     def test_what_people_are_demanded_for_waits_for_all_of_them(self):
         assert resolve(item(), [], ALL).status == "pending"
         assert resolve(item(), [decision(1, "accept")], ALL).status == "pending"
@@ -129,12 +91,6 @@ class TestResolveByPeople:
 
         assert resolve(item(), skipped, ALL).status == "pending"
         assert resolve(item(), skipped, NONE).reviewers == ("policy:none", "policy:none")
-
-    def test_another_items_decisions_are_not_this_ones(self):
-        other = item() | {"item_id": "other"}
-        rejected = [decision(1, "reject", reason="incomplete")]
-
-        assert resolve(other, rejected, NONE).status == "approved"
 
     def test_what_was_rejected_and_mended_is_approved_by_another_look(self):
         rejected = [
@@ -290,28 +246,6 @@ class TestCheckDecision:
     def test_a_record_about_another_content_is_stale(self):
         with pytest.raises(StaleDecision, match="export it again"):
             check_decision(record(content_hash=content_id(EDITED)), item())
-
-    def test_the_expert_decides_on_the_edited_content(self):
-        edited = review_state(item(), [decision(1, "edit", edits=EDITED)], Rules()).item
-        on_edited = record(round=2, content_hash=content_id(EDITED))
-
-        assert check_decision(on_edited, edited).content_hash == content_id(EDITED)
-        with pytest.raises(StaleDecision):
-            check_decision(record(round=2), edited)
-
-    def test_of_a_rewrite_only_the_rewrite_may_change(self):
-        queued = item(REWRITE, "rewrite")
-        base = record(verdict="edit", content_hash=content_id(REWRITE))
-
-        better = REWRITE | {"rewrite": "What is in <image-2>?"}
-        assert check_decision(base | {"edits": better}, queued).edits == better
-        for wrong, says in [
-            (REWRITE | {"original": "Other."}, "may change only rewrite"),
-            (REWRITE | {"rewrite": ["What?"]}, "one is empty or missing"),
-            (REWRITE | {"rewrite": "See <image-9>."}, "name <image-9>"),
-        ]:
-            with pytest.raises(ValueError, match=says):
-                check_decision(base | {"edits": wrong}, queued)
 
 
 def test_a_decision_is_known_by_what_it_says_and_not_by_its_place():

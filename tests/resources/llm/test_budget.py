@@ -42,18 +42,6 @@ def test_what_fits_beside_what_is_under_way_goes_at_once_up_to_the_last_dollar()
     assert asyncio.run(run()) == [True, True, False]
 
 
-def test_what_a_call_did_not_cost_is_there_for_the_next():
-    async def run() -> tuple[list[bool], float]:
-        budget = known(10)
-        await budget.reserve("it", 8)
-        # 8 and 3 are 11; once the 8 have cost 7, 7 and 3 are 10.
-        before = await fits_at_once(budget, 3)
-        budget.settle("it", 8, 7)
-        return [before, await fits_at_once(budget, 3)], budget.spent_usd
-
-    assert asyncio.run(run()) == ([False, True], 7)
-
-
 def test_who_waits_goes_on_as_soon_as_it_fits():
     async def run() -> list[str]:
         budget, told = known(10), []

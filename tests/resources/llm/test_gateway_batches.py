@@ -337,15 +337,6 @@ def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
 # Restarts, losses and an end to resubmission
 
 
-def test_a_batch_that_is_still_in_work_is_waited_for_and_not_sent_again(tmp_path, slow):
-    for _ in range(3):
-        with pytest.raises(WaitingForBatch):
-            make_gateway(tmp_path, slow).ask("s", questions(2))
-
-    assert len(slow.batches()) == 1
-    assert state(tmp_path).batches()[0].status in ("validating", "in_progress")
-
-
 def test_only_what_expired_is_handed_over_again(tmp_path, api):
     api.fail("batch_expire", count=2)
 

@@ -5,8 +5,6 @@ number alone. So what a caller that does everything right sends is known before,
 and the record of what arrived is compared with that.
 """
 
-import random
-import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,10 +31,8 @@ from tests.doubles.faulty_api import (
     MIX,
     REJECTED,
     FaultyApi,
-    Latency,
     Record,
     Weather,
-    milliseconds,
 )
 from tests.doubles.openai_api import answer_to
 from tests.resources.llm.entries import change_entries, no_backoff
@@ -352,27 +348,3 @@ def test_what_is_lost_counts_against_the_budget(tmp_path: Path, kind: str) -> No
 
 
 # How late answers come
-
-
-@pytest.mark.parametrize(
-    ("latency", "mean", "median", "most_of_99_in_100"),
-    [
-        (("constant", 5.0), 5.0, 5.0, 5.0),
-        # Between 2 and 8: half way, and 2 + 0.99 * 6.
-        (("uniform", 2.0, 8.0), 5.0, 5.0, 7.94),
-        # e to a normal of deviation 1: mean 3 * e**0.5 = 4.946, 99 in 100 below 3 * e**2.326 = 30.7.
-        (("lognormal", 3.0, 1.0), 4.946, 3.0, 30.7),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
-)
-def test_latencies_are_what_they_are_called(
-    latency: Latency, mean: float, median: float, most_of_99_in_100: float
-) -> None:
-    rng = random.Random(0)
-    drawn = [milliseconds(latency, rng) for _ in range(20_000)]
-
-    # A lognormal's 99th hundredth is the least sure: deviation sqrt(0.01 * 0.99 / 20000) / density =
-    # 0.0007 / 0.00087 = 0.81, under 3 %.
-    assert statistics.fmean(drawn) == pytest.approx(mean, rel=0.03)
-    assert statistics.median(drawn) == pytest.approx(median, rel=0.03)
-    assert statistics.quantiles(drawn, n=100)[-1] == pytest.approx(most_of_99_in_100, rel=0.08)

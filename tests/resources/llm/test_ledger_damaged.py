@@ -112,19 +112,6 @@ def test_a_damaged_ledger_is_refused_before_a_request_is_sent_and_when_a_command
     assert api.n_heard == 0
 
 
-def test_a_ledger_of_a_later_version_is_refused_before_a_request_is_sent(
-    path: Path, api: WatchedApi
-) -> None:
-    fill(path, 3)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
-
-    for begin in (lambda: make_gateway(path, api).ask("s", questions(1)), bring_home_up_to_date):
-        assert "has version 99" in refused(path, begin)
-
-    assert api.n_heard == 0
-
-
 def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path, api: WatchedApi) -> None:
     fill(path, 20)
     writer = Ledger(path)

@@ -134,18 +134,6 @@ def test_what_a_log_holds_beside_the_file_is_salvaged_too(path: Path) -> None:
     assert Path(f"{done.aside}-wal").exists()
 
 
-def test_a_log_that_was_deleted_costs_what_stood_in_it_only(path: Path) -> None:
-    entries = fill(path, 40)
-    overwrite(path, n_pages(path), noise(3))
-    Path(f"{path}-wal").unlink(missing_ok=True)
-
-    salvage(path)
-
-    found = contents(path)
-    assert_nothing_made_up(found)
-    assert len(numbers(entries) - numbers(found)) <= 3
-
-
 def test_batches_renewals_and_endpoints_are_salvaged_too(path: Path) -> None:
     fill(path)
     ledger = Ledger(path)

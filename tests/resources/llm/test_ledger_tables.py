@@ -70,21 +70,6 @@ def test_a_request_that_was_charged_for_nothing_may_be_answered_yet(path):
     assert ledger.charges() == [charge(0)]
 
 
-def test_a_second_answer_is_not_kept_but_was_paid_for(path):
-    ledger = Ledger(path)
-
-    ledger.add([call(0), call(0, response="another answer", run="run-2", cost_usd=0.25)])
-
-    assert list(ledger) == [call(0)]
-    (second,) = ledger.charges()
-    assert (second.outcome, second.response, second.run, second.cost_usd) == (
-        "answered",
-        "another answer",
-        "run-2",
-        0.25,
-    )
-
-
 def test_what_runs_have_paid_is_for_answers_and_for_none(path):
     ledger = Ledger(path)
     ledger.add(

@@ -82,11 +82,3 @@ def test_calls_that_cost_what_was_estimated_use_the_budget_to_the_full(tmp_path:
         ask(priced(tmp_path, api.url, 9 * MOST, 4), 12, max_tokens=31)
 
     assert spent(tmp_path) == 9 * MOST
-
-
-def test_without_a_budget_nothing_is_held_back(tmp_path: Path) -> None:
-    with answering(bills(50 * MOST)) as api:
-        model = {"base_url": api.url, "price": PRICE, "concurrency": 4}
-        ask(gateway_of(tmp_path, {"it": model}), 12, max_tokens=31)
-
-    assert spent(tmp_path) == 12 * 50 * MOST

@@ -139,12 +139,6 @@ def test_an_endpoint_that_can_is_held_to_the_schema_and_its_json_is_read(ask, wr
     }
 
 
-def test_an_endpoint_that_cannot_is_not_given_it(ask, writer):
-    ask(structured=False)
-
-    assert "response_format" not in writer.received[0]
-
-
 @pytest.mark.parametrize("reply", ['{"Q1": "Why?"}', '{"Q2": "a", "Q1": "b"}', "{}", '{"Q1": ""'])
 def test_json_that_is_not_whole_or_not_in_order_is_no_reading(reply):
     with pytest.raises(ParseError) as caught:

@@ -141,17 +141,6 @@ def test_nothing_is_sent_before_the_reset_and_everything_after_it(
     assert all(isinstance(each, Completion) for each in outcomes)
 
 
-def test_a_date_of_anthropic_is_waited_for(tmp_path: Path) -> None:
-    then = datetime.now(UTC) + timedelta(seconds=0.8)
-    headers = {
-        "anthropic_ratelimit_tokens_remaining": "0",
-        "anthropic_ratelimit_tokens_reset": then.isoformat(),
-    }
-    asked_with(tmp_path, headers)
-
-    assert datetime.now(UTC) >= then
-
-
 def test_a_reset_in_a_year_is_waited_for_no_longer_than_any_server_may_ask(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

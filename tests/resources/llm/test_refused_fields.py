@@ -11,7 +11,7 @@ from resources.images.store import ImageStore
 from resources.llm.batch_results import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.ledger.batch_state import BatchState, Item, Lost
+from resources.llm.ledger.batch_state import BatchState, Item
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
@@ -106,15 +106,3 @@ def test_a_field_refused_in_a_batch_is_told_once_and_the_requests_may_be_sent_an
         opened.ask("s", questions())
 
     assert [state.item(key) for key in items] == [None] * 50
-
-
-def test_an_error_in_a_batch_is_typed_and_advised_alike():
-    item = Item("k", "b", 1, "waiting", None, None, "s", "r", "p@1", {"messages": []})
-    refused = error("temperature is out", "unsupported_value", "temperature")
-    line = {"custom_id": "k", "response": {"status_code": 400, "body": refused}}
-
-    (lost,) = read_results([json.dumps(line).encode()], {"k": item}, spec_of())
-
-    assert isinstance(lost, Lost)
-    assert (lost.kind, lost.again) == ("bad_parameter", False)
-    assert "set `temperature: none`" in lost.detail

@@ -73,22 +73,6 @@ def test_a_call_costs_its_tokens_at_the_price_of_a_million(load):
     assert load(GOOD).model("local").cost(1_000_000, 1_000_000) == 0
 
 
-def test_what_an_entry_does_not_say_is_the_plain_way(load):
-    big = load(GOOD).model("big")
-
-    assert (big.mode, big.detail, big.structured_output) == ("live", "auto", False)
-    assert big.price.batch == 0.5
-    assert (big.image_tokens.base, big.image_tokens.tile) == (85, 170)
-
-
-def test_what_an_entry_says_of_how_it_is_asked_is_read(load):
-    said = "mode: batch, detail: low, structured_output: true, price: {prompt: 4, batch: 0.25}"
-    local = load(GOOD.replace("local: {", f"local: {{{said}, ")).model("local")
-
-    assert (local.mode, local.detail, local.structured_output) == ("batch", "low", True)
-    assert local.price == Price(prompt=4, completion=0, batch=0.25)
-
-
 def test_a_call_in_a_batch_costs_its_part_of_the_price(load):
     # 1,000,000 * $2.5 and 500,000 * $10 a million are $7.5; half of it, or what the entry says.
     assert load(GOOD).model("big").cost(1_000_000, 500_000, "batch") == pytest.approx(3.75)
@@ -188,13 +172,6 @@ def test_an_unknown_model_is_told_which_there_are(load):
     )
 
 
-def test_an_unknown_profile_is_told_which_there_are(load):
-    with pytest.raises(RegistryError) as caught:
-        load(GOOD).require_keys("free")
-
-    assert str(caught.value) == "There is no profile 'free' in models.yaml; it has paid."
-
-
 def test_what_is_not_there_is_missed_in_the_file_that_was_read(tmp_path):
     mine = tmp_path / "mine.yaml"
     mine.write_text(GOOD)
@@ -248,11 +225,6 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
     assert paid.models == ["big", "local", "stand-in"], "their keys are needed, too"
 
 
-def test_a_step_with_an_unknown_model_is_refused(load):
-    with pytest.raises(RegistryError, match="'gone'"):
-        load(GOOD.replace("writer: big", "writer: big, answer: gone")).profile("paid")
-
-
 # Files that are not right
 
 
@@ -262,28 +234,17 @@ def test_a_step_with_an_unknown_model_is_refused(load):
         ("provider: offline", "provider: offline, colour: red", "models.stand-in.colour"),
         ("prompt: 2.5", "prompt: -1", "models.big.price.prompt"),
         ("prompt: 2.5", "prompt: .nan", "models.big.price.prompt"),
-        ("prompt: 2.5", "prompts: 2.5", "models.big.price.prompts"),
         ("provider: offline", "provider: azure", "models.stand-in.provider"),
         ("provider: offline", "model: x", "models.stand-in.provider"),
         ("provider: offline", "provider: offline, concurrency: 0", "models.stand-in.concurrency"),
-        ("provider: offline", "provider: offline, max_images: 0", "models.stand-in.max_images"),
-        ("provider: offline", "provider: offline, mode: later", "models.stand-in.mode"),
         ("provider: offline", "provider: offline, mode: batch", "models.stand-in"),
-        ("provider: offline", "provider: offline, mode: [live]", "models.stand-in.mode"),
         ("provider: offline", "provider: offline, detail: medium", "models.stand-in.detail"),
-        ("provider: offline", "provider: offline, detail: 85", "models.stand-in.detail"),
-        (
-            "provider: offline",
-            "provider: offline, structured_output: perhaps",
-            "models.stand-in.structured_output",
-        ),
         (
             "provider: offline",
             "provider: offline, image_tokens: {tile: -1}",
             "models.stand-in.image_tokens.tile",
         ),
         ("completion: 10", "completion: 10, batch: -0.5", "models.big.price.batch"),
-        ("completion: 10", "completion: 10, batch: half", "models.big.price.batch"),
         ("judge: big", "referee: big", "profiles.paid.judges"),
         ("evaluate: [big, local]", "evaluate: big", "profiles.paid.evaluate"),
         ("{provider: offline}", "offline", "models.stand-in"),

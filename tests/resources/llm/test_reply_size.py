@@ -146,20 +146,6 @@ def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path: Path
     assert kinds == [Completion, Failure]
 
 
-def test_a_request_that_is_too_large_is_not_sent_and_stops_no_other(tmp_path: Path) -> None:
-    long = ChatRequest("it", (Message.of("user", "Why? " * 400),), "q@1")
-    short = ChatRequest("it", (Message.of("user", "Why?"),), "q@1")
-    with answering(Asked.says) as api:
-        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "max_request_bytes": 2000}})
-        outcomes, _ = gateway.ask("stage", [long, short])
-        bodies = [asked.body for asked in api.received]
-
-    failure, completion = outcomes
-    assert isinstance(failure, Failure) and failure.kind == "too_long"
-    assert "max_request_bytes of it allows 2000" in failure.detail
-    assert isinstance(completion, Completion) and len(bodies) == 1
-
-
 def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path: Path) -> None:
     asked_for = ChatRequest("it", (Message.of("user", "Où 字?"),), "q@1")
     with answering(Asked.says) as api:

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -319,15 +318,3 @@ def test_two_processes_keep_to_the_limits_of_one(tmp_path):
         for first in crowd.arrivals
     ]
     assert max(inside) <= limit
-
-
-def test_threads_are_no_processes(processes):
-    """Locks belong to what opened the file, so two gateways in one process share places as well."""
-    taken: list[int | None] = []
-    other = threading.Thread(target=lambda: taken.append(processes[1].places(SPEC).take()))
-    for _ in range(4):
-        processes[0].places(SPEC).take()
-    other.start()
-    other.join()
-
-    assert taken == [None]

@@ -80,14 +80,6 @@ def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(
     assert size(picture) == expected
 
 
-def test_two_models_are_each_sent_the_size_of_their_own(images, photo):
-    request = ChatRequest("m", (Message("user", (Image(photo),)),), "p@1")
-
-    sizes = [size(*sent_images(request, images, max_side=side)) for side in (64, 200, 64)]
-
-    assert sizes == [(64, 32), (200, 100), (64, 32)]
-
-
 def test_a_message_of_texts_alone_is_one_string(images, photo):
     messages = (
         Message("system", (Text("Be "), Text("brief."))),

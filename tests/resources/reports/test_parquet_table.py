@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published import PublishedItem
 from methods.evaluation.published_tables import tsv_line
 from methods.mmbench import published as mmbench
 from methods.mmdu import published as mmdu
@@ -243,9 +243,3 @@ def test_texts_that_are_no_unicode_are_one_sentence(tmp_path: Path) -> None:
     row = {**ROW, "question": b"\xff\xfe", "image": in_text(RED)}
     pq.write_table(pa.Table.from_pylist([row]), file)
     assert refused(tmp_path, file).startswith("it is not UTF-8 (")
-
-
-def test_reading_lines_of_a_broken_file_is_an_error_of_the_form(tmp_path: Path) -> None:
-    (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    with pytest.raises(PublishedError):
-        list(tsv_lines_of(tmp_path / "a.parquet"))

@@ -152,13 +152,6 @@ class TestLinks:
 
         assert accounts.use_link(token) is None
 
-    def test_who_is_disabled_gets_none(self, accounts):
-        accounts.add("bob", "expert")
-        accounts.disable("bob")
-
-        with pytest.raises(AccountError, match="no account 'bob' that may sign in"):
-            accounts.link("bob")
-
 
 class TestSessions:
     @pytest.fixture

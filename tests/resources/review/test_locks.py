@@ -104,15 +104,6 @@ class TestLocking:
         lock = store.lock_item("eve", "admin")
         assert (lock.item_id, lock.round) == ("item-0", 2)
 
-    def test_the_expert_is_given_the_content_that_round_1_left(self, store):
-        better = rewritten(store, "item-0", "Better")
-        work(store, "ann", verdict_="edit", edits=better)
-
-        lock = store.lock_item("eve", "expert")
-        state = store.state("item-0")
-        assert state.item["content"] == better
-        assert lock.content_hash == state.item["content_hash"] != item(0)["content_hash"]
-
     def test_skipped_it_is_somebody_elses(self, store):
         assert work(store, "ann", verdict_="skip") == "item-0"
 
@@ -120,13 +111,6 @@ class TestLocking:
         assert store.lock_item("ann", "annotator").item_id == "item-1"
         assert store.lock_item("bob", "annotator").item_id == "item-0"
         assert status(store, "item-0") == "round_1"
-
-    def test_an_expert_who_skips_leaves_it_to_another_expert(self, store):
-        work(store, "ann")
-        work(store, "eve", "expert", "skip")
-
-        assert store.lock_item("eve", "expert") is None
-        assert store.lock_item("fay", "expert").item_id == "item-0"
 
     def test_sent_back_by_an_expert_it_comes_first_to_annotators(self, store):
         work(store, "ann", item_id="item-2")

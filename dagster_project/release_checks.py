@@ -1,7 +1,8 @@
 """Asset checks of releases: what benchmarks and instruction sets may not share.
 
-What belongs here: conditions on the releases in force. What a release may not share is refused before
-it is frozen, too (`assets/release/releases.py`); the check sees what was imported or pinned since.
+What belongs here: conditions on the releases in force. What a release may not share is left out before
+it is frozen (`assets/release/overlap.py`), by the same comparison; the check sees what was imported or
+pinned since.
 """
 
 import dagster as dg
@@ -26,19 +27,21 @@ def no_overlap(
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.AssetCheckResult:
     """Blocking: a score on what a model was trained on says nothing."""
-    current = warehouse.read("release/current").to_pylist()
-    kinds = {row["release_id"]: row["kind"] for row in current}
-    imported = {row["release_id"] for row in current if row["origin"] == "imported"}
-    found = shared_in_force(warehouse, image_store, kinds, imported)
+    found = shared_in_force(warehouse, image_store, warehouse.read("release/current").to_pylist())
     forbidden = blocking(found)
     first = [
-        (NAMES[each.kind], code(each.what[:80]), code(each.benchmark), code(each.instruction))
+        (
+            NAMES[each.kind],
+            code(each.what[:80]),
+            code(f"{each.benchmark} {each.item}"),
+            code(f"{each.instruction} {each.of}"),
+        )
         for each in forbidden[:N_SHOWN]
     ]
-    lines = table(("kind", "what", "benchmark", "instruction set"), first)
+    lines = table(("kind", "what", "item of the benchmark", "item of the instruction set"), first)
     told = (
-        f"Benchmarks and instruction sets in force share {in_numbers(forbidden)}: run the jobs from "
-        "cluster to release, and unpin or retire what is not made anew."
+        f"Benchmarks and instruction sets in force share {in_numbers(forbidden)}: run the job "
+        "release, which leaves that out of the instruction sets, or says which item to take out."
     )
     return dg.AssetCheckResult(
         passed=not forbidden,

@@ -1,69 +1,65 @@
 """What a benchmark and an instruction set have in common, so that a model has seen what it is asked.
 
-What belongs here: pages, images, near-duplicates and texts that two releases share. Dividing the
-corpus, so that they share none, is `methods/image_sets/sides.py`.
+What belongs here: pages, images, near-duplicates and texts that two releases share. When a text says
+what another one says is `same_text.py`. Dividing the corpus, so that they share none, is
+`methods/image_sets/sides.py`.
 
-Texts are compared by runs of 13 words, as in GPT-3 (Brown et al. 2020, C): a text is in another one
-that has 70 % of its runs. A form of words is no item: "Which of the two is brighter?" may be asked of
-any pictures. So a question that both have counts only where its answer is the same, too, or where one
-of them has none to compare with; others are counted apart. An answer by itself counts only where one of
-the two releases was imported: what was made here is of other pages and other pictures, and one writer
-has the same phrases for many.
+A form of words is no item: "Which of the two is brighter?" may be asked of any pictures. So a question
+that both have counts only where its answer is the same, too, or where one of them has none to compare
+with; others are counted apart. An answer by itself counts only where one of the two releases was
+imported: what was made here is of other pages and other pictures, and one writer has the same phrases
+for many.
 """
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from methods.choice.lettered import LETTERS
-from methods.prompts.messages import IMAGE_HERE
-
-N_WORDS = 13
-"""Words in a row that two texts have by chance hardly ever."""
-SHARE = 0.7
-"""Share of a text's runs that another one has to have: phrases are common to many texts (PaLM,
-Chowdhery et al. 2022, 8)."""
-LEAST_WORDS = 5
-"""A shorter answer, such as a colour, is the same by chance: it counts with its question alone."""
+from methods.same_text import LEAST, Rarity, Said, Words, every_run, said
 
 Kind = Literal[
     "page", "image", "near_duplicate", "question", "answer", "form_of_words", "phrases_of_answer"
 ]
 BLOCKING: tuple[Kind, ...] = ("page", "image", "near_duplicate", "question", "answer")
 """Kinds that no two releases of opposite roles may share; forms of words and phrases they may."""
+SHOWN_WORDS = 13
+"""Words of a text by which it is told."""
 
-_LABEL = re.compile(r"(?:\bimage\s*\d+\s*:\s*)?" + re.escape(IMAGE_HERE) + r"\.?|<image-\d+>", re.I)
-# Languages that are written without spaces are compared character by character.
-_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-
-Words = tuple[str, ...]
 Row = Mapping[str, Any]
 
 
 class Asked(NamedTuple):
-    """A question of an item and what answers it: nothing in a split that holds its answers out."""
+    """A question of an item and what answers it: nothing in a split that holds its answers out.
+
+    `about` is what the item shows: its images, or the item itself where it has none.
+    """
 
     item_id: str
-    question: Words
-    answers: tuple[Words, ...]
+    turn: int
+    about: Hashable
+    question: Said
+    answers: tuple[Said, ...]
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a release consists of: an item for each page (by URL) and each image, and all turns."""
+    """What a release consists of: the items of each page (by URL) and of each image, and all turns."""
 
     release_id: str
-    pages: Mapping[str, str] = field(default_factory=dict)
-    images: Mapping[str, str] = field(default_factory=dict)
+    pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    images: Mapping[str, Sequence[str]] = field(default_factory=dict)
     asked: Sequence[Asked] = ()
     imported: bool = False
 
 
 class Shared(NamedTuple):
-    """Something that a benchmark and an instruction set have both, with an item of either."""
+    """Something that a benchmark and an instruction set have both, with an item of either.
+
+    `turn` is the instruction set's, None for what the whole item has.
+    """
 
     kind: Kind
     what: str
@@ -71,11 +67,7 @@ class Shared(NamedTuple):
     item: str
     instruction: str
     of: str
-
-
-def words(text: str) -> Words:
-    """What texts are compared by: words in lower case, without places and numbers of images."""
-    return tuple(_WORD.findall(_LABEL.sub(" ", text).casefold()))
+    turn: int | None = None
 
 
 def content_of(
@@ -83,27 +75,39 @@ def content_of(
 ) -> Content:
     """A release's content from the rows of its tables (images, turns, choices, references)."""
     choices = {(row["item_id"], row["position"]): row["choice"] for row in rows["choices"]}
-    answers: dict[tuple[str, int], list[Words]] = defaultdict(list)
+    answers: dict[tuple[str, int], list[Said]] = defaultdict(list)
     for row in rows["references"]:
         text = row["reference"]
         if row["kind"] == "key":
             text = choices.get((row["item_id"], LETTERS.find(text) + 1), "")
-        if found := words(text):
-            answers[row["item_id"], row["turn"]].append(found)
+        answers[row["item_id"], row["turn"]].append(said(text))
     for row in rows["turns"]:
-        if found := words(row.get("given") or ""):
-            answers[row["item_id"], row["turn"]].append(found)
+        answers[row["item_id"], row["turn"]].append(said(row.get("given") or ""))
+    pages: dict[str, dict[str, None]] = defaultdict(dict)
+    images: dict[str, dict[str, None]] = defaultdict(dict)
+    shown: dict[str, set[str]] = defaultdict(set)
+    for row in rows["images"]:
+        if row.get("page_url"):
+            pages[row["page_url"]][row["item_id"]] = None
+        images[row["image_id"]][row["item_id"]] = None
+        shown[row["item_id"]].add(row["image_id"])
     asked = [
         Asked(
-            row["item_id"],
-            words(row["question"]),
-            tuple(answers[row["item_id"], row["turn"]]),
+            item_id := row["item_id"],
+            row["turn"],
+            frozenset(shown[item_id]) or item_id,
+            said(row["question"]),
+            tuple(answer for answer in answers[item_id, row["turn"]] if answer.words),
         )
         for row in rows["turns"]
     ]
-    pages = {row["page_url"]: row["item_id"] for row in rows["images"] if row.get("page_url")}
-    images = {row["image_id"]: row["item_id"] for row in rows["images"]}
-    return Content(release_id, pages, images, asked, imported)
+    return Content(
+        release_id,
+        {url: list(items) for url, items in pages.items()},
+        {image_id: list(items) for image_id, items in images.items()},
+        asked,
+        imported,
+    )
 
 
 def shared(
@@ -114,102 +118,90 @@ def shared(
     """All that one of the benchmarks and one of the instruction sets have both.
 
     `alike` has for images of instruction sets that look like one of a benchmark that one. Benchmarks
-    are indexed and instruction sets read once: the work is linear in the texts of both.
+    are indexed and instruction sets read twice: the work is linear in the texts of both.
     """
-    index = _Index(benchmarks)
+    index = _Index(benchmarks, instructions)
     for instruction in instructions:
         for benchmark in benchmarks:
             names = (benchmark.release_id, instruction.release_id)
             yield from _both("page", benchmark.pages, instruction.pages, names)
             yield from _both("image", benchmark.images, instruction.images, names)
             for image_id, like in (alike or {}).items():
-                if image_id != like and image_id in instruction.images and like in benchmark.images:
-                    of = (benchmark.images[like], instruction.images[image_id])
-                    yield Shared("near_duplicate", like, names[0], of[0], names[1], of[1])
+                if image_id != like:
+                    ours = {like: instruction.images.get(image_id, ())}
+                    yield from _both("near_duplicate", benchmark.images, ours, names)
         for asked in instruction.asked:
             yield from index.met(instruction, asked)
 
 
 def _both(
-    kind: Kind, first: Mapping[str, str], second: Mapping[str, str], names: tuple[str, str]
+    kind: Kind,
+    first: Mapping[str, Sequence[str]],
+    second: Mapping[str, Sequence[str]],
+    names: tuple[str, str],
 ) -> Iterator[Shared]:
     for what in sorted(first.keys() & second.keys()):
-        yield Shared(kind, what, names[0], first[what], names[1], second[what])
+        for of in second[what]:
+            yield Shared(kind, what, names[0], first[what][0], names[1], of)
 
 
 class _Index:
-    """The runs of words of benchmarks' questions and answers, each with the texts that have it."""
+    """The runs of words of benchmarks' questions and answers, each with the turns that have it."""
 
-    def __init__(self, benchmarks: Sequence[Content]):
-        turns = [(each.release_id, asked) for each in benchmarks for asked in each.asked]
-        self._imported = {each.release_id for each in benchmarks if each.imported}
-        self._questions = _Texts((asked.question, (of, asked)) for of, asked in turns)
-        self._answers = _Texts(
-            (answer, (of, asked))
-            for of, asked in turns
-            for answer in asked.answers
-            if len(answer) >= LEAST_WORDS
-        )
+    def __init__(self, benchmarks: Sequence[Content], instructions: Sequence[Content]):
+        self._turns = [(each, asked) for each in benchmarks for asked in each.asked]
+        self._rarity = Rarity(_texts(benchmarks), _texts(instructions))
+        self._with: dict[tuple[bool, Words], list[int]] = defaultdict(list)
+        for number, (_, asked) in enumerate(self._turns):
+            for part in _parts(asked):
+                self._with[part].append(number)
 
     def met(self, instruction: Content, asked: Asked) -> Iterator[Shared]:
         """What a turn of an instruction set shares with turns of the benchmarks."""
-        release_id = instruction.release_id
-        for answer in asked.answers:
-            for benchmark, of, run in self._answers.in_text(answer):
-                elsewhere = instruction.imported or benchmark in self._imported
-                what: Kind = "answer" if elsewhere else "phrases_of_answer"
-                yield Shared(what, run, benchmark, of.item_id, release_id, asked.item_id)
-        for benchmark, of, run in self._questions.in_text(asked.question):
-            same = _same_answer(of.answers, asked.answers)
-            kind: Kind = "question" if same else "form_of_words"
-            yield Shared(kind, run, benchmark, of.item_id, release_id, asked.item_id)
+        in_common: dict[int, float] = defaultdict(float)
+        for part in _parts(asked):
+            if part in self._with and (weight := self._rarity.weight(part[1])):
+                for number in self._with[part]:
+                    in_common[number] += weight
+        # Sums in another order differ in the last digits.
+        near = sorted(number for number, n in in_common.items() if n >= LEAST - 1e-6)
+        for number in near:
+            benchmark, of = self._turns[number]
+            imported = instruction.imported or benchmark.imported
+            for kind, text in self._kinds(of, asked, imported):
+                names = (benchmark.release_id, of.item_id, instruction.release_id, asked.item_id)
+                yield Shared(kind, " ".join(text.words[:SHOWN_WORDS]), *names, asked.turn)
+
+    def _kinds(self, of: Asked, asked: Asked, imported: bool) -> Iterator[tuple[Kind, Said]]:
+        """As what a turn is that of a benchmark, `of`, and the text of the benchmark."""
+        in_common = self._rarity.in_common
+        n_answers = []
+        for one, other in product(of.answers, asked.answers):
+            if (n := in_common(one, other)) is not None:
+                n_answers.append(n)
+                if n >= LEAST:
+                    yield "answer" if imported else "phrases_of_answer", one
+            elif (n := in_common(other, one)) is not None:
+                n_answers.append(n)
+        n_question = in_common(of.question, asked.question)
+        if n_question is None:
+            return
+        is_same = n_answers or not of.answers or not asked.answers
+        if is_same and n_question + max(n_answers, default=0.0) >= LEAST:
+            yield "question", of.question
+        elif n_question >= LEAST:
+            yield "form_of_words", of.question
 
 
-class _Texts:
-    """Texts by their runs of words."""
-
-    def __init__(self, texts: Iterable[tuple[Words, tuple[str, Asked]]]):
-        self._of: list[tuple[str, Asked]] = []
-        self._n_runs: list[int] = []
-        self._with: dict[Words, list[int]] = defaultdict(list)
-        for number, (text, of) in enumerate(texts):
-            runs = _runs(text)
-            self._of.append(of)
-            self._n_runs.append(len(runs))
-            for run in runs:
-                self._with[run].append(number)
-
-    def in_text(self, text: Words) -> Iterator[tuple[str, Asked, str]]:
-        """Whose texts this one has most of, and the first run of words of each that it has."""
-        first: dict[int, Words] = {}
-        n_found: Counter[int] = Counter()
-        for run in _runs(text):
-            for number in self._with.get(run, ()):
-                first.setdefault(number, run)
-                n_found[number] += 1
-        for number, n in sorted(n_found.items()):
-            if n >= SHARE * self._n_runs[number]:
-                yield *self._of[number], " ".join(first[number])
+def _texts(contents: Sequence[Content]) -> Iterator[tuple[Said, Hashable]]:
+    """All texts, each with what it is about."""
+    for content in contents:
+        for asked in content.asked:
+            for text in (asked.question, *asked.answers):
+                yield text, asked.about
 
 
-def _runs(text: Words) -> list[Words]:
-    """Each run of 13 words of a text once, in order; a shorter one as a whole."""
-    n_runs = max(1, len(text) - N_WORDS + 1) if text else 0
-    return list(dict.fromkeys(text[start : start + N_WORDS] for start in range(n_runs)))
-
-
-def _same_answer(first: Sequence[Words], second: Sequence[Words]) -> bool:
-    """Whether two of them are one, as far as can be told: a short one may stand within the other."""
-    if not first or not second:
-        return True
-    return any(_is_in(one, other) for one in first for other in second)
-
-
-def _is_in(one: Words, other: Words) -> bool:
-    """Whether the other text has most of this one, or the shorter of the two is within the longer."""
-    short, long = sorted((one, other), key=len)
-    if len(short) < N_WORDS:
-        places = range(len(long) - len(short) + 1)
-        return any(long[start : start + len(short)] == short for start in places)
-    runs, known = _runs(one), set(_runs(other))
-    return sum(run in known for run in runs) >= SHARE * len(runs)
+def _parts(asked: Asked) -> set[tuple[bool, Words]]:
+    """The runs of words of a question (True) and of its answers (False)."""
+    of_answers = {(False, run) for answer in asked.answers for run in every_run(answer.words)}
+    return {(True, run) for run in every_run(asked.question.words)} | of_answers

@@ -10,7 +10,7 @@ from typing import Any
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.markdown import code, table
-from methods.quality.checks import LEFT_OUT_OF, OUTCOMES, REASONS, UNCHECKED
+from methods.quality.checks import LEFT_OUT_OF, OUTCOMES, REASONS, SHARED, UNCHECKED
 from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
@@ -145,6 +145,8 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("Written by", _listed(card.get("writers"))),
         ("Provider", card["provider"] or UNKNOWN),
         *_quality(card),
+        *_left_out(card, "Left out by the checks", ""),
+        *_left_out(card, "Left out as shared", SHARED),
         ("Prompts", _listed(card.get("prompt_versions"))),
         ("Corpus", _listed([shard["wit_shard"] for shard in card.get("corpus") or []])),
         ("vlm-loom", card.get("project_version") or UNKNOWN),
@@ -153,24 +155,27 @@ def facts(card: Card) -> list[tuple[str, str]]:
 
 def _quality(card: Card) -> list[tuple[str, str]]:
     """What the checks of the pairs said, if they were made: shares by outcome, and what was found."""
-    counted = card.get("quality")
-    if not counted:
-        return []
+    counted = card.get("quality") or {}
     n_pairs = sum(counted.get(each, 0) for each in (*OUTCOMES, UNCHECKED))
+    if not n_pairs:
+        return []
     shares = [
         f"{each} {100 * n / n_pairs:.1f} % ({n})"
         for each in (*OUTCOMES, UNCHECKED)
         if (n := counted.get(each, 0)) or each != UNCHECKED
     ]
     found = [f"{each} {counted[each]}" for each in REASONS if counted.get(each)]
-    facts = [
+    return [
         ("Checks of pairs", ", ".join(shares)),
         ("Found by the checks", ", ".join(found) or "nothing"),
     ]
-    left_out = [
-        f"{what} {counted[name]}" for name, what in LEFT_OUT_OF.items() if counted.get(name)
-    ]
-    return [*facts, ("Left out by the checks", ", ".join(left_out))] if left_out else facts
+
+
+def _left_out(card: Card, name: str, kind: str) -> list[tuple[str, str]]:
+    """How much was left out for a reason, whose counts begin with `kind`."""
+    counted = card.get("quality") or {}
+    parts = [f"{what} {n}" for each, what in LEFT_OUT_OF.items() if (n := counted.get(kind + each))]
+    return [(name, ", ".join(parts))] if parts else []
 
 
 def card_markdown(card: Card) -> str:

@@ -3,7 +3,7 @@
 What belongs here: pins, in `settings.yaml` and in the table. Freezing releases is `releases.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -76,10 +76,11 @@ def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
             )
 
 
-def write_in_force(releases: Mapping[str, str]) -> Write:
-    """The write that puts releases in force by name; those of other names stay."""
+def write_in_force(releases: Mapping[str, str], retired: Collection[str] = ()) -> Write:
+    """The write that puts releases in force by name, and none of the names `retired`; others stay."""
     rows = [{"name": name, "release_id": release_id} for name, release_id in releases.items()]
-    return Write(CURRENT, rows_to_arrow(CURRENT, rows), {"name": list(releases)})
+    where = {"name": sorted({*releases, *retired})}
+    return Write(CURRENT, rows_to_arrow(CURRENT, rows), where)
 
 
 def version_of_releases(warehouse: Warehouse) -> dg.DataVersion:
@@ -127,7 +128,7 @@ def retire(warehouse: Warehouse, name: str) -> str:
             "only an imported one can be retired."
         )
     _write_pins({each: of for each, of in pins().items() if each != name})
-    warehouse.replace_all([Write(CURRENT, rows_to_arrow(CURRENT, []), {"name": name})])
+    warehouse.replace_all([write_in_force({}, [name])])
     return current[name]
 
 

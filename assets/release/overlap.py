@@ -1,21 +1,32 @@
-"""What benchmarks and instruction sets that are in force, or would be, have in common.
+"""What benchmarks and instruction sets that are in force, or would be, have in common, and releases
+without it.
 
-What belongs here: reading releases, and the sentence about what they share. How they are compared is
-`methods/overlap.py`.
+What belongs here: reading releases, who loses what both have, and the sentences about it. How releases
+are compared is `methods/overlap.py`, how pairs are taken out `methods/quality/filtering.py`.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from assets.common.picture_copies import copies_of
+from assets.release.built import Built, Row
 from assets.release.in_force import ReleaseError
 from methods.overlap import BLOCKING, Content, Kind, Shared, content_of, shared
+from methods.quality.checks import SHARED
+from methods.quality.filtering import rows_without
+from methods.release import ReviewPolicy, frozen
+from methods.release_card import card_of, settings_of
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
-Rows = Mapping[str, Sequence[Mapping[str, Any]]]
-TABLES = ("images", "turns", "choices", "references")
+Cards = Mapping[str, Mapping[str, Any]]
+"""Rows of `release.releases`, by id."""
+TABLE = "release.overlaps"
+COLUMNS = ("name", "item_id", "turn", "kind", "what", "other_release_id", "other_item_id")
+N_NAMED = 50
+"""Items that a sentence names."""
+COMPARED = ("images", "turns", "choices", "references")
 """Tables of a release that are compared."""
 
 NAMES: Mapping[Kind, str] = {
@@ -31,49 +42,191 @@ NAMES: Mapping[Kind, str] = {
 
 
 def shared_in_force(
-    warehouse: Warehouse,
-    image_store: ImageStore,
-    kinds: Mapping[str, str],
-    imported: Collection[str],
-    new: Mapping[str, Rows] | None = None,
+    warehouse: Warehouse, image_store: ImageStore, cards: Iterable[Mapping[str, Any]]
 ) -> list[Shared]:
     """All that benchmarks and instruction sets share; near-duplicates are copies of one picture.
 
-    `kinds` says of each release, by its id, whether it is a benchmark or an instruction set, `imported`
-    which ones were not built here. `new` are rows of releases that are not in the tables yet: with
-    them, what two earlier ones share is left out.
+    `cards` are the rows of `release.releases` of the releases that are compared.
     """
-    new = new or {}
-    contents: dict[str, list[Content]] = {"benchmark": [], "instruction": []}
-    earlier = _rows_of(warehouse, sorted(kinds.keys() - new.keys()))
-    for release_id, kind in sorted(kinds.items()):
-        rows = new.get(release_id) or earlier[release_id]
-        contents[kind].append(content_of(release_id, rows, imported=release_id in imported))
-    if not all(contents.values()):
-        return []
-    images = {
-        kind: {image for each in of for image in each.images} for kind, of in contents.items()
-    }
-    alike = copies_of(warehouse, image_store, images["instruction"], images["benchmark"])
-    return [
-        each
-        for each in shared(contents["benchmark"], contents["instruction"], alike)
-        if not new or each.benchmark in new or each.instruction in new
-    ]
+    of_kind = _by_kind(_contents(warehouse, {card["release_id"]: card for card in cards}))
+    return list(shared(*of_kind, _alike(warehouse, image_store, *of_kind)))
 
 
-def _rows_of(warehouse: Warehouse, release_ids: Sequence[str]) -> dict[str, Rows]:
-    """What releases in the tables are compared by, by their ids."""
-    if not release_ids:
-        return {}
-    found: dict[str, Any] = {
-        release_id: {table: [] for table in TABLES} for release_id in release_ids
+class Cleared(NamedTuple):
+    """Releases to be frozen, without what both sides have; the release of each name that comes into
+    force or stays so; by name why there is none any more; rows of `release.overlaps`; and what is
+    shared all the same and is no fault."""
+
+    built: list[Built]
+    current: dict[str, str]
+    retired: dict[str, str]
+    rows: list[Row]
+    shared: list[Shared]
+
+
+def without_shared(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    built: Sequence[Built],
+    before: Mapping[str, str],
+    pinned: Mapping[str, str],
+    reviewed: ReviewPolicy,
+) -> Cleared:
+    """The releases that were built, without what a benchmark and an instruction set would share.
+
+    An instruction set that was built loses the pairs, or the dialogues whose pages or images are
+    tested; one that stays from an earlier run (`before`, by name) is not in force any more. One that is
+    pinned cannot lose anything, so a benchmark that was built loses the items. Raises ReleaseError if
+    that one was not built either. Texts are weighed by how many others have them, so what is left is
+    compared again until nothing is found.
+    """
+    work = _Work(warehouse, built, before, pinned)
+    alike = _alike(warehouse, image_store, *work.contents())
+    while True:
+        found = list(shared(*work.contents(), alike))
+        if not (forbidden := blocking(found)):
+            return work.cleared(found)
+        work.lose(forbidden, reviewed)
+
+
+class _Work:
+    """Releases while they lose what is shared: those that are made, and those that stay, by name."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        built: Sequence[Built],
+        before: Mapping[str, str],
+        pinned: Mapping[str, str],
+    ):
+        self._built = {each.name: each for each in built}
+        self._pinned = set(pinned.values())
+        self.made = {each.name: each for each in built if each.name not in pinned}
+        given = {**before, **pinned}
+        self.given = {name: of for name, of in given.items() if name not in self.made}
+        cards = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
+        self._cards = {of: cards[of] for of in self.given.values()}
+        self._contents = _contents(warehouse, self._cards)
+        self._lost: dict[str, dict[str, set[int | None]]] = defaultdict(lambda: defaultdict(set))
+        self.retired: dict[str, str] = {}
+        self.rows: list[Row] = []
+
+    def contents(self) -> tuple[list[Content], list[Content]]:
+        """Benchmarks and instruction sets that would be in force."""
+        for each in self.made.values():
+            if (release_id := each.release.release_id) not in self._contents:
+                kind = "benchmark" if each.edition.benchmark else "instruction"
+                self._contents[release_id] = (kind, content_of(release_id, each.release.rows))
+        in_force = sorted(self.current().values())
+        return _by_kind({release_id: self._contents[release_id] for release_id in in_force})
+
+    def current(self) -> dict[str, str]:
+        """The id of the release of each name."""
+        made = {name: each.release.release_id for name, each in self.made.items()}
+        return {**made, **self.given}
+
+    def lose(self, forbidden: Sequence[Shared], reviewed: ReviewPolicy) -> None:
+        """Take out of the releases what they share. Raises ReleaseError, see `without_shared`."""
+        names = {of: name for name, of in self.current().items()}
+        lost: list[tuple[str, str, int | None]] = []
+        refused = []
+        for each in forbidden:
+            benchmark, instruction = names[each.benchmark], names[each.instruction]
+            if each.instruction not in self._pinned:
+                turn = self._first_number(instruction, each.of, each.turn)
+                lost.append((instruction, each.of, turn))
+                other = (each.benchmark, each.item)
+            elif benchmark in self.made:
+                lost.append((benchmark, each.item, None))
+                other = (each.instruction, each.of)
+            else:
+                refused.append(each)
+                continue
+            row = (*lost[-1], each.kind, each.what, *other)
+            self.rows.append(dict(zip(COLUMNS, row, strict=True)))
+        if refused:
+            raise ReleaseError(f"Nothing is frozen: {told_of_pinned(refused, self._cards)}")
+        for name, item_id, turn in lost:
+            self._lost[name][item_id].add(turn)
+        for name in sorted({name for name, *_ in lost}):
+            if name in self.made:
+                self._rebuild(name, reviewed)
+            else:
+                self.retired[name] = (
+                    f"{self.given.pop(name)} was made earlier and shares something with a benchmark: "
+                    "it is not in force any more."
+                )
+
+    def _first_number(self, name: str, item_id: str, turn: int | None) -> int | None:
+        """The number that a turn had before others were taken out of its dialogue."""
+        if turn is None or not (gone := self._lost[name][item_id]):
+            return turn
+        rows = self._built[name].release.rows["turns"]
+        turns = sorted(row["turn"] for row in rows if row["item_id"] == item_id)
+        return [each for each in turns if each not in gone][turn - 1]
+
+    def _rebuild(self, name: str, reviewed: ReviewPolicy) -> None:
+        built = self._built[name]
+        rows, gone = rows_without(built.release.rows, self._lost[name])
+        if not rows["items"]:
+            del self.made[name]
+            self.retired[name] = (
+                f"Every item of {name} shares something with a release of the other side: no {name} is "
+                "in force."
+            )
+            return
+        counts = {f"{SHARED}{what}": n for what, n in gone.items() if n}
+        release = frozen(name, reviewed, built.edition, rows)
+        quality = {**(built.quality or {}), **counts}
+        self.made[name] = built._replace(release=release, quality=quality)
+
+    def cleared(self, found: list[Shared]) -> Cleared:
+        """What is left; a release whose name is pinned to another one is frozen as it was built."""
+        built = [
+            self.made.get(name, each)
+            for name, each in self._built.items()
+            if name not in self.retired
+        ]
+        return Cleared(built, self.current(), self.retired, self.rows, found)
+
+
+Contents = dict[str, tuple[str, Content]]
+"""Kind and content of releases, by id."""
+
+
+def _contents(warehouse: Warehouse, cards: Cards) -> Contents:
+    """What releases in the tables are compared by."""
+    found: dict[str, Any] = {release_id: {table: [] for table in COMPARED} for release_id in cards}
+    if found:
+        where = {"release_ids": list(found)}
+        for table, rows in warehouse.read_rows("release/{}_compared", COMPARED, where).items():
+            for row in rows:
+                found[row["release_id"]][table].append(row)
+    return {
+        of: (card["kind"], content_of(of, found[of], imported=card["origin"] == "imported"))
+        for of, card in cards.items()
     }
-    where = {"release_ids": list(release_ids)}
-    for table, rows in warehouse.read_rows("release/{}_compared", TABLES, where).items():
-        for row in rows:
-            found[row["release_id"]][table].append(row)
-    return found
+
+
+def _by_kind(contents: Contents) -> tuple[list[Content], list[Content]]:
+    benchmarks, instructions = (
+        [content for kind, content in contents.values() if kind == wanted]
+        for wanted in ("benchmark", "instruction")
+    )
+    return benchmarks, instructions
+
+
+def _alike(
+    warehouse: Warehouse,
+    image_store: ImageStore,
+    benchmarks: Sequence[Content],
+    instructions: Sequence[Content],
+) -> dict[str, str]:
+    """Images of instruction sets that are one of a benchmark, or a copy of one, and which one."""
+    tested, learned = (
+        {image for each in of for image in each.images} for of in (benchmarks, instructions)
+    )
+    return copies_of(warehouse, image_store, learned, tested) if tested and learned else {}
 
 
 def blocking(found: Iterable[Shared]) -> list[Shared]:
@@ -81,24 +234,39 @@ def blocking(found: Iterable[Shared]) -> list[Shared]:
     return [each for each in found if each.kind in BLOCKING]
 
 
-def require_no_overlap(found: Iterable[Shared]) -> None:
-    """Raise ReleaseError if a benchmark and an instruction set share what they may not."""
-    if not (forbidden := blocking(found)):
-        return
+def told_of_pinned(forbidden: Sequence[Shared], cards: Cards) -> str:
+    """What a pinned release shares with one that is not made anew, and what to do, in a sentence.
+
+    `cards` are those of the releases, by id.
+    """
     pairs = Counter((each.benchmark, each.instruction) for each in forbidden)
     (benchmark, instruction), _ = max(pairs.items(), key=lambda pair: (pair[1], pair[0]))
     of = [
         each for each in forbidden if (each.benchmark, each.instruction) == (benchmark, instruction)
     ]
-    first = of[0]
-    n_more = len(pairs) - 1
-    others = f" So do {n_more} more pair{'s' if n_more > 1 else ''} of releases." if n_more else ""
-    raise ReleaseError(
-        f"Nothing is frozen: {benchmark} and {instruction} share {in_numbers(of)}, first of all "
-        f"the {first.kind} {first.what[:80]!r} of items {first.item} and {first.of}.{others} Run the "
-        "jobs from cluster to choice, so that they are made of their own sides; reject in review what "
-        "shares a text; unpin or retire a release that is not made anew."
+    items = sorted({each.item for each in of})
+    n_more = len(items) - N_NAMED
+    named = ", ".join(items[:N_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
+    card, name = card_of(cards[benchmark]), cards[instruction]["name"]
+    file = settings_of(card).get("release.releases.file", "its file")
+    take_out = f"take {named} out of {file} and import that as before (make import-release), or "
+    more = (
+        f" (and {len(pairs) - 1} more pairs of releases share something)" if len(pairs) > 1 else ""
     )
+    return (
+        f"{instruction}, which is pinned, has {in_numbers(of)} of {benchmark}, of item {named}{more}: "
+        f"{take_out if card.get('origin') == 'imported' else ''}let {name} be made anew "
+        f'(make releases CMD="unpin {name}"), and run the job release again.'
+    )
+
+
+def left_out(rows: Iterable[Row]) -> dict[str, int]:
+    """How much of each kind was left out of which release, as metadata."""
+    things = {(row["name"], row["kind"], row["item_id"], row["turn"]) for row in rows}
+    n = Counter((name, kind) for name, kind, *_ in things)
+    return {
+        f"left out of {name} as shared, {NAMES[kind]}": n[name, kind] for name, kind in sorted(n)
+    }
 
 
 def in_numbers(found: Iterable[Shared]) -> str:

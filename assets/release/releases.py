@@ -39,7 +39,8 @@ from assets.release.in_force import (
     version_of_releases,
     write_in_force,
 )
-from assets.release.overlap import counted, require_no_overlap, shared_in_force
+from assets.release.overlap import TABLE as OVERLAPS
+from assets.release.overlap import counted, left_out, without_shared
 from assets.review import approved
 from assets.rewrite import contexts, seed_rewrites
 from methods.markdown import code, table
@@ -81,7 +82,8 @@ class Frozen(NamedTuple):
 @table_asset(
     "release.releases",
     settings=ReleaseSettings,
-    side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current"],
+    version="2",
+    side_tables=[*(f"release.{name}" for name in TABLES[1:]), "release.current", OVERLAPS],
     deps=[
         *(approved, questions, answers, items, translations, mmiu_items),
         *(seed_rewrites, contexts, turn_references, entries, checks),
@@ -98,11 +100,11 @@ def releases(
     """Freeze what is approved: of dialogues a benchmark and an instruction set, of multiple-choice
     items a dev and a test split, in English and in other languages, of questions on several images one
     more benchmark, of open questions in several wordings another one, of conversations of three turns
-    one more. Pairs that the checks drop are left out of the instruction set, and counted.
+    one more. Pairs that the checks drop, or that a benchmark has, too, are left out of the instruction
+    set, and counted.
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
-    their page and attribution. A release comes into force unless another one of its name is pinned, or
-    a benchmark and an instruction set would share something: then nothing is frozen.
+    their page and attribution. A release comes into force unless another one of its name is pinned.
     """
     frozen = _freeze(context, settings, warehouse, ledger, image_store)
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
@@ -116,7 +118,7 @@ def releases(
         details["warning"] = " ".join(frozen.kept.values())
     for card in map(card_of, frozen.tables["releases"].to_pylist()):
         details[f"card of {card['name']}"] = dg.MetadataValue.md(card_markdown(card))
-    for name in TABLES[1:]:
+    for name in (*TABLES[1:], "overlaps"):
         details[f"preview of {name}"] = dg.MetadataValue.md(
             preview(frozen.tables[name], image_store)
         )
@@ -136,7 +138,7 @@ def _freeze(
     """Write every release.
 
     Raises dg.Failure or ReleaseError, and changes nothing, if nothing is approved, or if a benchmark
-    and an instruction set would share something.
+    and an instruction set share something of which neither is made now.
     """
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
@@ -154,10 +156,11 @@ def _freeze(
     if not built:
         raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
     before = in_force(warehouse)
+    cleared = without_shared(warehouse, image_store, built, before, settings.pinned, reviewed)
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
     made: dict[str, str] = {}
-    for name, edition, release, providers, quality in built:
+    for name, edition, release, providers, quality in cleared.built:
         made[name] = release.release_id
         for of, new in release.rows.items():
             rows[of] += new
@@ -172,31 +175,27 @@ def _freeze(
         rows["releases"].append(card)
     rows["releases"] = first_cards(warehouse, rows["releases"])
     tables = {name: rows_to_arrow(f"release.{name}", rows[name]) for name in TABLES}
-    current = {**made, **settings.pinned}
-    earlier = warehouse.read("release/all").to_pylist()
-    imported = {row["release_id"] for row in earlier if row["origin"] == "imported"}
-    kinds = {row["release_id"]: row["kind"] for row in earlier}
-    kinds |= {row["release_id"]: row["kind"] for row in rows["releases"]}
-    frozen_now = {each.release.release_id: each.release.rows for each in built}
-    to_be = {release_id: kinds[release_id] for release_id in {**before, **current}.values()}
-    shared = shared_in_force(warehouse, image_store, to_be, imported, frozen_now)
-    require_no_overlap(shared)
     where = {"release_id": list(made.values())}
+    changed = {*made, *settings.pinned}
+    current = {name: of for name, of in cleared.current.items() if name in changed}
+    overlaps = rows_to_arrow(OVERLAPS, cleared.rows)
     warehouse.replace_all(
         [
             *(Write(f"release.{name}", of, where) for name, of in tables.items()),
-            write_in_force(current),
+            Write(OVERLAPS, overlaps, {}),
+            write_in_force(current, cleared.retired),
         ]
     )
-    kept = _why_kept(settings, before, made, absent)
+    kept = {**_why_kept(settings, before, made, absent), **cleared.retired}
     for why in kept.values():
         context.log.warning(why)
     counts = {name: n for line in lines for name, n in line.counts.items()}
+    counts |= left_out(cleared.rows)
     counts |= {
         f"shared by benchmarks and instruction sets, {name}": n
-        for name, n in counted(shared).items()
+        for name, n in counted(cleared.shared).items()
     }
-    return Frozen(tables, {**before, **current}, kept, counts)
+    return Frozen({**tables, "overlaps": overlaps}, cleared.current, kept, counts)
 
 
 def _why_kept(

@@ -53,6 +53,12 @@ _VALUES = {
     **{"once": 1, "single": 1, "twice": 2, "pair": 2, "couple": 2, "dozen": 12},
     **{"hundred": 100, "thousand": 1000},
 }
+CARDINALS = {
+    word: value
+    for word, value in _VALUES.items()
+    if word in (*_ONES[2:], *_TENS, "hundred", "thousand")
+}
+"""Words that are a number and nothing else, as `one` and `second` are not."""
 _WORDS = re.compile(r"[a-z]+")
 _COMPOUND = re.compile(rf"({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})\b")
 

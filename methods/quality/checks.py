@@ -47,3 +47,5 @@ LEFT_OUT_OF = {
 }
 """What is left out of an instruction set, and how a card calls it: pairs that are dropped, dialogues of
 which too little is left, and pairs that are not dropped themselves and go with such a dialogue."""
+SHARED = "shared_"
+"""What the names of these counts begin with where a benchmark has, too, what is left out."""

@@ -1,16 +1,18 @@
-"""Dialogues without the pairs that the checks drop.
+"""Dialogues without the pairs that the checks drop or that a benchmark has, too.
 
-What belongs here: taking turns out of a dialogue so that the rest stays whole. Which pairs are dropped
-is `outcome.py`.
+What belongs here: taking turns out of a dialogue, and dialogues out of a release, so that the rest
+stays whole. Which pairs are dropped is `outcome.py`, which ones are shared `methods/overlap.py`.
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from methods.mmdu.composing import place_images
 from methods.prompts.messages import IMAGE_NAME
-from methods.release import image_positions
+from methods.quality.checks import DIALOGUES_LEFT_OUT, PAIRS_LEFT_OUT, PAIRS_WITH_DIALOGUES
+from methods.release import RELEASE_TABLES, Rows, image_positions
 
 Turn = Mapping[str, Any]
 _REFERENCE = re.compile(IMAGE_NAME)
@@ -53,3 +55,59 @@ def without_turns(
         len(set(_REFERENCE.findall(turn["question"] + turn["answer"]))) > 1 for turn in kept
     )
     return Rest(kept, shown, entering) if together and len(shown) >= FEWEST_IMAGES else None
+
+
+def rows_without(
+    rows: Rows, lost: Mapping[str, Collection[int | None]]
+) -> tuple[dict[str, list[dict[str, Any]]], Counter[str]]:
+    """A release's rows without the turns that each item loses, by its id, and counts of what is gone.
+
+    None is the whole item. The rest is numbered anew; rows have no `release_id` any more.
+    """
+    by_item: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(
+        lambda: {table: [] for table in RELEASE_TABLES}
+    )
+    for table in RELEASE_TABLES:
+        for row in rows[table]:
+            plain = {name: value for name, value in row.items() if name != "release_id"}
+            by_item[row["item_id"]][table].append(plain)
+    kept: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    gone: Counter[str] = Counter()
+    for item_id, of in by_item.items():
+        turns = lost.get(item_id, ())
+        n_lost = len([turn for turn in turns if turn is not None])
+        gone[PAIRS_LEFT_OUT] += n_lost
+        if None in turns or (n_lost and not _take_out(of, turns)):
+            gone[DIALOGUES_LEFT_OUT] += 1
+            gone[PAIRS_WITH_DIALOGUES] += len(of["turns"]) - n_lost
+            continue
+        for table in RELEASE_TABLES:
+            kept[table] += of[table]
+    for ordinal, item in enumerate(kept["items"], start=1):
+        item["ordinal"] = ordinal
+    return kept, gone
+
+
+def _take_out(of: dict[str, list[dict[str, Any]]], turns: Collection[int | None]) -> bool:
+    """Take turns out of a dialogue's rows; whether enough is left of it."""
+    answers = {row["turn"]: row["reference"] for row in of["references"]}
+    images = [row["image_id"] for row in of["images"]]
+    told = [{**row, "answer": answers.get(row["turn"], "")} for row in of["turns"]]
+    dropped = [place for place, row in enumerate(told) if row["turn"] in turns]
+    rest = without_turns(told, images, dropped)
+    if rest is None:
+        return False
+    positions = image_positions([turn["question"] for turn in rest.turns])
+    number = {turn["turn"]: place for place, turn in enumerate(rest.turns, start=1)}
+    of["turns"] = [
+        {
+            **{name: value for name, value in turn.items() if name != "answer"},
+            **{"turn": number[turn["turn"]], "image_positions": list(entering)},
+        }
+        for turn, entering in zip(rest.turns, positions, strict=True)
+    ]
+    of["references"] = [
+        {**row, "turn": number[row["turn"]]} for row in of["references"] if row["turn"] in number
+    ]
+    of["images"] = of["images"][: len(rest.image_ids)]
+    return True

@@ -71,3 +71,11 @@ COMMENT ON COLUMN release.exports.release_id IS 'Release that the file is part o
 COMMENT ON COLUMN release.exports.path IS 'Path of the file inside the folder releases/ of the home.';
 COMMENT ON COLUMN release.exports.sha256 IS 'SHA-256 of the file.';
 COMMENT ON COLUMN release.exports.n_bytes IS 'Size of the file in bytes.';
+
+COMMENT ON COLUMN release.overlaps.name IS 'Name of the release that lost it, such as mmdu-instruct.';
+COMMENT ON COLUMN release.overlaps.item_id IS 'Item that lost it, or that is left out as a whole.';
+COMMENT ON COLUMN release.overlaps.turn IS 'Turn of the item before anything was left out as shared, from 1; NULL if the whole item is.';
+COMMENT ON COLUMN release.overlaps.kind IS 'page, image, near_duplicate (a copy of a picture), question (with its answer) or answer.';
+COMMENT ON COLUMN release.overlaps.what IS 'Address of the page, id of the image, or the first words of the text.';
+COMMENT ON COLUMN release.overlaps.other_release_id IS 'Release of the other side that has it, too.';
+COMMENT ON COLUMN release.overlaps.other_item_id IS 'Item of that release that has it.';

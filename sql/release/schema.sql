@@ -109,3 +109,15 @@ CREATE TABLE IF NOT EXISTS release.exports (
     n_bytes BIGINT NOT NULL,
     PRIMARY KEY (release_id, path)
 );
+
+-- What the last freezing left out because a release of the other side has it, too; `turn` is NULL where the
+-- whole item went.
+CREATE TABLE IF NOT EXISTS release.overlaps (
+    name VARCHAR NOT NULL,
+    item_id VARCHAR NOT NULL,
+    turn INTEGER CHECK (turn > 0),
+    kind VARCHAR NOT NULL CHECK (kind IN ('page', 'image', 'near_duplicate', 'question', 'answer')),
+    what VARCHAR NOT NULL,
+    other_release_id VARCHAR NOT NULL,
+    other_item_id VARCHAR NOT NULL
+);

@@ -1,4 +1,4 @@
-"""The check `no_overlap`: a planted overlap of each kind fails it, and stops what follows."""
+"""The check `no_overlap`, which planted overlaps fail, and freezing, which leaves them out."""
 
 import io
 from collections.abc import Mapping
@@ -10,9 +10,11 @@ import pytest
 from PIL import Image, ImageDraw, ImageOps
 
 from assets.common.tables import rows_to_arrow
+from assets.release.built import Built
 from assets.release.in_force import ReleaseError
-from assets.release.overlap import require_no_overlap, shared_in_force
+from assets.release.overlap import Cleared, blocking, left_out, shared_in_force, without_shared
 from dagster_project.definitions import defs
+from methods.release import Edition, ReviewPolicy, frozen
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
@@ -21,6 +23,7 @@ ANSWER = (
     "The mill stands on a brick base of eight sides, its cap turns on an iron ring, and the sails are "
     "of wood with red shutters."
 )
+QUESTION = "Which of the sails of this mill at the old harbour is turned to the wind?"
 NOTHING = {
     "pages": 0,
     "images": 0,
@@ -59,7 +62,7 @@ class Releases:
         self.warehouse = Warehouse(folder / "warehouse.duckdb")
         self.store = ImageStore(folder / "images")
         self.rows = {
-            "mmdu-1": self.one("mill", "Image1: <ImageHere>. What is it?", ANSWER),
+            "mmdu-1": self.one("mill", f"Image1: <ImageHere>. {QUESTION}", ANSWER),
             "mmdu-instruct-1": self.one("ball", "Image1: <ImageHere>. Which two?", "Two of them."),
         }
 
@@ -127,10 +130,13 @@ PLANTED = pytest.mark.parametrize(
         ({"image": "like the benchmark's"}, {"near-duplicate images": 1}),
         ({"image": "the benchmark's, mirrored"}, {"near-duplicate images": 1}),
         (
-            {"question": "Image2: <ImageHere>. What is it?", "answer": f"It is: {ANSWER}"},
+            {"question": f"Image2: <ImageHere>. {QUESTION}", "answer": f"It is: {ANSWER}"},
             {"questions with their answers": 1},
         ),
-        ({"question": "What is it?", "answer": " "}, {"questions with their answers": 1}),
+        (
+            {"question": f"Now tell me: {QUESTION}", "answer": " "},
+            {"questions with their answers": 1},
+        ),
     ],
 )
 
@@ -159,7 +165,8 @@ def test_what_is_planted_fails_it(
     assert counted(result) == {**NOTHING, **found, **of_answers}
     for name, n in found.items():
         assert f"{name} ({n})" in str(result.description)
-    assert "`mmdu-1` | `mmdu-instruct-1`" in result.metadata["first of them"].value
+    named = "`mmdu-1 mmdu-1-item` | `mmdu-instruct-1 mmdu-instruct-1-item`"
+    assert named in result.metadata["first of them"].value
 
 
 @pytest.mark.parametrize("imported", [*RELEASES, None])
@@ -176,37 +183,10 @@ def test_an_answer_alone_counts_where_one_of_the_two_was_imported(
 
 
 def test_a_form_of_words_is_counted_and_no_fault(releases: Releases) -> None:
-    releases.rows["mmdu-instruct-1"]["question"] = "Image1: <ImageHere>. What is it?"
+    releases.rows["mmdu-instruct-1"]["question"] = QUESTION
     result = releases.check()
     assert result.passed
     assert counted(result) == {**NOTHING, "forms of words with other answers": 1}
-
-
-@PLANTED
-def test_what_is_not_frozen_yet_is_refused_by_name(
-    releases: Releases, planted: dict[str, str], found: dict[str, int]
-) -> None:
-    plant(releases, planted)
-    releases.write()
-    shared = shared_in_force(releases.warehouse, releases.store, RELEASES, ())
-    with pytest.raises(ReleaseError) as refused:
-        require_no_overlap(shared)
-    said = str(refused.value)
-    assert said.startswith("Nothing is frozen: mmdu-1 and mmdu-instruct-1 share ")
-    assert all(f"{name} ({n})" in said for name, n in found.items())
-    assert "of items mmdu-1-item and mmdu-instruct-1-item." in said
-    assert "unpin or retire" in said
-
-
-def test_what_two_earlier_releases_share_does_not_stop_a_third(releases: Releases) -> None:
-    plant(releases, {"page": "https://w/mill"})
-    releases.write()
-    third: dict[str, list[Any]] = {
-        name: [] for name in ("images", "turns", "choices", "references")
-    }
-    kinds = {**RELEASES, "convbench-1": "benchmark"}
-    found = shared_in_force(releases.warehouse, releases.store, kinds, (), {"convbench-1": third})
-    assert found == []
 
 
 def test_a_home_without_an_instruction_set_passes(releases: Releases) -> None:
@@ -220,3 +200,184 @@ def test_pictures_are_looked_at_once(releases: Releases) -> None:
     releases.store = ImageStore(releases.store.root.with_name("elsewhere"))
     # Nothing is read again.
     assert releases.check().passed
+
+
+# --- What is frozen ------------------------------------------------------------------------------
+
+NOBODY = ReviewPolicy("none", 0.0)
+STOCK = ("How does the subject of the picture stand out?", "It stands out by its dark outline.")
+MILL = (QUESTION, ANSWER)
+BOTH = ("Which of <image-1> and <image-2> is older?", "<image-1> is older than <image-2>.")
+Pair = tuple[str, str]
+
+
+def item(item_id: str, *pairs: Pair, page: str = "") -> dict[str, list[dict[str, Any]]]:
+    """The rows of a dialogue on two pictures of its own, which enter with the first pair."""
+    here = {"item_id": item_id}
+    rows: dict[str, list[dict[str, Any]]] = {"choices": [], "turns": [], "references": []}
+    rows["items"] = [{**here, "ordinal": 1, "revision": 0, "reviewers": [], "labels": {}}]
+    for turn, (question, answer) in enumerate(pairs, start=1):
+        entering = "Image1: <ImageHere>, Image2: <ImageHere>. " if turn == 1 else ""
+        of = {**here, "turn": turn}
+        shown = [1, 2] if turn == 1 else []
+        rows["turns"].append({**of, "question": entering + question, "image_positions": shown})
+        rows["references"].append({**of, "kind": "answer", "reference": answer})
+    rows["images"] = [
+        {**here, "position": n, "image_id": f"{item_id}-{n}", "page_url": page or f"of-{item_id}"}
+        for n in (1, 2)
+    ]
+    return rows
+
+
+def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> Built:
+    edition = Edition(None if name.endswith("-instruct") else "mmdu")
+    rows = {table: [row for of in items for row in of[table]] for table in items[0]}
+    return Built(name, edition, frozen(name, NOBODY, edition, rows), ["offline"])
+
+
+class Home:
+    """Releases in force, none of them with pictures that are copies of others."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
+        self.warehouse = Warehouse(folder / "warehouse.duckdb")
+        self.store = ImageStore(folder / "images")
+        self.before: dict[str, str] = {}
+        monkeypatch.setattr("assets.release.overlap.copies_of", lambda *_: {})
+
+    def put(self, each: Built, origin: str = "built") -> str:
+        """Write a release that is in force; its id."""
+        release_id = each.release.release_id
+        counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
+        kind = "benchmark" if each.edition.benchmark else "instruction"
+        card = {
+            "release_id": release_id,
+            "name": each.name,
+            "kind": kind,
+            "origin": origin,
+            **counts,
+        }
+        card |= {"review_policy": "none", "review_share": 0.0, "provider": "", "created_at": "2026"}
+        card["settings"] = (
+            '{"release.releases":{"file":"b.json"}}' if origin == "imported" else None
+        )
+        self.before[each.name] = release_id
+        current = [{"name": name, "release_id": of} for name, of in self.before.items()]
+        tables = {**each.release.rows, "releases": [card]}
+        for table, rows in tables.items():
+            of = rows_to_arrow(f"release.{table}", rows)
+            self.warehouse.replace(f"release.{table}", of, {"release_id": release_id})
+        self.warehouse.replace("release.current", rows_to_arrow("release.current", current))
+        return release_id
+
+    def cleared(self, *made: Built, **pinned: str) -> Cleared:
+        names = {name.replace("_", "-"): of for name, of in pinned.items()}
+        return without_shared(self.warehouse, self.store, made, self.before, names, NOBODY)
+
+    def require_same(self, cleared: Cleared) -> None:
+        """The check finds nothing in what is frozen, and what is frozen is frozen again as it is."""
+        for each in cleared.built:
+            self.put(each)
+        self.before = cleared.current
+        cards = self.warehouse.read("release/all").to_pylist()
+        cards = [card for card in cards if card["release_id"] in cleared.current.values()]
+        assert blocking(shared_in_force(self.warehouse, self.store, cards)) == []
+        assert self.cleared(*cleared.built).built == cleared.built
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def test_an_instruction_set_loses_the_pair_and_the_rest_is_frozen(home: Home) -> None:
+    tested = built("mmdu", item("t", MILL))
+    cleared = home.cleared(
+        tested, built("mmdu-instruct", item("i", STOCK, MILL, BOTH), item("j", BOTH))
+    )
+    kept, learned = cleared.built
+    assert kept == tested and cleared.retired == {}
+    assert cleared.current == {each.name: each.release.release_id for each in (kept, learned)}
+    turns = [
+        (row["item_id"], row["turn"], row["question"]) for row in learned.release.rows["turns"]
+    ]
+    first = "Image1: <ImageHere>, Image2: <ImageHere>. "
+    assert turns == [("i", 1, first + STOCK[0]), ("i", 2, BOTH[0]), ("j", 1, first + BOTH[0])]
+    answers = [row["reference"] for row in learned.release.rows["references"]]
+    assert answers == [STOCK[1], BOTH[1], BOTH[1]]
+    assert learned.quality == {"shared_pairs_left_out": 1}
+    assert [(row["name"], row["item_id"], row["turn"], row["kind"]) for row in cleared.rows] == [
+        ("mmdu-instruct", "i", 2, "question")
+    ]
+    assert cleared.rows[0]["other_item_id"] == "t"
+    home.require_same(cleared)
+
+
+def test_a_dialogue_of_a_page_that_is_tested_goes_as_a_whole(home: Home) -> None:
+    tested = built("mmdu", item("t", MILL, page="w"))
+    learned = built("mmdu-instruct", item("i", STOCK, BOTH, page="w"), item("j", BOTH))
+    cleared = home.cleared(tested, learned)
+    assert [row["item_id"] for row in cleared.built[1].release.rows["items"]] == ["j"]
+    assert [row["ordinal"] for row in cleared.built[1].release.rows["items"]] == [1]
+    counts = {"shared_dialogues_left_out": 1, "shared_pairs_with_dialogues": 2}
+    assert cleared.built[1].quality == counts
+    assert left_out(cleared.rows) == {"left out of mmdu-instruct as shared, pages": 1}
+    home.require_same(cleared)
+
+
+def test_what_weighs_more_after_others_are_gone_is_compared_again(home: Home) -> None:
+    """Thirteen texts are stock; of the two that are left without the pages of the benchmark, one is of
+    the other."""
+    tested = built("mmdu", item("t", STOCK, page="w"))
+    pages = [item(f"i{n}", STOCK, page="w") for n in range(11)]
+    learned = built("mmdu-instruct", *pages, item("j", BOTH, STOCK), item("k", BOTH))
+    cleared = home.cleared(tested, learned)
+    assert [row["item_id"] for row in cleared.built[1].release.rows["turns"]] == ["j", "k"]
+    assert {(row["item_id"], row["turn"]) for row in cleared.rows if row["kind"] == "question"} == {
+        ("j", 2)
+    }
+    home.require_same(cleared)
+
+
+def test_what_stays_from_earlier_and_has_nothing_left_is_not_in_force_any_more(home: Home) -> None:
+    home.put(built("mmdu-instruct", item("i", MILL)))
+    tested = built("mmdu", item("t", MILL))
+    alone = home.cleared(tested)
+    beside = home.cleared(tested, built("mmdu-instruct", item("i", MILL, ("Which?", "That."))))
+    for cleared in (alone, beside):
+        assert cleared.current == {"mmdu": tested.release.release_id}
+        assert list(cleared.retired) == ["mmdu-instruct"]
+
+
+def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(home: Home) -> None:
+    pinned = home.put(built("mmdu-instruct", item("i", MILL)))
+    tested = built("mmdu", item("t", MILL), item("u", BOTH))
+    cleared = home.cleared(tested, built("mmdu-instruct", item("j", BOTH)), mmdu_instruct=pinned)
+    items = {each.name: each.release.rows["items"] for each in cleared.built}
+    assert [row["item_id"] for row in items["mmdu"]] == ["u"]
+    # What is frozen and not in force is as it was built.
+    assert [row["item_id"] for row in items["mmdu-instruct"]] == ["j"]
+    assert cleared.current["mmdu-instruct"] == pinned
+    assert [(row["name"], row["item_id"], row["turn"]) for row in cleared.rows] == [
+        ("mmdu", "t", None)
+    ]
+
+
+def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_it_is_pinned(
+    home: Home,
+) -> None:
+    imported = home.put(
+        built("theirs", item("t", MILL), item("u", ("What else?", "A boat."))), "imported"
+    )
+    learned = built("mmdu-instruct", item("i", ("What is it?", ANSWER), BOTH))
+    cleared = home.cleared(learned)
+    assert cleared.current["theirs"] == imported
+    assert [row["kind"] for row in cleared.rows] == ["answer"]
+    pinned = home.put(learned)
+    with pytest.raises(ReleaseError) as refused:
+        home.cleared(built("mmdu", item("v", STOCK)), mmdu_instruct=pinned)
+    assert str(refused.value) == (
+        f"Nothing is frozen: {pinned}, which is pinned, has answers (1) of {imported}, of item t: "
+        "take t out of b.json and import that as before (make import-release), or let "
+        'mmdu-instruct be made anew (make releases CMD="unpin mmdu-instruct"), and run the job release '
+        "again."
+    )

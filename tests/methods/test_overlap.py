@@ -5,15 +5,17 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from methods.overlap import BLOCKING, Asked, Content, Shared, content_of, shared, words
+from methods.overlap import BLOCKING, Asked, Content, Shared, content_of, shared
+from methods.same_text import Rarity, runs, said
 
 QUESTION = "Image1: <ImageHere>. Which of the bridges in <image-1> was built with two towers?"
 ANSWER = (
     "The suspension bridge on the left has two towers of grey granite, which carry four main cables "
-    "over the estuary and stand on caissons that were sunk through the mud."
+    "over the mouth of the river Tarn. They stand on caissons that were sunk through the mud in 1889. "
+    "Its span in <image-1> is longer than that in <image-2>."
 )
 
 
@@ -59,16 +61,16 @@ def test_releases_that_share_nothing_share_nothing() -> None:
 @pytest.mark.parametrize(
     ("kind", "what", "planted"),
     [
-        ("page", "https://w/Bridge", {"pages": {"https://w/Bridge": "of-instruct"}}),
-        ("image", "a", {"images": {"a": "of-instruct"}}),
+        ("page", "https://w/Bridge", {"pages": {"https://w/Bridge": ["of-instruct"]}}),
+        ("image", "a", {"images": {"a": ["of-instruct"]}}),
     ],
 )
 def test_a_page_or_an_image_is_found_with_the_items(
-    kind: str, what: str, planted: dict[str, dict[str, str]]
+    kind: str, what: str, planted: dict[str, dict[str, list[str]]]
 ) -> None:
     of = dataclasses.replace(OTHER, **planted)  # type: ignore[arg-type]
     (one,) = found(of)
-    assert one == (kind, what, "bench", "of-bench", "instruct", "of-instruct")
+    assert one == (kind, what, "bench", "of-bench", "instruct", "of-instruct", None)
 
 
 def test_an_image_that_looks_like_one_is_found() -> None:
@@ -81,58 +83,148 @@ def test_an_image_that_looks_like_one_is_found() -> None:
     )
 
 
-def test_an_answer_is_found_in_a_longer_one_and_in_other_letters() -> None:
-    text = f"Look closely. {ANSWER.upper().replace(',', ' -')} It was opened by the mayor."
+ALIKE = {
+    "as it is": ANSWER,
+    "in a longer one, in capitals": f"Look closely. {ANSWER.upper().replace(',', ' -')} It was opened.",
+    "in another order": " ".join(reversed(ANSWER.split(". "))) + " Look.",
+    "in other words": ANSWER.replace("carry", "bear").replace("stand on", "rest upon"),
+    "numbers in digits": ANSWER.replace("two", "2").replace("four", "4"),
+}
+"""The answer in other forms, all of them the same."""
+OTHER_FACTS = {
+    "number": ANSWER.replace("four", "six"),
+    "year": ANSWER.replace("1889", "1898"),
+    "colour": ANSWER.replace("grey", "red"),
+    "name": ANSWER.replace("Tarn", "Forth"),
+    "side": ANSWER.replace("left", "right"),
+    "image": ANSWER.replace("<image-2>", "<image-3>"),
+    "order of images": ANSWER.replace(
+        "1> is longer than that in <image-2", "2> is longer than that in <image-1"
+    ),
+}
+"""The same words about something else."""
+
+
+@pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
+def test_an_answer_is_found_in_other_forms(text: str) -> None:
     (one,) = found(release("instruct", "Describe it.", text))
-    assert (one.kind, one.what) == (
+    assert (one.kind, one.what, one.turn) == (
         "answer",
-        "the suspension bridge on the left has two towers of grey granite which",
+        "the suspension bridge on the left has 2 towers of grey granite which",
+        1,
     )
 
 
+@pytest.mark.parametrize("text", OTHER_FACTS.values(), ids=OTHER_FACTS)
+def test_an_answer_that_differs_in_a_detail_is_another_one(text: str) -> None:
+    assert text != ANSWER
+    assert found(release("instruct", "Describe it.", text)) == []
+
+
 def test_a_phrase_is_no_answer() -> None:
-    # The first 14 of its 29 words: 2 of 17 runs.
+    # The first 14 of its words: 12 of 44 runs of three, 18 would be needed.
     phrase = " ".join(ANSWER.split()[:14])
     assert found(release("instruct", "Describe it.", f"{phrase} and one is red.")) == []
 
 
-def test_a_short_answer_counts_from_five_words_on() -> None:
-    long = release("bench", "Where?", "On the old town's market square")
-    assert [
-        one.kind
-        for one in found(release("instruct", "Why?", "on the old town s market square"), long)
-    ] == ["answer"]
-    short = release("bench", "Which colour?", "Bright red.")
-    assert found(release("instruct", "What is bright?", "Bright red."), short) == []
+def test_what_both_have_and_others_have_not_is_five_words_or_more() -> None:
+    """A run of three words counts as one: seven words are five runs."""
+    seven = "On the old town's market square"
+    for text, kinds in ((seven, ["answer"]), (seven.replace(" old", ""), [])):
+        of = release("instruct", "Why?", text.lower())
+        assert [one.kind for one in found(of, release("bench", "Where?", text))] == kinds
+
+
+def test_a_run_weighs_less_the_more_other_pictures_have_it() -> None:
+    run = ("a", "grey", "mill")
+    text = said("a grey mill")
+
+    def weight(*about: str) -> float:
+        return Rarity([(text, "tested")], [(text, each) for each in about]).weight(run)
+
+    assert weight() == weight("one") == weight("one", "one") == 1
+    assert weight("one", "two", "three", "four") == 1 / 4
+    assert weight(*map(str, range(20))) == 1 / 20
+    assert weight(*map(str, range(21))) == 0
+    # Two characters are as wide as a word.
+    assert Rarity([(said("一座灰色磨坊"), "tested")], []).weight(tuple("一座灰色磨坊")) == 1 / 2
+
+
+def items(name: str, images: list[str], question: str, answer: str) -> Content:
+    """A release of an item for each image, with the same question and answer."""
+    rows: dict[str, list[dict[str, object]]] = {
+        table: [] for table in ("images", "turns", "choices", "references")
+    }
+    for number, image_id in enumerate(images):
+        of = {"item_id": f"{name}-{number}"}
+        rows["images"].append({**of, "image_id": image_id})
+        rows["turns"].append({**of, "turn": 1, "question": question})
+        rows["references"].append({**of, "turn": 1, "kind": "answer", "reference": answer})
+    return content_of(name, rows)
+
+
+STOCK = ("How does the main subject of <image-1> stand out?", "It stands out by its dark outline.")
+
+
+@pytest.mark.parametrize(
+    ("images", "n_shared"),
+    [
+        # 7 + 5 runs: alone they weigh 12, among ten other pictures 12 / 11.
+        (["b0"], 1),
+        ([f"b{n}" for n in range(11)], 0),
+        # Copies of one picture say it of one picture.
+        (["b0"] * 11, 11),
+    ],
+)
+def test_what_is_said_of_every_picture_is_no_item(images: list[str], n_shared: int) -> None:
+    found = shared([items("bench", ["a"], *STOCK)], [items("instruct", images, *STOCK)])
+    assert Counter(one.kind for one in found)["question"] == n_shared
+
+
+def test_stock_phrases_in_a_row_of_their_own_are_a_text() -> None:
+    """Each of its runs of three is said of 22 other pictures, none of its eight runs of thirteen is."""
+    phrases = [f"w{chr(97 + n)}" for n in range(20)]
+    halves = [" ".join(phrases[:12]), " ".join(phrases[8:])]
+    others = [items(f"half-{n}", [f"{n}-{i}" for i in range(22)], "", halves[n]) for n in range(2)]
+    tested = replace(items("bench", ["a"], "", " ".join(phrases)), imported=True)
+
+    def named(words: list[str]) -> int:
+        learned = items("instruct", ["b"], "", " ".join(words))
+        return len([one for one in shared([tested], [learned, *others]) if one.kind == "answer"])
+
+    assert named(phrases) == 1
+    assert named([*phrases[:10], "other", *phrases[11:]]) == 0
 
 
 @pytest.mark.parametrize(
     ("question", "answer", "kind"),
     [
-        # The places of pictures are no part of a question.
-        (QUESTION.replace("1", "2"), ANSWER, "question"),
+        # The places of pictures are no part of a question, and which of them it means is.
+        (QUESTION.replace("Image1", "Image2"), ANSWER, "question"),
+        (QUESTION.replace("1", "2"), "The one on the right.", None),
         (QUESTION, "", "question"),
         (QUESTION, "The one on the right.", "form_of_words"),
     ],
 )
 def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
-    question: str, answer: str, kind: str
+    question: str, answer: str, kind: str | None
 ) -> None:
     kinds = [one.kind for one in found(release("instruct", question, answer))]
-    assert kinds == (["answer", kind] if answer == ANSWER else [kind])
+    assert kinds == [*(["answer"] if answer == ANSWER else []), *([kind] if kind else [])]
 
 
 def test_one_of_several_answers_is_enough() -> None:
     (asked,) = TESTED.asked
-    several = asked._replace(answers=(*asked.answers, words("A dam.")))
+    several = asked._replace(answers=(*asked.answers, said("A dam.")))
     both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, asked=[several]))
     assert [one.kind for one in both] == ["answer", "question"]
 
 
 def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
+    question = "Which bridge of those near the old harbour is it?"
     rows = {
         "images": [],
-        "turns": [{"item_id": "m", "turn": 1, "question": "Which bridge is it?", "given": None}],
+        "turns": [{"item_id": "m", "turn": 1, "question": question, "given": None}],
         "choices": [
             {"item_id": "m", "position": 1, "choice": "the Old Bridge"},
             {"item_id": "m", "position": 2, "choice": "Tarn Bridge"},
@@ -140,30 +232,35 @@ def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
         "references": [{"item_id": "m", "turn": 1, "kind": "key", "reference": "B"}],
     }
     benchmark = content_of("bench", rows)
-    assert benchmark.asked == [Asked("m", ("which", "bridge", "is", "it"), (("tarn", "bridge"),))]
-    same = release("instruct", "Which bridge is it?", "It is Tarn Bridge, seen from the west.")
+    assert benchmark.asked == [Asked("m", 1, "m", said(question), (said("Tarn Bridge"),))]
+    same = release("instruct", question, "It is Tarn Bridge, seen from the west.")
     assert [one.kind for one in found(same, benchmark)] == ["question"]
-    other = release("instruct", "Which bridge is it?", "It is the Old Bridge.")
+    other = release("instruct", question, "It is the Old Bridge.")
     assert [one.kind for one in found(other, benchmark)] == ["form_of_words"]
 
 
 def test_chinese_is_compared_by_characters() -> None:
-    assert words("图1: <ImageHere>哪座桥?") == ("图", "1", "哪", "座", "桥")
+    assert said("图1: <ImageHere>哪座桥?").words == ("图", "1", "哪", "座", "桥")
     text = "左边的悬索桥有两座灰色花岗岩桥塔承载四根主缆"
-    (one,) = found(release("instruct", "说说", text + "。"), release("bench", "描述", text))
+    bench = release("bench", "描述", text)
+    (one,) = found(release("instruct", "说说", text + "。"), bench)
     assert one.kind == "answer"
+    for changed in (text.replace("灰", "红"), text.replace("四", "六"), text.replace("左", "右")):
+        assert found(release("instruct", "说说", changed), bench) == []
 
 
-TEXTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40).map(" ".join)
+TEXTS = st.lists(st.sampled_from([f"w{n:c}" for n in range(97, 123)]), min_size=8, max_size=26).map(
+    " ".join
+)
 
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_what_is_planted_whole_is_found_whatever_stands_around_it(
     question: str, answer: str, before: str, after: str
 ) -> None:
+    assume(len(runs(said(question).words)) >= 6 and len(runs(said(answer).words)) >= 6)
     benchmark = release("bench", question, answer)
     kinds = Counter(one.kind for one in found(release("instruct", question, answer), benchmark))
     assert kinds["question"] == 1
-    if len(answer.split()) >= 13:
-        around = release("instruct", "so", f"{before} {answer} {after}")
-        assert "answer" in {one.kind for one in found(around, benchmark)}
+    around = release("instruct", "so", f"{before} {answer} {after}")
+    assert "answer" in {one.kind for one in found(around, benchmark)}

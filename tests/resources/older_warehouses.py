@@ -110,6 +110,7 @@ def today(before: Rows) -> Rows:
         *(f"rewrite.{name}" for name in ("candidates", "seeds", "seed_rewrites", "contexts")),
         "rewrite.picture_vectors",
         *(f"quality.{name}" for name in ("checks", "asked", "failed")),
+        "release.overlaps",
         *(
             f"dialogue.{name}"
             for name in ("instructions", "three_turns", "turn_references", "turn_categories")

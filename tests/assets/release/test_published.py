@@ -198,6 +198,49 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     assert current(empty) == {"mmdu-imported": second}
 
 
+def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_be_taken_out(
+    released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
+) -> None:
+    copy_of(released.root, tmp_path)
+    world = make_world(tmp_path, released.corpus)
+    learned = current(world)["mmdu-instruct"]
+    (pair,) = world.rows(
+        "SELECT item_id, turn, reference FROM release.references WHERE release_id = $r "
+        "ORDER BY length(reference) DESC LIMIT 1",
+        r=learned,
+    )
+    leaked = dialogue("d2")
+    leaked["conversations"][3]["value"] = pair["reference"]
+    file = folder / "benchmark.json"
+    file.write_text(json.dumps([dialogue("d1"), leaked]))
+    imported = taken(world, file)
+
+    # An instruction set that is pinned cannot lose the pair: the row is named, and the advice works.
+    assert world.run("pin_release", {"pin": {"config": {"release_id": learned}}}).success
+    refused = world.release()
+    assert not refused.success
+    assert f"Nothing is frozen: {learned}, which is pinned, has answers (1)" in sentence(refused)
+    assert f"{imported}, of item d2: take d2 out of benchmark.json" in sentence(refused)
+    file.write_text(json.dumps([dialogue("d1")]))
+    taken(world, file)
+    assert world.release().success
+
+    # So does the other one: one that is made anew is without the pair.
+    file.write_text(json.dumps([dialogue("d1"), leaked]))
+    taken(world, file)
+    assert world.run("unpin_release", {"unpin": {"config": {"name": "mmdu-instruct"}}}).success
+    assert world.release().success
+    lost = world.rows("FROM release.overlaps")
+    # Other answers about the same pictures say the same, too.
+    assert {(row["name"], row["item_id"], row["kind"]) for row in lost} == {
+        ("mmdu-instruct", pair["item_id"], "answer")
+    }
+    assert pair["turn"] in {row["turn"] for row in lost}
+    assert {(row["other_release_id"], row["other_item_id"]) for row in lost} == {(imported, "d2")}
+    assert current(world)["mmdu-instruct"] != learned
+    assert f"| Left out as shared | `pairs {len(lost)}" in shown(world.warehouse, "mmdu-instruct")
+
+
 def test_editions_have_names_and_ids_of_their_own(empty: World, folder: Path) -> None:
     file = folder / "benchmark.json"
     ids = [

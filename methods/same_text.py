@@ -1,0 +1,207 @@
+"""Whether a text says what another one says, so that a model that has learned the one knows the other.
+
+What belongs here: the form in which texts are compared, how much two of them have in common that others
+have not, and the details in which they have to agree.
+
+Texts are compared by runs of three words, so that a text is found again with other words, other
+punctuation or its sentences in another order. A run weighs 1 / (1 + n), n being the number of other
+pictures of whose texts it is part: what a writer says of every picture says nothing of this one, as
+phrases that stand on many pages are no content in a web corpus (document frequency: Sparck Jones 1972;
+C4, Raffel et al. 2020, 2.2). However much is in common, texts that differ in an image, a number, a
+colour, a name or a direction say different things.
+"""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from methods.choice.written_numbers import CARDINALS
+from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
+
+RUN, LONG_RUN = 6, 26
+"""Widths of runs: a word is 2 wide, a character of a language that is written without spaces 1."""
+SHARES = {RUN: 0.4, LONG_RUN: 0.7}
+"""Share of the weight of a text's runs of a width that another one has to have. Short ones find a text
+again with one word in ten another, long ones one that is made of stock phrases."""
+OWN_SHARE = 0.15
+"""Share of a text that others must not have: with less it is stock phrases with a number in them."""
+LEAST = 5.0
+"""Words that two texts have and others have not, below which they are alike by chance."""
+MOST = 20
+"""Pictures, beside those compared, from whose number on a run of words weighs nothing."""
+
+_LABEL = re.compile(rf"(?:\bimage\s*\d+\s*:\s*)?{re.escape(IMAGE_HERE)}\.?", re.IGNORECASE)
+_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=。)|\n+")
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"{IMAGE_NAME}|\d+(?:[.,]\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+", re.I)
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_SPELLINGS = {"gray": "grey", **{word: str(number) for word, number in CARDINALS.items()}}
+_COLOURS = """
+red orange yellow green turquoise teal cyan blue navy purple violet pink magenta brown beige tan grey
+black white silver gold golden bronze copper crimson scarlet maroon ivory cream ochre olive indigo lilac
+azure amber khaki reddish yellowish greenish bluish purplish pinkish brownish greyish blackish whitish
+"""
+COLOURS = frozenset([*_COLOURS.split(), *"红橙黄绿青蓝紫粉棕褐灰黑白"])
+_DIRECTIONS = """
+left right top bottom upper lower above below inside outside before after behind north south east west
+brighter darker lighter larger smaller bigger taller shorter longer higher wider narrower older younger
+newer more less fewer most least brightest darkest largest smallest no not never without neither nor yes
+"""
+DIRECTIONS = frozenset([*_DIRECTIONS.split(), *"左右不"])
+"""Words that turn a statement round."""
+_NUMERALS = frozenset("两二三四五六七八九十百千")
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text as it is compared.
+
+    `details` has the images, numbers, colours and directions of each sentence that has any, in order.
+    `capitals` are words with a capital letter within a sentence, `first` those that have one where
+    every word may have it.
+    """
+
+    words: Words
+    details: tuple[Words, ...] = ()
+    capitals: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
+
+
+def said(text: str) -> Said:
+    """The text without places of images, in lower case, with numbers in digits."""
+    text = _LABEL.sub(" ", _NOT.sub(" not", unicodedata.normalize("NFKC", text)))
+    words: list[str] = []
+    details: list[Words] = []
+    capitals: set[str] = set()
+    first: set[str] = set()
+    for sentence in _SENTENCE.split(text):
+        written = [match[0] for match in _WORD.finditer(sentence)]
+        folded = [_folded(word) for word in written]
+        words += folded
+        if found := tuple(word for word in folded if _is_detail(word)):
+            details.append(found)
+        upper = [place for place, word in enumerate(written) if word[0].isupper()]
+        # In a title, or in capitals throughout, they say nothing.
+        is_title = 5 * len(upper) > 4 * len(written)
+        for place in upper:
+            (first if is_title or place == 0 else capitals).add(folded[place])
+    return Said(tuple(words), tuple(details), frozenset(capitals), frozenset(first))
+
+
+def _folded(word: str) -> str:
+    if _THOUSANDS.fullmatch(word):
+        return word.replace(",", "")
+    word = word.casefold()
+    return _SPELLINGS.get(word, word)
+
+
+def _is_detail(word: str) -> bool:
+    return (
+        word[0] == "<"
+        or word[0].isdigit()
+        or word in COLOURS
+        or word in DIRECTIONS
+        or word in _NUMERALS
+    )
+
+
+def runs(words: Words, wide: int = RUN) -> list[Words]:
+    """Each run of so many words or characters of a text once; a shorter text as a whole."""
+    found: dict[Words, None] = {}
+    end = width = 0
+    for start, word in enumerate(words):
+        while width < wide and end < len(words):
+            width += _width(words[end])
+            end += 1
+        if width < wide and found:
+            break
+        found.setdefault(words[start:end])
+        width -= _width(word)
+    return list(found)
+
+
+def every_run(words: Words) -> set[Words]:
+    """The short runs of a text and the long ones."""
+    return {*runs(words), *runs(words, LONG_RUN)}
+
+
+def _width(word: str) -> int:
+    return 1 if _IS_UNSPACED.match(word) else 2
+
+
+class Rarity:
+    """How much each run of words weighs, and which words are names, by all texts that are compared.
+
+    `tested` are the texts that are looked for, `others` those that they are looked for in, each with
+    what it is about: texts about one thing count once. Kept are the runs of `tested` alone.
+    """
+
+    def __init__(
+        self,
+        tested: Iterable[tuple[Said, Hashable]],
+        others: Iterable[tuple[Said, Hashable]],
+    ):
+        about: dict[Words, set[Hashable]] = defaultdict(set)
+        capitals: Counter[str] = Counter()
+        for is_tested, texts in ((True, tested), (False, others)):
+            for text, what in texts:
+                capitals.update(text.capitals)
+                capitals.subtract({*text.words} - text.capitals - text.first)
+                for run in every_run(text.words):
+                    if (is_tested or run in about) and len(about[run]) < MOST + 2:
+                        about[run].add((is_tested, what))
+        self._n_about = {run: len(of) for run, of in about.items()}
+        self._names = frozenset(word for word, count in capitals.items() if count > 0)
+
+    def weight(self, run: Words) -> float:
+        """What a run that two texts have weighs, by how many others have it, too."""
+        n_others = max(0, self._n_about.get(run, 0) - 2)
+        return _width(run[0]) / 2 / (1 + n_others) if n_others < MOST else 0.0
+
+    def in_common(self, text: Said, other: Said) -> float | None:
+        """How many words both have and others have not, if `other` says what `text` says, else None.
+
+        It has enough of the weight of the text's runs, short or long ones, or the whole text where that
+        is shorter than a short one, and every detail as often: names anywhere, those of a sentence
+        within one, in their order.
+        """
+        if sum(map(_width, text.words)) < RUN:
+            return 0.0 if text.words and _stands_in(text.words, other.words) else None
+        shared = [self._shared(text, other, wide, share) for wide, share in SHARES.items()]
+        found = [n for n in shared if n is not None]
+        return max(found) if found and self._has_details(text, other) else None
+
+    def _shared(self, text: Said, other: Said, wide: int, share: float) -> float | None:
+        """The weight of the runs of a width that both have, if it is such a share of the text's."""
+        own, known = runs(text.words, wide), frozenset(runs(other.words, wide))
+        weights = {run: self.weight(run) for run in own}
+        if not any(weights.values()):
+            weights = dict.fromkeys(own, 1.0)
+        shared = [run for run in own if run in known]
+        if sum(weights[run] for run in shared) < share * sum(weights.values()):
+            return None
+        n_own = sum(self.weight(run) for run in shared)
+        return n_own if n_own >= OWN_SHARE * len(own) else 0.0
+
+    def _has_details(self, text: Said, other: Said) -> bool:
+        names = text.capitals | (text.first & self._names)
+        wanted = [word for word in text.words if word in names or _is_detail(word)]
+        return not Counter(wanted) - Counter(other.words) and all(
+            any(_is_subsequence(found, of) for of in other.details) for found in text.details
+        )
+
+
+def _stands_in(short: Words, long: Words) -> bool:
+    places = range(len(long) - len(short) + 1)
+    return any(long[start : start + len(short)] == short for start in places)
+
+
+def _is_subsequence(one: Words, other: Words) -> bool:
+    rest = iter(other)
+    return all(word in rest for word in one)

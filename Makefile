@@ -19,7 +19,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
 	test-nightly test-orders test-load test-faults durations golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
-	bench-cluster bench-duplicates bench-edits bench-review bench-upgrade bench-statistics bench-evaluate \
+	bench-cluster bench-duplicates bench-overlap bench-edits bench-review bench-upgrade bench-statistics bench-evaluate \
 	lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
 	ask check-model ask-anew clean task-map learning-difficulty image-limits dialogue-shape
@@ -126,6 +126,9 @@ bench-cluster: setup ## What clustering costs against sentence-transformers and 
 
 bench-duplicates: setup ## How many planted copies of real pictures are found, and how many that are none (about 3 minutes)
 	@$(BIN)/python -m tests.bench.duplicates
+
+bench-overlap: setup ## How many planted leaks of real texts are found, and what is named that is none (about 2 minutes)
+	@$(BIN)/python -m tests.bench.overlap
 
 bench-edits: setup ## What small edits of captions cost: places in groups and clusters, image sets (about 2 minutes)
 	@$(BIN)/python -m tests.bench.edits

@@ -72,5 +72,8 @@ COPIES = {
     "in a wide black frame": lambda image: file_of(framed(image, "black", 0.15)),
     "marked": lambda image: file_of(marked(image)),
     "mirrored": lambda image: file_of(ImageOps.mirror(image)),
-    "brighter": lambda image: file_of(Image.eval(image, lambda level: 60 + level * 3 // 4)),
+    "turned by 90 degrees": lambda image: file_of(image.transpose(Image.Transpose.ROTATE_90)),
+    "turned by 5 degrees": lambda image: file_of(
+        image.rotate(5, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    ),
 }

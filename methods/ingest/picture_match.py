@@ -71,8 +71,9 @@ _NEIGHBOURHOOD = 9
 """Detail is what differs from the mean of a square of so many pixels a side."""
 _EVENED, _FAINT = 11, 4
 """Pixels of a side over which contrast is evened, and levels that stay faint."""
-_BLOCK = 16
-"""Pixels of a side of the blocks in which detail is compared."""
+_BLOCK, _ENOUGH = 16, 6
+"""Pixels of a side of the blocks in which detail is compared, and the standard deviation of detail, in
+levels, with which a block counts in full."""
 _SMOOTH, _EDGE = 7, 3
 """Pixels of a side over which brightness is averaged before it is compared, and those left out at the
 edge of what both show: what is aligned is so to about a pixel."""
@@ -252,7 +253,8 @@ def _correlation_of_detail(
     """Mean of the blocks' correlations, each weighted by the smaller of the detail's two variances, and
     the number of blocks that it rests on: (sum of weights)^2 / sum of squared weights.
 
-    So a block counts only if both pictures have detail there: a mark on one of them counts little.
+    So a block counts only if both pictures have detail there: a mark on one of them counts little. None
+    counts for more than one with `_ENOUGH`: the edges of a common frame must not outweigh all else.
     """
     whole = _blocks(common).all(axis=1)
     if not whole.any():
@@ -262,7 +264,7 @@ def _correlation_of_detail(
     of_a, of_b = (a * a).mean(axis=1), (b * b).mean(axis=1)
     # Copies may have another contrast.
     gain = np.clip(np.median(of_b / (of_a + 1e-6)), 1 / 16, 16)
-    weight = np.minimum(of_a * gain, of_b)
+    weight = np.minimum(np.minimum(of_a * gain, of_b), _ENOUGH**2)
     correlation = (a * b).mean(axis=1) / np.sqrt(of_a * of_b + 1e-9)
     detail = float((correlation * weight).sum() / (weight.sum() + 1e-6))
     return detail, float(weight.sum() ** 2 / ((weight * weight).sum() + 1e-9))

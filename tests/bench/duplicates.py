@@ -2,8 +2,8 @@
 none.
 
 Run by `make bench-duplicates` on pictures of Debian packages, which it fetches once
-(`package_pictures.py`). Prints two tables, writes them to docs/guides/clusters.md, and prints all figures
-as one JSON object.
+(`package_pictures.py`). Prints two tables and writes them to docs/guides/clusters.md; the last line is
+all figures as one JSON object.
 
 Precision is that of all pairs of a corpus as it is: whoever looked at the pairs that are found wrote
 those of one picture down in `copies.toml`; each other pair counts as false. For recall a copy of each

@@ -1,5 +1,7 @@
 """Two pictures are the same if their detail is: copies are, pictures alike from afar are not."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -9,7 +11,7 @@ from methods.ingest.near_duplicates import near_duplicates
 from methods.ingest.picture_candidates import candidates, codes
 from methods.ingest.picture_frame import inside_frame
 from methods.ingest.picture_match import UPRIGHT, Match, Way, looked_at, match, square
-from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, texture
+from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, star_field, texture
 
 
 def compared(one: bytes, other: bytes):
@@ -138,6 +140,13 @@ def test_two_pictures_with_one_mark_are_two():
 def test_two_pictures_in_one_frame_are_two(colour, share):
     one, other = (square(file_of(framed(texture(seed), colour, share))) for seed in (1, 2))
     assert not matched(one, other).is_same
+
+
+def test_dark_pictures_with_the_same_white_corners_are_two():
+    """What a program adds on turning a picture is no frame, and has more contrast than a dark sky."""
+    turn = COPIES["turned by 5 degrees"]
+    turned = [square(turn(star_field(seed))) for seed in range(4)]
+    assert not any(matched(*pair).is_same for pair in combinations(turned, 2))
 
 
 def test_what_has_no_sharp_edge_or_not_on_all_sides_is_no_frame():

@@ -197,10 +197,10 @@ def looked_at(
     one = np.array([wholes[row] for row in rows], dtype=np.float32)
     other = np.array([turned(parts[row], way.turn) for row, way in tries], dtype=np.float32)
     suggested = in_the_middle(np.array([way.scale for _, way in tries]))
-    small = [reduced(each, _FIRST_SIDE) for each in (one, other)]
+    small, other_small = reduced(one, _FIRST_SIDE), reduced(other, _FIRST_SIDE)
     other_evened = _evened(other)
     places = (
-        aligned(one, other, aligned(*small, suggested, _FIRST_STEPS), _SECOND_STEPS),
+        aligned(one, other, aligned(small, other_small, suggested, _FIRST_STEPS), _SECOND_STEPS),
         aligned(_evened(one), other_evened, suggested, _SECOND_STEPS),
     )
     best: dict[int, Look] = {}

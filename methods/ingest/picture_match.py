@@ -208,9 +208,9 @@ def looked_at(
         made, common = moved(one, place)
         coarse = correlations(made, other, common)
         detail = correlations(_evened(made), other_evened, common)
-        figures = np.stack([coarse, detail, common.mean(axis=(1, 2))], axis=1).tolist()
-        for (row, way), of_try, of_place in zip(tries, figures, place, strict=True):
-            look = Look(*of_try, way.turn, of_place)
+        of_tries = zip(tries, coarse, detail, common.mean(axis=(1, 2)), place, strict=True)
+        for (row, way), of_coarse, of_detail, share, of_place in of_tries:
+            look = Look(float(of_coarse), float(of_detail), float(share), way.turn, of_place)
             if row not in best or look.detail > best[row].detail:
                 best[row] = look
     return [best[row] for row in range(len(ways))]

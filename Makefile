@@ -124,7 +124,7 @@ bench-ingest: setup ## What ingestion costs against unpacking and decoding alone
 bench-cluster: setup ## What clustering costs against sentence-transformers and FAISS (about 8 minutes); N=1000000 for so many
 	@$(BIN)/python -m tests.bench.cluster $(if $(N),--grown="$$N")
 
-bench-duplicates: setup ## How many planted copies of real pictures are found, and how many that are none (about 3 minutes)
+bench-duplicates: setup ## How many planted copies of real pictures are found, and how many that are none; fetches 500 MB once (about 5 minutes)
 	@$(BIN)/python -m tests.bench.duplicates
 
 bench-overlap: setup ## How many planted leaks of real texts are found, and what is named that is none (about 2 minutes)

@@ -9,22 +9,23 @@ from collections.abc import Iterable, Mapping
 import dagster as dg
 
 from assets.common.automation import WHEN_READY
-from assets.common.picture_copies import CODES, PAIRS, Ids, Pictures, paired
+from assets.common.picture_copies import MINIATURES, PAIRS, Ids, Pictures, paired
 from assets.common.progress import StepProgress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import images
 from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
-from methods.ingest.picture_candidates import Candidate, Code, candidates
+from methods.ingest.picture_candidates import Candidate, candidates, codes
+from methods.ingest.picture_match import UPRIGHT, Miniature
 from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
-from resources.warehouse import Warehouse, Write
+from resources.warehouse import Warehouse
 
 TABLE = "cluster.duplicates"
 
 
 @table_asset(
     TABLE,
-    side_tables=[CODES, PAIRS],
+    side_tables=[MINIATURES, PAIRS],
     kinds={"image"},
     deps=[images],
     automation_condition=WHEN_READY,
@@ -36,18 +37,16 @@ def duplicates(
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """Images that are one file behind several URLs, or copies of one picture: re-encoded, scaled,
-    cropped, marked or mirrored."""
+    cropped, framed, marked, mirrored or turned."""
     hashes = warehouse.read("cluster/image_hashes").to_pylist()
     bits = corpus.settings.images.near_duplicate_bits
     phash = {image["image_id"]: int(image["phash"], 16) for image in hashes}
     pictures = Pictures(warehouse, image_store)
-    codes = pictures.codes(phash, StepProgress(context, "pictures").update)
-    proposed = _proposed(codes, near_duplicates(list(phash), list(phash.values()), bits))
-    compared = pictures.compared(proposed, StepProgress(context, "pairs").update)
+    miniatures = pictures.miniatures(phash, StepProgress(context, "pictures").update)
+    proposed = _proposed(miniatures, near_duplicates(list(phash), list(phash.values()), bits))
     pairs = [
         Pair(*ids, (phash[ids[0]] ^ phash[ids[1]]).bit_count())
-        for ids, row in compared.items()
-        if row["is_same"]
+        for ids in pictures.copies(miniatures, proposed, StepProgress(context, "pairs").update)
     ]
     groups = duplicate_groups(list(phash), pairs)
     distance: dict[str, int] = {}
@@ -65,13 +64,13 @@ def duplicates(
         if image["n_urls"] > 1 or image["image_id"] in groups
     ]
     table = rows_to_arrow(TABLE, rows)
-    warehouse.replace_all([Write(TABLE, table, {}), *pictures.writes])
+    warehouse.replace(TABLE, table)
     return report(
         table,
         {
             "images": len(hashes),
             "exact: behind several URLs": sum(image["n_urls"] > 1 for image in hashes),
-            "pairs compared": len(compared),
+            "pairs compared": len(proposed),
             "near: look like another": len(groups),
             "groups that look alike": len(set(groups.values())),
             "bits": bits,
@@ -81,15 +80,15 @@ def duplicates(
 
 
 def _proposed(
-    codes: Mapping[str, Code], by_hash: Iterable[Pair]
+    miniatures: Mapping[str, Miniature], by_hash: Iterable[Pair]
 ) -> dict[Ids, tuple[Ids, Candidate]]:
     """Pairs to compare, by their ids in order: near by code, or by perceptual hash."""
-    ids = list(codes)
+    ids = list(miniatures)
     row_of = {image_id: row for row, image_id in enumerate(ids)}
     proposed: dict[Ids, tuple[Ids, Candidate]] = {}
     for pair in by_hash:
         named = (pair.first_id, pair.second_id)
         if all(image_id in row_of for image_id in named):
             first, second = (row_of[image_id] for image_id in named)
-            proposed[named] = (named, Candidate(first, second, 1.0, False))
-    return proposed | paired(ids, candidates(list(codes.values())))
+            proposed[named] = (named, Candidate(first, second, *UPRIGHT))
+    return proposed | paired(ids, candidates(codes(list(miniatures.values()))))

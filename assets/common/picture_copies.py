@@ -1,30 +1,41 @@
 """Which pictures are copies of others, for all stages that ask: each picture is looked at once, and
-each pair compared once, whoever asks first.
+each pair compared once, whoever asks first. What a killed run had found is kept, but for its last
+portion.
 
-What belongs here: reading pictures, and what `cluster.picture_codes` and `cluster.picture_pairs` hold.
-Which pictures may be copies is `methods/ingest/picture_candidates.py`, whether they are
+What belongs here: reading pictures, and what `cluster.picture_miniatures` and `cluster.picture_pairs`
+hold. Which pictures may be copies is `methods/ingest/picture_candidates.py`, whether they are
 `methods/ingest/picture_match.py`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from assets.common.tables import rows_to_arrow
-from methods.ingest.image_check import ImageRejected, truncated_on_error
-from methods.ingest.picture_candidates import (
-    Candidate,
-    Code,
-    as_code,
-    candidates_between,
-    code,
-)
-from methods.ingest.picture_match import Square, best_match, square
-from resources.images.store import ImageStore
-from resources.warehouse import Warehouse, Write
+import numpy as np
 
-CODES, PAIRS = "cluster.picture_codes", "cluster.picture_pairs"
+from assets.common.tables import rows_to_arrow
+from methods.ids import content_id
+from methods.ingest.image_check import ImageRejected, truncated_on_error
+from methods.ingest.picture_candidates import Candidate, candidates_between, codes
+from methods.ingest.picture_match import (
+    MINIATURE_SIDE,
+    VERSION,
+    Match,
+    Miniature,
+    Square,
+    Way,
+    looked_at,
+    match,
+    square,
+)
+from resources.batched import batched
+from resources.images.store import ImageStore
+from resources.warehouse import Warehouse
+
+MINIATURES, PAIRS = "cluster.picture_miniatures", "cluster.picture_pairs"
+PICTURES_AT_ONCE, PAIRS_AT_ONCE = 256, 1_000
+"""Pictures and pairs of a portion: seconds of work."""
 SQUARES_AT_ONCE = 2_000
-"""Pictures kept in memory while pairs are compared: 64 KiB each."""
+"""Pictures kept in memory while pairs are compared: 72 KiB each."""
 
 Ids = tuple[str, str]
 Row = dict[str, Any]
@@ -37,69 +48,107 @@ def _silent(done: int, total: int) -> None:
 
 
 class Pictures:
-    """Stored pictures as they are compared. `writes` has what was not known before."""
+    """Stored pictures as they are compared."""
 
     def __init__(self, warehouse: Warehouse, image_store: ImageStore):
         self._warehouse = warehouse
         self._store = image_store
         self._kept: dict[str, Square] = {}
-        self.writes: list[Write] = []
 
-    def codes(self, image_ids: Iterable[str], progress: Progress = _silent) -> dict[str, Code]:
-        """The codes of pictures by id; one that cannot be decoded has none.
+    def miniatures(
+        self, image_ids: Iterable[str], progress: Progress = _silent
+    ) -> dict[str, Miniature]:
+        """The miniatures of pictures by id, in order; one that cannot be decoded has none.
 
         Raises ImageNotStored, ImageDamaged.
         """
         wanted = sorted(set(image_ids))
-        known = {
-            row["image_id"]: as_code(row["code"])
-            for row in self._warehouse.read(
-                "cluster/picture_codes", {"image_ids": wanted}
-            ).to_pylist()
-        }
-        made: dict[str, Code] = {}
-        for number, image_id in enumerate(wanted, start=1):
-            if image_id not in known:
-                try:
-                    made[image_id] = code(self._square(image_id).grey)
-                except ImageRejected:
-                    continue
-            progress(number, len(wanted))
-        if made:
-            rows = [{"image_id": image_id, "code": each.ravel()} for image_id, each in made.items()]
-            self.writes.append(Write(CODES, rows_to_arrow(CODES, rows), {"image_id": list(made)}))
-        return known | made
+        found: dict[str, Miniature] = {}
+        for portion in batched(wanted, PICTURES_AT_ONCE):
+            rows = self._known("cluster/picture_miniatures", portion)
+            known = {row["image_id"]: row["grey"] for row in rows}
+            made: list[Row] = []
+            for image_id in portion:
+                if image_id not in known:
+                    try:
+                        grey = self._square(image_id).miniature().tobytes()
+                    except ImageRejected:
+                        continue
+                    made.append({"image_id": image_id, "version": VERSION, "grey": grey})
+                    known[image_id] = grey
+            self._keep(MINIATURES, "image_id", made)
+            for image_id in sorted(known):
+                levels = np.frombuffer(known[image_id], dtype=np.uint8)
+                found[image_id] = levels.reshape(MINIATURE_SIDE, MINIATURE_SIDE)
+            progress(min(len(wanted), len(found)), len(wanted))
+        return found
 
-    def compared(
-        self, proposed: Mapping[Ids, tuple[Ids, Candidate]], progress: Progress = _silent
-    ) -> dict[Ids, Row]:
-        """A row of `cluster.picture_pairs` for each pair of ids, the smaller id first.
+    def copies(
+        self,
+        miniatures: Mapping[str, Miniature],
+        proposed: Mapping[Ids, tuple[Ids, Candidate]],
+        progress: Progress = _silent,
+    ) -> list[Ids]:
+        """The pairs of ids, the smaller id first, that are copies of one picture.
 
         With each pair stand the ids of `whole` and `part` of its candidate.
         """
-        known = {
-            (row["first_id"], row["second_id"]): row
-            for row in self._warehouse.read("cluster/picture_pairs").to_pylist()
-        }
-        made: dict[Ids, Row] = {}
-        for number, (pair, (ids, way)) in enumerate(sorted(proposed.items()), start=1):
-            if pair not in known:
-                whole, part = (self._square(image_id) for image_id in ids)
-                found = best_match(whole, part, way.scale, way.mirrored)
-                made[pair] = {
+        from threadpoolctl import threadpool_limits
+
+        found: list[Ids] = []
+        done = 0
+        for portion in batched(sorted(proposed.items()), PAIRS_AT_ONCE):
+            key = {pair: content_id(*pair) for pair, _ in portion}
+            rows = self._known("cluster/picture_pairs", key.values())
+            known = {row["pair_id"]: row["is_same"] for row in rows}
+            rest = [each for each in portion if key[each[0]] not in known]
+            # A second thread costs more than it helps with arrays as small as these.
+            with threadpool_limits(limits=1):
+                matches = self._matches(miniatures, [ids_and_way for _, ids_and_way in rest])
+            made = [
+                {
+                    "pair_id": key[pair],
                     "first_id": pair[0],
                     "second_id": pair[1],
-                    "coarse": found.coarse,
-                    "detail": found.detail,
-                    "common": found.common,
-                    "differing": found.differing,
-                    "is_same": found.is_same,
+                    "version": VERSION,
+                    **each._asdict(),
+                    "is_same": each.is_same,
                 }
-            progress(number, len(proposed))
-        if made:
-            rows = rows_to_arrow(PAIRS, list((known | made).values()))
-            self.writes.append(Write(PAIRS, rows, {}))
-        return {pair: (known | made)[pair] for pair in proposed}
+                for (pair, _), each in zip(rest, matches, strict=True)
+            ]
+            self._keep(PAIRS, "pair_id", made)
+            known |= {row["pair_id"]: row["is_same"] for row in made}
+            found += [pair for pair, _ in portion if known[key[pair]]]
+            done += len(portion)
+            progress(done, len(proposed))
+        return found
+
+    def _matches(
+        self, miniatures: Mapping[str, Miniature], pairs: Sequence[tuple[Ids, Candidate]]
+    ) -> list[Match]:
+        looks = looked_at(
+            [miniatures[whole] for (whole, _), _ in pairs],
+            [miniatures[part] for (_, part), _ in pairs],
+            [Way(way.scale, way.turn) for _, way in pairs],
+        )
+        return [
+            match(self._square(whole), self._square(part), look)
+            if look.may_be_same
+            else look.as_match()
+            for ((whole, part), _), look in zip(pairs, looks, strict=True)
+        ]
+
+    def _known(self, query: str, keys: Iterable[str]) -> list[Row]:
+        """What earlier runs found with this version of the methods."""
+        of = {"keys": list(keys), "version": VERSION}
+        rows: list[Row] = self._warehouse.read(query, of).to_pylist()
+        return rows
+
+    def _keep(self, table: str, key: str, rows: Sequence[Row]) -> None:
+        if rows:
+            self._warehouse.replace(
+                table, rows_to_arrow(table, rows), {key: [row[key] for row in rows]}
+            )
 
     def _square(self, image_id: str) -> Square:
         if image_id not in self._kept:
@@ -112,7 +161,7 @@ class Pictures:
 
 
 def paired(ids: Sequence[str], found: Iterable[Candidate]) -> dict[Ids, tuple[Ids, Candidate]]:
-    """What `Pictures.compared` is given, of candidates whose rows are those of `ids`.
+    """What `Pictures.copies` is given, of candidates whose rows are those of `ids`.
 
     A picture that has several rows is no candidate with itself.
     """
@@ -129,15 +178,14 @@ def copies_of(
 ) -> dict[str, str]:
     """Each image of `first` that is one of `second`, or a copy of one, and which one."""
     pictures = Pictures(warehouse, image_store)
-    codes = pictures.codes([*first, *second])
+    miniatures = pictures.miniatures([*first, *second])
     mine, theirs = set(first), set(second)
-    ones, others = (sorted(of & codes.keys()) for of in (mine, theirs))
-    near = candidates_between([codes[i] for i in ones], [codes[i] for i in others])
+    ones, others = (sorted(of & miniatures.keys()) for of in (mine, theirs))
+    of_ones, of_others = (codes([miniatures[i] for i in of]) for of in (ones, others))
+    near = candidates_between(of_ones, of_others)
     found = {image_id: image_id for image_id in mine & theirs}
-    for pair, row in pictures.compared(paired([*ones, *others], near)).items():
+    for pair in pictures.copies(miniatures, paired([*ones, *others], near)):
         for one, other in (pair, pair[::-1]):
-            if row["is_same"] and one in mine and other in theirs:
+            if one in mine and other in theirs:
                 found.setdefault(one, other)
-    if pictures.writes:
-        warehouse.replace_all(pictures.writes)
     return found

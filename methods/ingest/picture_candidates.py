@@ -1,41 +1,43 @@
-"""Which pictures may be copies of each other: the nearest by coarse brightness, also cropped and
-mirrored.
+"""Which pictures may be copies of each other: the nearest by coarse brightness, also cropped, mirrored
+and on a side.
 
 What belongs here: a picture's code, and the pairs whose codes are near. What does not: whether a
 pair is the same picture (`picture_match.py`).
 
 The code is the low frequencies of the grey picture, a unit vector. Codes of the middle of each picture
-stand in the index as well, so that a crop finds the picture it was cut from; a mirrored picture has the
-code with the odd horizontal frequencies negated. Each picture is paired with its few nearest, so the
-number of pairs is linear in that of pictures, however many are alike.
+stand in the index as well, so that a crop finds the picture it was cut from. A mirrored picture has the
+code with the odd horizontal frequencies negated; one on its side has horizontal and vertical ones
+exchanged, too. Each picture is paired with its few nearest, so the number of pairs is linear in that of
+pictures, however many are alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.ingest.picture_match import SIDE, Grey
+from methods.ingest.picture_match import MINIATURE_SIDE, TURNS, Miniature, Turn
 
-Code = NDArray[np.float32]
-"""Codes of the windows of a picture, shape (windows, 63)."""
+Codes = NDArray[np.float32]
+"""Codes of the windows of pictures, shape (pictures, windows, 63)."""
 
 CROPS = (0.0, 0.05, 0.1)
 """Share of each side that the windows of a picture leave out."""
 NEAREST = 3
 """Other pictures that a picture is paired with, at most, for each way of looking at it."""
-MIN_SIMILARITY = 0.65
-"""Least cosine of the codes of a pair."""
+MIN_SIMILARITY, MIN_SIMILARITY_TURNED = 0.65, 0.85
+"""Least cosine of the codes of a pair, and of one whose pictures are turned."""
 EXACT_UP_TO = 10_000
 """More pictures are searched by cells (FAISS's inverted file)."""
 
 _FREQUENCIES = 8
 _SAMPLES = 32
+_LEAST_NORM = 1.0
 _PROBES, _ROUNDS, _TRAINED_BY = 8, 5, 50
 """Cells that a search looks into, rounds of k-means, and vectors a cell that it is trained by."""
-_QUERIES_AT_ONCE = 1024
+_AT_ONCE = 1024
 
 _Found = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Similarities and rows of the nearest windows, each of shape (queries, k)."""
@@ -43,98 +45,115 @@ _Search = Callable[[NDArray[np.float32]], _Found]
 
 
 class Candidate(NamedTuple):
-    """Rows of two pictures: `part`, mirrored or not, looks like the middle of `whole`."""
+    """Rows of two pictures: `part`, turned, looks like the middle of `whole`."""
 
     whole: int
     part: int
     scale: float
     """Share of each side of `whole` that `part` shows."""
-    mirrored: bool
+    turn: Turn
+    """What `part` was turned by: "none", "mirrored" or quarters of a turn."""
 
 
-def code(grey: Grey) -> Code:
-    """The codes of a picture's windows, shape (windows, 63); zeros for a uniform picture."""
-    codes = np.array([_low_frequencies(grey, basis).ravel()[1:] for basis in _bases()])
-    norms = np.linalg.norm(codes, axis=1, keepdims=True)
-    return np.where(norms > 1.0, codes / np.maximum(norms, 1.0), 0).astype(np.float32)
+def codes(of_pictures: Sequence[Miniature]) -> Codes:
+    """The codes of pictures' windows, shape (pictures, windows, 63); zeros for a uniform picture."""
+    made = np.empty((len(of_pictures), len(CROPS), _FREQUENCIES**2 - 1), dtype=np.float32)
+    for start in range(0, len(of_pictures), _AT_ONCE):
+        grey = np.array(of_pictures[start : start + _AT_ONCE], dtype=np.float32)
+        for window, basis in enumerate(_bases()):
+            frequencies = basis @ grey @ basis.T
+            made[start : start + len(grey), window] = frequencies.reshape(len(grey), -1)[:, 1:]
+    norms = np.linalg.norm(made, axis=2, keepdims=True)
+    return np.where(norms > _LEAST_NORM, made / np.maximum(norms, _LEAST_NORM), 0)
 
 
-def as_code(numbers: Sequence[float]) -> Code:
-    """A code from its numbers in a row."""
-    return np.array(numbers, dtype=np.float32).reshape(len(CROPS), -1)
-
-
-def candidates(of_pictures: Sequence[Code]) -> list[Candidate]:
+def candidates(of_pictures: Codes) -> list[Candidate]:
     """Each pair of pictures that may be copies once, by rows; the nearest way of looking at it."""
     if len(of_pictures) < 2:
         return []
-    codes = np.array(of_pictures)
-    return _nearest_ways([(codes, 0, codes, 0)])
+    return _nearest_ways([(of_pictures, 0, of_pictures, 0)])
 
 
-def candidates_between(first: Sequence[Code], second: Sequence[Code]) -> list[Candidate]:
+def candidates_between(first: Codes, second: Codes) -> list[Candidate]:
     """As `candidates`, of pairs of one of the first and one of the second; rows of the second count on.
 
     However many pictures of its own list a picture looks like, its nearest of the other are found.
     """
-    if not first or not second:
+    if not len(first) or not len(second):
         return []
-    one, other = np.array(first), np.array(second)
-    return _nearest_ways([(one, 0, other, len(one)), (other, len(one), one, 0)])
+    return _nearest_ways([(first, 0, second, len(first)), (second, len(first), first, 0)])
 
 
-def _nearest_ways(
-    searches: Sequence[tuple[NDArray[np.float32], int, NDArray[np.float32], int]],
-) -> list[Candidate]:
+def _nearest_ways(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Candidate]:
     """The nearest way of looking at each pair found, by rows.
 
-    A search is the codes of pictures that are looked for and of those that are looked among, of shape
-    (pictures, windows, 63), each with its first row.
+    A search is the codes of pictures that are looked for and of those that are looked among, each with
+    its first row.
     """
-    best: dict[tuple[int, int], tuple[float, Candidate]] = {}
+    found = []
     for parts, first_part, wholes, first_whole in searches:
         search = _search(wholes.reshape(-1, wholes.shape[-1]), len(wholes))
-        for mirrored in (False, True):
-            for start in range(0, len(parts), _QUERIES_AT_ONCE):
-                queries = parts[start : start + _QUERIES_AT_ONCE, 0] * (
-                    _MIRROR if mirrored else 1.0
-                )
-                similarity, found = search(np.ascontiguousarray(queries, dtype=np.float32))
-                near = (similarity >= MIN_SIMILARITY) & (found >= 0)
-                for row, column in zip(*np.nonzero(near), strict=True):
-                    nearest, window = divmod(int(found[row, column]), len(CROPS))
-                    whole, part = first_whole + nearest, first_part + start + int(row)
-                    if whole == part:
-                        continue
-                    pair = (min(whole, part), max(whole, part))
-                    cosine = float(similarity[row, column])
-                    if cosine > best.get(pair, (-1.0,))[0]:
-                        way = Candidate(whole, part, 1 - 2 * CROPS[window], mirrored)
-                        best[pair] = (cosine, way)
-    return [best[pair][1] for pair in sorted(best)]
+        for number, turn in enumerate(TURNS):
+            least = MIN_SIMILARITY if turn == "none" else MIN_SIMILARITY_TURNED
+            for start in range(0, len(parts), _AT_ONCE):
+                similarity, nearest = search(turned_codes(parts[start : start + _AT_ONCE, 0], turn))
+                row, column = np.nonzero((similarity >= least) & (nearest >= 0))
+                whole, window = np.divmod(nearest[row, column], len(CROPS))
+                whole, part = whole + first_whole, row + start + first_part
+                of_turn = np.full(len(row), number)
+                made = np.stack([whole, part, window, of_turn, similarity[row, column]], axis=1)
+                found.append(made[whole != part])
+    ways = np.concatenate(found)
+    pairs = np.sort(ways[:, :2], axis=1)
+    order = np.lexsort((-ways[:, 4], pairs[:, 1], pairs[:, 0]))
+    ways, pairs = ways[order], pairs[order]
+    is_nearest = np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(ways)]
+    return [
+        Candidate(int(whole), int(part), 1 - 2 * CROPS[int(window)], TURNS[int(turn)])
+        for whole, part, window, turn, _ in ways[is_nearest].tolist()
+    ]
+
+
+def turned_codes(windows: NDArray[np.float32], turn: Turn) -> NDArray[np.float32]:
+    """The codes that pictures turned so have, shape (n, 63): as `picture_match.turned` turns them."""
+    exchanged, signs = _TURNED[turn]
+    return np.ascontiguousarray(windows[:, exchanged] * signs)
+
+
+def _turned(
+    sideways: bool, down: bool, right: bool
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Which frequency stands where in a code, and its sign, with rows or columns in reverse order."""
+    row, column = np.divmod(np.arange(_FREQUENCIES**2), _FREQUENCIES)
+    exchanged = column * _FREQUENCIES + row if sideways else np.arange(_FREQUENCIES**2)
+    odd = row % 2 * down + column % 2 * right
+    return exchanged[1:] - 1, np.where(odd % 2, -1, 1)[1:].astype(np.float32)
+
+
+_TURNED: Mapping[Turn, tuple[NDArray[np.intp], NDArray[np.float32]]] = {
+    "none": _turned(False, False, False),
+    "mirrored": _turned(False, False, True),
+    "quarter": _turned(True, True, False),
+    "half": _turned(False, True, True),
+    "three quarters": _turned(True, False, True),
+}
 
 
 def _basis(crop: float) -> NDArray[np.float32]:
-    """Means of samples of the window, then their cosine transform: shape (frequencies, SIDE)."""
+    """Means of samples of the window, then their cosine transform: shape (frequencies, side)."""
     from scipy.fft import dct
 
-    edges = np.linspace(crop * SIDE, (1 - crop) * SIDE, _SAMPLES + 1)
-    pixels = np.arange(SIDE)
+    side = MINIATURE_SIDE
+    edges = np.linspace(crop * side, (1 - crop) * side, _SAMPLES + 1)
+    pixels = np.arange(side)
     covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
     means = np.maximum(covered, 0) / np.diff(edges)[:, None]
     return dct(means, axis=0, norm="ortho")[:_FREQUENCIES].astype(np.float32)
 
 
-def _low_frequencies(grey: Grey, basis: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(basis @ grey @ basis.T, dtype=np.float32)
-
-
 @cache
 def _bases() -> list[NDArray[np.float32]]:
     return [_basis(crop) for crop in CROPS]
-
-
-_MIRROR = np.tile(np.where(np.arange(_FREQUENCIES) % 2, -1, 1), _FREQUENCIES)[1:].astype(np.float32)
 
 
 def _search(index: NDArray[np.float32], n: int) -> _Search:

@@ -1,73 +1,148 @@
-"""Whether two pictures show the same pixels: re-encoded, scaled, cropped, framed, marked or mirrored
-copies.
+"""Whether two pictures show the same pixels: re-encoded, scaled, cropped, framed, marked, mirrored or
+turned copies.
 
-What belongs here: aligning two small grey pictures and comparing them. What does not: which
-pictures are compared (`picture_candidates.py`), groups of near-duplicates (`near_duplicates.py`).
+What belongs here: comparing two small grey pictures, after they were aligned
+(`picture_alignment.py`). What does not: which pictures are compared (`picture_candidates.py`), groups
+of near-duplicates (`near_duplicates.py`).
 
 A perceptual hash keeps coarse brightness, in which dark pictures with something bright in the
 middle are alike. Here a picture is moved and stretched onto the other one (gain and offset of
-brightness are free), and then fine detail is compared, which different pictures do not share. Drawings
-of one template do (flags, charts, staves): so what differs in brightness or colour must be little.
+brightness are free), and then fine detail is compared, which different pictures do not share. Two
+kinds of pictures carry little evidence, so that more of it is asked for. In a dark sky the detail is
+in a few places: the fewer they are, the higher must its correlation be. Drawings of one template share
+their lines (flags, charts, playing cards): what differs in brightness or colour must be little,
+measured by what is not flat.
+
+Most pairs are told apart by miniatures, many at a time (`looked_at`); the rest are compared one by one.
 """
 
 import io
-from typing import Any, NamedTuple
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from methods.ingest.picture import on_white, upright_transpose
+from methods.ingest.picture_alignment import (
+    Places,
+    Stack,
+    aligned,
+    correlations,
+    in_the_middle,
+    moved,
+    reduced,
+)
 from methods.ingest.picture_frame import inside_frame
 
 Grey = NDArray[np.float32]
 """Grey levels 0 to 255 of pictures stretched to squares, shape (side, side)."""
 Colour = NDArray[np.float32]
 """Their chroma (Cb and Cr less 128), shape (2, COLOUR_SIDE, COLOUR_SIDE)."""
+Miniature = NDArray[np.uint8]
+"""Grey levels of a small square, shape (MINIATURE_SIDE, MINIATURE_SIDE)."""
+Turn = Literal["none", "mirrored", "quarter", "half", "three quarters"]
+"""How a picture is turned: left and right exchanged, or by quarters of a turn, counterclockwise."""
+TURNS: tuple[Turn, ...] = get_args(Turn)
 
-SIDE = 128
-"""Pixels of the square that pictures are compared at: finer detail is lost in small copies."""
-MIN_CORRELATION = 0.65
-"""Least correlation of fine detail in two pictures that are the same."""
-MIN_COARSE = 0.6
-"""Least correlation of coarse brightness: with less, the detail is not looked at."""
+VERSION = 1
+"""Raised when the same files give other miniatures or another match: all are compared anew."""
+SIDE, MINIATURE_SIDE = 128, 32
+"""Pixels of the squares that pictures are compared at: finer detail is lost in small copies."""
+MIN_COARSE, MIN_FIRST_DETAIL = 0.6, 0.6
+"""Least correlations of two miniatures, of brightness and of detail: with less, their squares are not
+compared."""
+MIN_EVIDENCE = 0.5
+"""Least lower bound of the correlation of fine detail in two pictures that are the same."""
 MIN_COMMON = 0.5
 """Least share of the square that both pictures show."""
-MAX_DIFFERING = 0.07
-"""Largest share of it in which two pictures that are the same differ: a mark on one of them."""
+MAX_DIFFERING = 0.2
+"""Largest share in which two pictures that are the same differ, a mark on one of them, at an evidence
+of 1; it grows with the fourth power of that."""
 
-_STEPS = ((16, 5), (32, 4), (64, 3))
-"""Sides in pixels at which pictures are aligned, coarse to fine, and iterations at each."""
+_QUARTERS = {"quarter": 1, "half": 2, "three quarters": 3}
+_FIRST_SIDE, _FIRST_STEPS, _SECOND_STEPS = 16, 5, 4
+"""Miniatures are aligned at this side first; steps then, and at their own side."""
+_STEPS = ((64, 3), (SIDE, 1))
+"""Sides at which squares are aligned after that, and steps at each."""
 _NEIGHBOURHOOD = 9
 """Detail is what differs from the mean of a square of so many pixels a side."""
-_BLOCK = 16
-"""Pixels of a side of the blocks in which detail is compared."""
+_EVENED, _FAINT = 11, 4
+"""Pixels of a side over which contrast is evened, and levels that stay faint."""
+_BLOCK, _ENOUGH = 16, 6
+"""Pixels of a side of the blocks in which detail is compared, and the standard deviation of detail, in
+levels, with which a block counts in full."""
 _SMOOTH, _EDGE = 7, 3
 """Pixels of a side over which brightness is averaged before it is compared, and those left out at the
 edge of what both show: what is aligned is so to about a pixel."""
 _OTHER_GREY, _OTHER_COLOUR = 24, 30
 """Levels, of 255, from which brightness or colour differs."""
+_FLAT, _LEAST_STRUCTURED = 8, 0.1
+"""Standard deviation, in levels, up to which a place is flat; what is not counts as this share at
+least."""
 COLOUR_SIDE = 32
 _COLOURED = 6
 """Mean chroma of a picture that is not in grey alone."""
 
 
-class Match(NamedTuple):
-    """Correlations of two aligned pictures, -1 to 1, the share of the square that both show, and the
-    share of that in which they differ."""
+class Way(NamedTuple):
+    """How one picture may be a copy of another: the share of each side that it shows, and its turn."""
+
+    scale: float
+    turn: Turn
+
+
+UPRIGHT = Way(1.0, "none")
+
+
+class Look(NamedTuple):
+    """What two miniatures tell: correlations of coarse brightness and of detail, -1 to 1, the share of
+    the square that both show, and where, turned so, one lies on the other, shape (2, 3)."""
 
     coarse: float
     detail: float
     common: float
-    differing: float = 0.0
+    turn: Turn
+    place: NDArray[np.float64]
+
+    @property
+    def may_be_same(self) -> bool:
+        """Whether it is worth comparing the squares."""
+        return (
+            self.coarse >= MIN_COARSE
+            and self.detail >= MIN_FIRST_DETAIL
+            and self.common >= MIN_COMMON
+        )
+
+    def as_match(self) -> "Match":
+        """The match of a pair that is not worth more."""
+        return Match(self.coarse, 0.0, self.common)
+
+
+class Match(NamedTuple):
+    """Correlations of two aligned pictures, -1 to 1, the share of the square that both show, the number
+    of blocks that the detail is in, and the share of what is not flat in which they differ."""
+
+    coarse: float
+    detail: float
+    common: float
+    blocks: float = 0.0
+    differing: float = 1.0
+
+    @property
+    def evidence(self) -> float:
+        """The correlation of detail less its standard error, sqrt((1 - detail^2) / blocks)."""
+        return self.detail - math.sqrt(max(0.0, 1 - self.detail**2) / max(1.0, self.blocks))
 
     @property
     def is_same(self) -> bool:
         """Whether the two are copies of one picture."""
         return (
-            self.detail >= MIN_CORRELATION
+            self.evidence >= MIN_EVIDENCE
             and self.common >= MIN_COMMON
-            and self.differing <= MAX_DIFFERING
+            and self.differing <= MAX_DIFFERING * self.evidence**4
         )
 
 
@@ -77,9 +152,20 @@ class Square(NamedTuple):
     grey: Grey
     colour: Colour
 
-    def mirrored(self) -> "Square":
-        """Left and right exchanged."""
-        return Square(np.fliplr(self.grey), self.colour[:, :, ::-1])
+    def turned(self, turn: Turn) -> "Square":
+        """As it is when the picture is turned."""
+        return Square(turned(self.grey, turn), turned(self.colour, turn))
+
+    def miniature(self) -> Miniature:
+        """The grey levels of the small square."""
+        return np.rint(reduced(self.grey[None], MINIATURE_SIDE)[0]).astype(np.uint8)
+
+
+def turned(planes: NDArray[Any], turn: Turn) -> NDArray[Any]:
+    """Pictures turned; their rows and columns are the last two axes."""
+    if turn == "mirrored":
+        return planes[..., ::-1]
+    return np.rot90(planes, _QUARTERS.get(turn, 0), axes=(-2, -1))
 
 
 def square(data: bytes) -> Square:
@@ -98,178 +184,145 @@ def square(data: bytes) -> Square:
     return Square(np.asarray(shown.convert("L"), dtype=np.float32), colour)
 
 
-def best_match(one: Square, other: Square, scale: float, mirrored: bool) -> Match:
-    """`match` as the codes of the pictures suggest, and if they are not the same, uncropped."""
-    ways = dict.fromkeys([(scale, mirrored), (1.0, mirrored), (1.0, False)])
-    best = Match(0.0, 0.0, 0.0)
-    for each, turned in ways:
-        found = match(one, other.mirrored() if turned else other, each)
-        best = max(best, found, key=lambda of: of.detail)
-        if best.is_same:
-            break
-    return best
-
-
-def match(one: Square, other: Square, scale: float = 1.0) -> Match:
-    """Align `one` with `other` and compare them.
-
-    `scale` is the share of each side of `one` that `other` is thought to show, in its middle. Scale and
-    shift of each axis are found by least squares (Lucas and Kanade, IJCAI 1981), coarse to fine.
-    """
-    place = np.array([scale, 0.0, scale, 0.0])
-    coarse = 0.0
-    for side, n_iterations in _STEPS:
-        a, b = _reduced(one.grey, side), _reduced(other.grey, side)
-        for _ in range(n_iterations):
-            place = _improved(a, b, place)
-        moved, common = _moved(a, place)
-        coarse = _correlation(moved, b, common)
-        if coarse < MIN_COARSE:
-            return Match(coarse, 0.0, float(common.mean()))
-    moved, common = _moved(one.grey, place)
-    detail = _correlation_of_detail(moved, other.grey, common)
-    if detail < MIN_CORRELATION:
-        return Match(coarse, detail, float(common.mean()))
-    differing = max(
-        _differing_in_grey(moved, other.grey, common),
-        _differing_in_colour(one.colour, other.colour, place),
+def looked_at(
+    wholes: Sequence[Miniature], parts: Sequence[Miniature], ways: Sequence[Way]
+) -> list[Look]:
+    """Each pair's best look: aligned as the codes of the pictures suggest, or upright and uncropped."""
+    tries = [
+        (row, way) for row, of_pair in enumerate(ways) for way in dict.fromkeys([of_pair, UPRIGHT])
+    ]
+    if not tries:
+        return []
+    rows = [row for row, _ in tries]
+    one = np.array([wholes[row] for row in rows], dtype=np.float32)
+    other = np.array([turned(parts[row], way.turn) for row, way in tries], dtype=np.float32)
+    suggested = in_the_middle(np.array([way.scale for _, way in tries]))
+    small, other_small = reduced(one, _FIRST_SIDE), reduced(other, _FIRST_SIDE)
+    other_evened = _evened(other)
+    places = (
+        aligned(one, other, aligned(small, other_small, suggested, _FIRST_STEPS), _SECOND_STEPS),
+        aligned(_evened(one), other_evened, suggested, _SECOND_STEPS),
     )
-    return Match(coarse, detail, float(common.mean()), differing)
+    best: dict[int, Look] = {}
+    for place in places:
+        made, common = moved(one, place)
+        coarse = correlations(made, other, common)
+        detail = correlations(_evened(made), other_evened, common)
+        of_tries = zip(tries, coarse, detail, common.mean(axis=(1, 2)), place, strict=True)
+        for (row, way), of_coarse, of_detail, share, of_place in of_tries:
+            look = Look(float(of_coarse), float(of_detail), float(share), way.turn, of_place)
+            if row not in best or look.detail > best[row].detail:
+                best[row] = look
+    return [best[row] for row in range(len(ways))]
 
 
-def _reduced(grey: Grey, side: int) -> Grey:
-    step = len(grey) // side
-    return grey.reshape(side, step, side, step).mean(axis=(1, 3))
+def match(one: Square, other: Square, look: Look) -> Match:
+    """Align `one` with `other`, turned, from where a look at the miniatures found it; compare them."""
+    other = other.turned(look.turn)
+    by_brightness = by_detail = look.place[None]
+    ones, others = one.grey[None], other.grey[None]
+    for side, n_steps in _STEPS:
+        a, b = reduced(ones, side), reduced(others, side)
+        by_brightness = aligned(a, b, by_brightness, n_steps)
+        by_detail = aligned(_evened(a), _evened(b), by_detail, n_steps)
+    matches = [_compared(one, other, place) for place in (by_brightness, by_detail)]
+    return max(matches, key=lambda each: (each.is_same, each.evidence))
 
 
-class _Axis(NamedTuple):
-    """Linear interpolation along one axis: weights, their derivative, and which pixels are inside."""
-
-    weights: Grey
-    slope: Grey
-    inside: NDArray[np.bool_]
-    at: NDArray[np.float32]
-
-
-def _axis(scale: float, shift: float, side: int) -> _Axis:
-    at = (np.arange(side) + 0.5) / side * 2 - 1
-    position = (scale * at + shift + 1) / 2 * side - 0.5
-    inside = (position >= -0.5) & (position <= side - 0.5)
-    position = np.clip(position, 0, side - 1.001)
-    low = position.astype(np.intp)
-    part = position - low
-    rows = np.arange(side)
-    weights = np.zeros((side, side), dtype=np.float32)
-    slope = np.zeros((side, side), dtype=np.float32)
-    weights[rows, low], weights[rows, low + 1] = 1 - part, part
-    slope[rows, low], slope[rows, low + 1] = -side / 2, side / 2
-    return _Axis(weights, slope, inside, at.astype(np.float32))
+def _compared(one: Square, other: Square, place: Places) -> Match:
+    """The match of two squares, one at its place on the other."""
+    ones, others = one.grey[None], other.grey[None]
+    made, common = moved(ones, place)
+    detail, blocks = _correlation_of_detail(made[0], other.grey, common[0])
+    found = Match(
+        float(correlations(made, others, common)[0]), detail, float(common.mean()), blocks
+    )
+    if found.evidence < MIN_EVIDENCE:
+        return found
+    return found._replace(
+        differing=max(
+            _differing_in_grey(made[0], other.grey, common[0]),
+            _differing_in_colour(one.colour, other.colour, place),
+        )
+    )
 
 
-def _moved(grey: Grey, place: NDArray[np.float64]) -> tuple[Grey, NDArray[np.bool_]]:
-    """The picture at its place on the other one, and which pixels both show."""
-    y, x = _axis(place[0], place[1], len(grey)), _axis(place[2], place[3], len(grey))
-    moved = np.asarray(y.weights @ grey @ x.weights.T, dtype=np.float32)
-    return moved, y.inside[:, None] & x.inside
+def _correlation_of_detail(
+    one: Grey, other: Grey, common: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Mean of the blocks' correlations, each weighted by the smaller of the detail's two variances, and
+    the number of blocks that it rests on: (sum of weights)^2 / sum of squared weights.
 
-
-def _improved(a: Grey, b: Grey, place: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The place after one step of Gauss and Newton."""
-    y, x = _axis(place[0], place[1], len(a)), _axis(place[2], place[3], len(a))
-    along_x = a @ x.weights.T
-    moved, common = y.weights @ along_x, y.inside[:, None] & x.inside
-    if not common.any():
-        return place
-    down, right = y.slope @ along_x, y.weights @ (a @ x.slope.T)
-    columns = [down * y.at[:, None], down, right * x.at, right, moved, np.ones_like(moved)]
-    system = np.stack([column[common] for column in columns], axis=1).astype(np.float64)
-    target = b[common].astype(np.float64)
-    # Brightness first, because steps are in units of it.
-    flat = system[:, 4:]
-    gain = np.linalg.solve(flat.T @ flat + 1e-6 * np.eye(2), flat.T @ target)
-    system[:, :4] *= gain[0]
-    rest = target - flat @ gain
-    weighted = system / _outlying(rest)[:, None]
-    normal = weighted.T @ system
-    damping = np.repeat([1e-3 * np.trace(normal[:4, :4]) / 4 + 1e-6, 1e-6], [4, 2])
-    step = np.linalg.solve(normal + np.diag(damping), weighted.T @ rest)[:4]
-    made = place + np.clip(step, -0.1, 0.1)
-    made[[0, 2]] = np.clip(made[[0, 2]], 0.6, 1.6)
-    made[[1, 3]] = np.clip(made[[1, 3]], -0.4, 0.4)
-    return made
-
-
-def _outlying(rest: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each residual lies out, from 1: the inverse of Cauchy's weights.
-
-    What is on one picture only, such as a mark, must not pull at what is fitted.
-    """
-    return np.asarray(1 + (rest / (3 * np.median(np.abs(rest)) + 1e-6)) ** 2)
-
-
-def _correlation(one: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
-    """Pearson's correlation over the common pixels; 0 if one of the two is uniform there."""
-    if common.mean() < MIN_COMMON:
-        return 0.0
-    a, b = one[common].astype(np.float64), other[common].astype(np.float64)
-    a, b = a - a.mean(), b - b.mean()
-    norm = np.sqrt((a @ a) * (b @ b))
-    return float(a @ b / norm) if norm > 1e-6 * len(a) else 0.0
-
-
-def _correlation_of_detail(one: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
-    """Mean of the blocks' correlations, each weighted by the smaller of the detail's two variances.
-
-    So a block counts only if both pictures have detail there: a mark on one of them counts little.
+    So a block counts only if both pictures have detail there: a mark on one of them counts little. None
+    counts for more than one with `_ENOUGH`: the edges of a common frame must not outweigh all else.
     """
     whole = _blocks(common).all(axis=1)
     if not whole.any():
-        return 0.0
+        return 0.0, 0.0
     a, b = _blocks(_detail(one))[whole], _blocks(_detail(other))[whole]
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     of_a, of_b = (a * a).mean(axis=1), (b * b).mean(axis=1)
     # Copies may have another contrast.
     gain = np.clip(np.median(of_b / (of_a + 1e-6)), 1 / 16, 16)
-    weight = np.minimum(of_a * gain, of_b)
+    weight = np.minimum(np.minimum(of_a * gain, of_b), _ENOUGH**2)
     correlation = (a * b).mean(axis=1) / np.sqrt(of_a * of_b + 1e-9)
-    return float((correlation * weight).sum() / (weight.sum() + 1e-6))
+    detail = float((correlation * weight).sum() / (weight.sum() + 1e-6))
+    return detail, float(weight.sum() ** 2 / ((weight * weight).sum() + 1e-9))
 
 
 def _differing_in_grey(one: Grey, other: Grey, common: NDArray[np.bool_]) -> float:
-    """Share of the common pixels whose brightness differs, gain and offset fitted."""
+    """What differs in brightness, gain and offset fitted, as a share of what is not flat."""
     from scipy.ndimage import binary_erosion, uniform_filter
 
     inner = binary_erosion(common, iterations=_EDGE)
     if not inner.any():
         return 1.0
-    a, b = (uniform_filter(each, _SMOOTH)[inner].astype(np.float64) for each in (one, other))
+    means, variances = [], []
+    for each in (one, other):
+        mean = uniform_filter(each, _SMOOTH)
+        means.append(mean[inner].astype(np.float64))
+        variances.append((uniform_filter(each * each, _SMOOTH) - mean * mean)[inner])
+    structured = float((np.maximum(*variances) > _FLAT**2).mean())
+    a, b = means
     columns = np.stack([a, np.ones_like(a)], axis=1)
     rest = b - columns @ np.linalg.lstsq(columns, b, rcond=None)[0]
     for _ in range(5):
         weighted = columns / _outlying(rest)[:, None]
         fitted = np.linalg.solve(weighted.T @ columns + 1e-6 * np.eye(2), weighted.T @ b)
         rest = b - columns @ fitted
-    return float((np.abs(rest) > _OTHER_GREY).mean())
+    return float((np.abs(rest) > _OTHER_GREY).mean() / max(structured, _LEAST_STRUCTURED))
 
 
-def _differing_in_colour(one: Colour, other: Colour, place: NDArray[np.float64]) -> float:
+def _differing_in_colour(one: Colour, other: Colour, places: Places) -> float:
     """Share of the common pixels whose colour differs, saturation fitted; 0 if one is in grey alone."""
-    moved = [_moved(plane, place) for plane in one]
-    common = moved[0][1]
-    a = np.stack([plane for plane, _ in moved])[:, common]
-    b = other[:, common]
+    made, shown = moved(one, np.repeat(places, 2, axis=0))
+    common = shown[0]
+    a, b = made[:, common], other[:, common]
     if min(np.hypot(*a).mean(), np.hypot(*b).mean()) < _COLOURED:
         return 0.0
     gain = np.clip((a * b).sum() / (a * a).sum(), 0.5, 2)
     return float((np.hypot(*(b - gain * a)) > _OTHER_COLOUR).mean())
 
 
-def _detail(grey: Grey) -> Grey:
+def _outlying(rest: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 + (rest / (3 * np.median(np.abs(rest)) + 1e-6)) ** 2)
+
+
+def _detail(grey: NDArray[np.float32], neighbourhood: int = _NEIGHBOURHOOD) -> NDArray[np.float32]:
     """What differs from the mean of the neighbourhood."""
     from scipy.ndimage import uniform_filter
 
-    difference: Grey = grey - uniform_filter(grey, _NEIGHBOURHOOD, mode="nearest")
+    difference: Grey = grey - uniform_filter(grey, neighbourhood, mode="nearest", axes=(-2, -1))
     return difference
+
+
+def _evened(greys: Stack) -> Stack:
+    """The detail with the same contrast everywhere, so that faint and bright parts count alike."""
+    from scipy.ndimage import uniform_filter
+
+    detail = _detail(greys, _EVENED)
+    variance = uniform_filter(detail * detail, _EVENED, mode="nearest", axes=(-2, -1))
+    return np.asarray(detail / (np.sqrt(np.maximum(variance, 0)) + _FAINT) * 64)
 
 
 def _blocks(values: NDArray[Any]) -> NDArray[Any]:

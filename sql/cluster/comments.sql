@@ -113,13 +113,17 @@ COMMENT ON COLUMN cluster.entry_sides.entry_id IS 'Entry of ingest.entries.';
 COMMENT ON COLUMN cluster.entry_sides.side IS 'What the entry may be used for: benchmark or instruction; NULL if for neither.';
 COMMENT ON COLUMN cluster.entry_sides.reason IS 'Why it is there: drawn, joined, bridges_sides or in_imported_benchmark.';
 
-COMMENT ON COLUMN cluster.picture_codes.image_id IS 'SHA-256 of the image''s file.';
-COMMENT ON COLUMN cluster.picture_codes.code IS 'Low frequencies of the grey picture, of its middle 90 % and 80 %: three vectors of 63 numbers.';
+COMMENT ON COLUMN cluster.picture_miniatures.image_id IS 'SHA-256 of the image''s file.';
+COMMENT ON COLUMN cluster.picture_miniatures.version IS 'Version of the methods that it was made by.';
+COMMENT ON COLUMN cluster.picture_miniatures.grey IS 'Grey levels of the picture inside its frame, stretched to a square of 32 pixels a side, row by row.';
 
+COMMENT ON COLUMN cluster.picture_pairs.pair_id IS 'Hash of the two pictures'' ids.';
+COMMENT ON COLUMN cluster.picture_pairs.version IS 'Version of the methods that they were compared by: those of an earlier one are compared anew.';
 COMMENT ON COLUMN cluster.picture_pairs.first_id IS 'SHA-256 of one picture''s file, the smaller one.';
 COMMENT ON COLUMN cluster.picture_pairs.second_id IS 'SHA-256 of the other picture''s file.';
 COMMENT ON COLUMN cluster.picture_pairs.coarse IS 'Correlation of coarse brightness after one was moved onto the other, -1 to 1.';
-COMMENT ON COLUMN cluster.picture_pairs.detail IS 'Correlation of fine detail, -1 to 1; 0 if the coarse one ruled them out.';
+COMMENT ON COLUMN cluster.picture_pairs.detail IS 'Correlation of fine detail, -1 to 1; 0 if miniatures ruled them out.';
 COMMENT ON COLUMN cluster.picture_pairs.common IS 'Share of the square that both pictures show, 0 to 1.';
-COMMENT ON COLUMN cluster.picture_pairs.differing IS 'Share of what both show in which brightness or colour differs; 0 if the detail does.';
+COMMENT ON COLUMN cluster.picture_pairs.blocks IS 'Number of blocks, of 64, that the correlation of detail rests on; 0 if miniatures ruled them out.';
+COMMENT ON COLUMN cluster.picture_pairs.differing IS 'What differs in brightness or colour, as a share of what is not flat; 1 if the detail does not agree.';
 COMMENT ON COLUMN cluster.picture_pairs.is_same IS 'Whether the two are copies of one picture.';

@@ -1,2 +1,4 @@
--- The pairs of pictures that an earlier run compared.
-SELECT first_id, second_id, coarse, detail, common, differing, is_same FROM cluster.picture_pairs;
+-- Which of these pairs were compared, and whether they are copies of one picture.
+SELECT pair_id, is_same
+FROM cluster.picture_pairs
+WHERE version = $version AND pair_id IN (SELECT unnest($keys::VARCHAR[]));

@@ -186,21 +186,24 @@ CREATE TABLE IF NOT EXISTS cluster.sides (
     CHECK ((side IS NULL) = (reason IN ('bridges_sides', 'in_imported_benchmark')))
 );
 
--- Coarse brightness of each picture and of its middle, by which pictures are paired that may be copies.
-CREATE TABLE IF NOT EXISTS cluster.picture_codes (
+-- Each picture in grey, 32 pixels a side, by which pictures are found that may be copies.
+CREATE TABLE IF NOT EXISTS cluster.picture_miniatures (
     image_id VARCHAR PRIMARY KEY,
-    code FLOAT[] NOT NULL CHECK (len(code) = 189)
+    version INTEGER NOT NULL,
+    grey BLOB NOT NULL CHECK (octet_length(grey) = 1024)
 );
 
 -- Pairs of pictures that were aligned and compared, as defined in methods/ingest/picture_match.py.
 CREATE TABLE IF NOT EXISTS cluster.picture_pairs (
+    pair_id VARCHAR PRIMARY KEY,
     first_id VARCHAR NOT NULL,
     second_id VARCHAR NOT NULL,
+    version INTEGER NOT NULL,
     coarse DOUBLE NOT NULL CHECK (coarse BETWEEN -1.001 AND 1.001),
     detail DOUBLE NOT NULL CHECK (detail BETWEEN -1.001 AND 1.001),
     common DOUBLE NOT NULL CHECK (common BETWEEN 0 AND 1),
-    differing DOUBLE NOT NULL CHECK (differing BETWEEN 0 AND 1),
+    blocks DOUBLE NOT NULL CHECK (blocks >= 0),
+    differing DOUBLE NOT NULL CHECK (differing >= 0),
     is_same BOOLEAN NOT NULL,
-    PRIMARY KEY (first_id, second_id),
     CHECK (first_id < second_id)
 );

@@ -1,9 +1,13 @@
-"""How many copies of real pictures are found, and how many pairs that are found are none.
+"""How many copies of real pictures are found, by kind of change, and how many pairs that are found are
+none.
 
-Run by `make bench-duplicates` on the real sample in WIT's form, whose astronomical pictures are mostly
-dark. For each kind of copy a corpus of all pictures and a copy of each is searched. A copy counts
-as found if it is in its original's group; a pair in a group counts as false if the two are not of
-one picture. Prints a table, and as the last line all figures as one JSON object.
+Run by `make bench-duplicates` on pictures of Debian packages, which it fetches once
+(`package_pictures.py`). Prints two tables and writes them to docs/guides/clusters.md; the last line is
+all figures as one JSON object.
+
+Precision is that of all pairs of a corpus as it is: whoever looked at the pairs that are found wrote
+those of one picture down in `copies.toml`; each other pair counts as false. For recall a copy of each
+picture is added, a kind at a time (`picture_changes.py`).
 
 Limits were chosen on every other picture (`--half tuning`); what counts are the figures of the rest.
 """
@@ -13,202 +17,229 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable
-from itertools import combinations
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageDraw, ImageFont, ImageOps
+from PIL import Image
+from threadpoolctl import threadpool_limits
 
-from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
+from methods.ingest.image_quality import measure_image
+from methods.ingest.near_duplicates import near_duplicates
 from methods.ingest.picture import upright_rgb
+from methods.ingest.picture_candidates import Candidate, candidates, codes
+from methods.ingest.picture_match import UPRIGHT, Miniature, Square, Way, looked_at, match, square
+from methods.markdown import table
 from resources.home import REPO_ROOT
 from tests.bench.measuring import peak_mib
+from tests.bench.package_pictures import CORPORA, Unreachable, pictures_of
+from tests.bench.picture_changes import KINDS, encoded, framed
 
-PICTURES = REPO_ROOT.parent / "shared" / "data" / "wit_sample" / "images"
+PAGE = REPO_ROOT / "docs" / "guides" / "clusters.md"
+BEGIN, END = "<!-- figures of copies -->\n", "<!-- end of figures -->\n"
+COPIES = Path(__file__).with_name("copies.toml")
 HALVES = ("tuning", "held-out")
 BITS = 4
 """Hashes at most so far apart are compared, too: the default of a corpus."""
+CHANGED = 30
+"""Pictures of a corpus that copies are made of, at most."""
+LONGER_SIDE = 640
+"""Pixels of what copies are made of, at most: the time goes into comparing, not into encoding."""
+ALL_FRAMED = "all in one white frame"
 
 Row = dict[str, Any]
+Pairs = set[tuple[str, str]]
 
 
-# --- Copies --------------------------------------------------------------------------------------
+class Seen:
+    """A picture's file as it is compared."""
+
+    def __init__(self, data: bytes):
+        self.square: Square = square(data)
+        self.miniature: Miniature = self.square.miniature()
+        self.phash = measure_image(data).phash
 
 
-def encoded(image: Image.Image, quality: int = 85) -> bytes:
-    """The picture as a JPEG."""
-    file = io.BytesIO()
-    image.save(file, "JPEG", quality=quality)
-    return file.getvalue()
-
-
-def half(image: Image.Image) -> Image.Image:
-    """Half as wide and high."""
-    return image.resize((max(1, image.width // 2), max(1, image.height // 2)))
-
-
-def cropped(share: float) -> Callable[[Image.Image], Image.Image]:
-    """Without this share of the width and of the height, on each side."""
-
-    def crop(image: Image.Image) -> Image.Image:
-        x, y = round(image.width * share), round(image.height * share)
-        return image.crop((x, y, image.width - x, image.height - y))
-
-    return crop
-
-
-def framed(image: Image.Image, colour: str, share: float) -> Image.Image:
-    """In a frame as wide as this share of the longer side."""
-    return ImageOps.expand(image, max(1, round(max(image.size) * share)), colour)
-
-
-def marked(image: Image.Image) -> Image.Image:
-    """With a half transparent line of text in a corner, as high as a twelfth of the picture."""
-    layer = Image.new("RGBA", image.size)
-    font = ImageFont.load_default(size=max(9, image.height // 12))
-    at = (image.width * 0.97, image.height * 0.97)
-    ImageDraw.Draw(layer).text(at, "example.org", fill=(255, 255, 255, 128), font=font, anchor="rs")
-    return Image.alpha_composite(image.convert("RGBA"), layer).convert("RGB")
-
-
-KINDS: dict[str, Callable[[Image.Image], bytes]] = {
-    "re-encoded (JPEG 40)": lambda image: encoded(image, 40),
-    "scaled to half": lambda image: encoded(half(image)),
-    "cropped 3 % a side": lambda image: encoded(cropped(0.03)(image)),
-    "cropped 10 % a side": lambda image: encoded(cropped(0.1)(image)),
-    "watermarked": lambda image: encoded(marked(image)),
-    "white frame of 5 %": lambda image: encoded(framed(image, "white", 0.05)),
-    "white frame of 15 %": lambda image: encoded(framed(image, "white", 0.15)),
-    "black frame of 8 %": lambda image: encoded(framed(image, "black", 0.08)),
-    "mirrored": lambda image: encoded(ImageOps.mirror(image)),
-}
-ALL_FRAMED = "all in one white frame"
-"""No copies: each picture once, with the same frame around it."""
-
-
-# --- Ways ----------------------------------------------------------------------------------------
-
-
-def hashes(files: dict[str, bytes]) -> list[Pair]:
-    """Pairs by perceptual hash alone."""
-    from methods.ingest.image_quality import measure_image
-
-    phashes = [measure_image(data).phash for data in files.values()]
-    return near_duplicates(list(files), phashes, BITS)
-
-
-def pixels(files: dict[str, bytes]) -> tuple[list[Pair], Row]:
-    """Pairs as the project finds them."""
-    from methods.ingest.picture_candidates import candidates, code
-    from methods.ingest.picture_match import best_match, square
-
-    names = list(files)
-    row_of = {name: row for row, name in enumerate(names)}
+def found_among(pictures: Mapping[str, Seen], took: Row) -> Pairs:
+    """Pairs that the project takes for copies; how many are compared, and for how long, is added up."""
+    names, seen = list(pictures), list(pictures.values())
     started = time.process_time()
-    squares = [square(data) for data in files.values()]
-    decoded = time.process_time()
-    proposed = {
-        (row_of[pair.first_id], row_of[pair.second_id]): (1.0, False) for pair in hashes(files)
+    proposed: dict[tuple[int, int], Candidate] = {}
+    row_of = {name: row for row, name in enumerate(names)}
+    for pair in near_duplicates(names, [each.phash for each in seen], BITS):
+        rows = tuple(sorted((row_of[pair.first_id], row_of[pair.second_id])))
+        proposed[rows[0], rows[1]] = Candidate(*rows, *UPRIGHT)
+    for each in candidates(codes([each.miniature for each in seen])):
+        proposed[min(each[:2]), max(each[:2])] = each
+    pairs = list(proposed.values())
+    looks = looked_at(
+        [seen[each.whole].miniature for each in pairs],
+        [seen[each.part].miniature for each in pairs],
+        [Way(each.scale, each.turn) for each in pairs],
+    )
+    beyond = [(each, look) for each, look in zip(pairs, looks, strict=True) if look.may_be_same]
+    found = {
+        (min(names[each.whole], names[each.part]), max(names[each.whole], names[each.part]))
+        for each, look in beyond
+        if match(seen[each.whole].square, seen[each.part].square, look).is_same
     }
-    between = time.process_time()
-    for each in candidates([code(each.grey) for each in squares]):
-        proposed[each.whole, each.part] = (each.scale, each.mirrored)
-    searched = time.process_time()
-    pairs = [
-        Pair(*sorted((names[whole], names[part])), 0)
-        for (whole, part), way in proposed.items()
-        if best_match(squares[whole], squares[part], *way).is_same
-    ]
-    compared = time.process_time()
-    return pairs, {
-        "pairs_compared": len(proposed),
-        "decode_s": round(decoded - started, 2),
-        "search_s": round(searched - between, 2),
-        "compare_s": round(compared - searched, 2),
-    }
+    for name, n in (("compared", len(pairs)), ("in_full", len(beyond))):
+        took[name] = took.get(name, 0) + n
+    took["compare_s"] = took.get("compare_s", 0) + time.process_time() - started
+    return found
 
 
-def scored(pairs: list[Pair], files: dict[str, bytes], n_copies: int) -> Row:
-    """Precision of pairs in groups and recall of copies. A name is a picture's, then its kind."""
-    groups: dict[str, list[str]] = {}
-    for name, group in duplicate_groups(list(files), pairs).items():
-        groups.setdefault(group, []).append(name)
-    together = [pair for names in groups.values() for pair in combinations(names, 2)]
-    right = sum(one.partition("|")[0] == other.partition("|")[0] for one, other in together)
-    return {
-        "copies": n_copies,
-        "recall": round(right / n_copies, 3) if n_copies else None,
-        "pairs_in_groups": len(together),
-        "precision": round(right / len(together), 3) if together else None,
-    }
-
-
-def bench(paths: list[Path]) -> Row:
-    """Every figure there is."""
-    images = {}
-    for path in paths:
-        image = upright_rgb(Image.open(path))
-        # White lines on transparency are a white picture, which has no copies.
-        if len(set(image.convert("L").tobytes())) > 1:
-            images[path.name] = image
-    originals = {path.name: path.read_bytes() for path in paths}
-    found: Row = {}
-    for kind, make in {"none planted": None, ALL_FRAMED: None, **KINDS}.items():
-        copies = {f"{name}|{kind}": make(image) for name, image in images.items()} if make else {}
-        files = originals | copies
-        if kind == ALL_FRAMED:
-            files = {name: encoded(framed(image, "white", 0.1)) for name, image in images.items()}
-        by_pixels, took = pixels(files)
-        found[kind] = {
-            "pixels": {**scored(by_pixels, files, len(copies)), **took},
-            "hash_alone": scored(hashes(files), files, len(copies)),
-        }
-        print(f"{kind}: {found[kind]}", file=sys.stderr, flush=True)
-    right = {
-        way: sum((row[way]["recall"] or 0) * row[way]["copies"] for row in found.values())
-        for way in ("pixels", "hash_alone")
-    }
-    together = {
-        way: sum(row[way]["pairs_in_groups"] for row in found.values())
-        for way in ("pixels", "hash_alone")
-    }
-    copies = sum(row["pixels"]["copies"] for row in found.values())
-    return {
+def bench(paths: Mapping[str, Path], copies: Pairs) -> Row:
+    """The figures of one corpus: of its pictures by name; `copies` are pairs known to be copies."""
+    took: Row = {}
+    started = time.process_time()
+    originals = {name: Seen(path.read_bytes()) for name, path in paths.items()}
+    looked = time.process_time() - started
+    found = found_among(originals, took)
+    row: Row = {
         "pictures": len(paths),
-        "kinds": found,
-        "recall": {way: round(right[way] / copies, 3) for way in right},
-        "precision": {way: round(right[way] / together[way], 3) for way in right},
-        "peak_mib": peak_mib(),
+        "look_ms": round(1000 * looked / len(paths), 1),
+        "pairs_compared": took["compared"],
+        "pairs_compared_in_full": took["in_full"],
+        "compare_ms": round(1000 * took["compare_s"] / max(1, took["compared"]), 2),
+        "found": len(found),
+        "copies": len(found & copies),
+        "false": sorted(found - copies),
+        "kinds": {},
     }
+    some = list(paths)[:: -(-len(paths) // CHANGED)]
+    images = {name: _opened(paths[name]) for name in some}
+    few = {name: originals[name] for name in some}
+    framed_all = found_among(
+        {name: Seen(encoded(framed("white", 0.1)(images[name]))) for name in some}, {}
+    )
+    row["false_in_one_frame"] = len(framed_all - found - copies)
+    for kind, change in KINDS.items():
+        made = {f"{name}|{kind}": Seen(change(images[name])) for name in some}
+        pairs = {_originals(pair) for pair in found_among(few | made, {})}
+        alone = {name for name, other in pairs if name == other}
+        row["kinds"][kind] = {
+            "copies": len(some),
+            "found": len(alone),
+            "false": len({pair for pair in pairs if pair[0] != pair[1]} - found - copies),
+        }
+        print(f"{kind}: {row['kinds'][kind]}", file=sys.stderr, flush=True)
+    return row
 
 
-def show(figures: Row) -> None:
-    """The figures for people."""
-    print(f"{figures['pictures']} pictures and a copy of each")
-    print(f"{'':24}{'recall':>8}{'precision':>11}{'hash: recall':>14}{'precision':>11}")
-    for kind, row in figures["kinds"].items():
-        cells = [row[way][name] for way in row for name in ("recall", "precision")]
-        shown = [f"{'-' if cell is None else format(cell, '.3f')}" for cell in cells]
-        print(f"{kind:24}{shown[0]:>8}{shown[1]:>11}{shown[2]:>14}{shown[3]:>11}")
-    of = [
-        figures[name][way] for way in ("pixels", "hash_alone") for name in ("recall", "precision")
+def _originals(pair: tuple[str, str]) -> tuple[str, str]:
+    one, other = sorted(name.partition("|")[0] for name in pair)
+    return one, other
+
+
+def _opened(path: Path) -> Image.Image:
+    with Image.open(io.BytesIO(path.read_bytes())) as image:
+        shown = upright_rgb(image)
+    shown.thumbnail((LONGER_SIDE, LONGER_SIDE))
+    return shown
+
+
+def corpora(folder: Path, half: str, every: int) -> Iterator[tuple[str, dict[str, Path]]]:
+    """The pictures of each corpus that can be had, by name."""
+    for name in CORPORA:
+        try:
+            paths = pictures_of(name, folder)[HALVES.index(half) :: len(HALVES)][::every]
+        except Unreachable as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
+        yield name, {f"{path.parent.name}/{path.name}": path for path in paths}
+
+
+def known_copies() -> Pairs:
+    """Pairs of pictures that a person has looked at and found to be copies."""
+    pairs = tomllib.loads(COPIES.read_text(encoding="utf-8"))["pairs"]
+    return {(min(pair), max(pair)) for pair in pairs}
+
+
+def shown(figures: Mapping[str, Row]) -> list[str]:
+    """The two tables, as lines of Markdown."""
+    whole = []
+    for name, row in figures.items():
+        n = row["pictures"]
+        whole.append(
+            (
+                name,
+                f"{n:,}",
+                f"{n * (n - 1) // 2:,}",
+                f"{row['pairs_compared']:,}",
+                f"{row['pairs_compared_in_full']:,}",
+                str(row["found"]),
+                str(row["copies"]),
+                str(len(row["false"])),
+                str(row["false_in_one_frame"]),
+            )
+        )
+    changed = []
+    for kind in KINDS:
+        of = [row["kinds"][kind] for row in figures.values()]
+        n_found, n = (sum(row[each] for row in of) for each in ("found", "copies"))
+        changed.append(
+            (
+                kind,
+                *(_share(row["found"], row["copies"]) for row in of),
+                _share(n_found, n),
+                _share(n_found, n_found + sum(row["false"] for row in of)),
+            )
+        )
+    heads = (
+        *(
+            "corpus",
+            "pictures",
+            "pairs",
+            "compared",
+            "as squares",
+            "found",
+            "of one picture",
+            "false",
+        ),
+        "false, all in one white frame",
+    )
+    return [
+        *table(heads, whole),
+        "",
+        *table(("copy", *figures, "all: recall", "precision"), changed),
     ]
-    print(f"{'all':24}{of[0]:8.3f}{of[1]:11.3f}{of[2]:14.3f}{of[3]:11.3f}")
+
+
+def _share(part: int, of: int) -> str:
+    return f"{part / of:.3f}" if of else "-"
+
+
+def write(lines: Sequence[str]) -> None:
+    """Put the tables into the guide."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    behind = rest.split(END)[1]
+    body = "\n".join(lines)
+    PAGE.write_text(f"{before}{BEGIN}{body}\n{END}{behind}", encoding="utf-8")
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print; write what counts into the guide."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="take every n-th picture only")
     parser.add_argument("--half", choices=HALVES, default="held-out")
+    parser.add_argument("--folder", type=Path, default=REPO_ROOT / "build" / "pictures")
     arguments = parser.parse_args()
-    if not PICTURES.is_dir():
-        sys.exit(f"{PICTURES} is not there: the pictures are read from it.")
-    half = sorted(PICTURES.iterdir())[HALVES.index(arguments.half) :: len(HALVES)]
-    figures = bench(half[:: arguments.every])
-    show(figures)
-    print(json.dumps(figures))
+    copies = known_copies()
+    figures = {}
+    with threadpool_limits(limits=1):
+        for name, paths in corpora(arguments.folder, arguments.half, arguments.every):
+            print(f"{name}: {len(paths)} pictures", file=sys.stderr, flush=True)
+            figures[name] = bench(paths, copies)
+    if not figures:
+        sys.exit("No corpus can be had: give --folder a folder that has the packages unpacked.")
+    lines = shown(figures)
+    print("\n".join(lines))
+    if arguments.half == "held-out" and arguments.every == 1:
+        write(lines)
+    print(json.dumps({"corpora": figures, "peak_mib": peak_mib()}))
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def today(before: Rows) -> Rows:
         "evaluate.error_attribution",
         "ingest.left_out",
         *(f"evaluate.{name}" for name in ("pairs", "pair_designs", "pair_ratings", "pair_biases")),
-        *("cluster.picture_codes", "cluster.picture_pairs"),
+        *("cluster.picture_miniatures", "cluster.picture_pairs"),
         "evaluate.missing",
         "cluster.sides",
         "release.choices",

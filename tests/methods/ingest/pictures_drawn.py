@@ -1,4 +1,4 @@
-"""Pictures drawn at random for the tests of copies: textures, and dark ones with a bright middle."""
+"""Pictures drawn at random for the tests of copies: textures, dark ones with a bright middle, stars."""
 
 import io
 
@@ -26,6 +26,15 @@ def nebula(seed: int, side: int = 320) -> Image.Image:
     )
     detail = own - gaussian_filter(own, 6)
     levels = glow * (0.3 + 0.5 * gaussian_filter(shared, 9) + detail) * 300
+    return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
+
+
+def star_field(seed: int, side: int = 320) -> Image.Image:
+    """A hundred stars in the dark, no two seeds with one in common."""
+    draw = np.random.default_rng(seed)
+    sky = np.zeros((side, side))
+    sky[tuple(draw.integers(0, side, (2, 100)))] = draw.uniform(1, 4, 100)
+    levels = gaussian_filter(sky, 2.5) * 2500
     return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
 
 
@@ -72,5 +81,8 @@ COPIES = {
     "in a wide black frame": lambda image: file_of(framed(image, "black", 0.15)),
     "marked": lambda image: file_of(marked(image)),
     "mirrored": lambda image: file_of(ImageOps.mirror(image)),
-    "brighter": lambda image: file_of(Image.eval(image, lambda level: 60 + level * 3 // 4)),
+    "turned by 90 degrees": lambda image: file_of(image.transpose(Image.Transpose.ROTATE_90)),
+    "turned by 5 degrees": lambda image: file_of(
+        image.rotate(5, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    ),
 }

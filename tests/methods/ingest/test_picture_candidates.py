@@ -7,17 +7,20 @@ from methods.ingest import picture_candidates
 from methods.ingest.picture_candidates import (
     CROPS,
     NEAREST,
-    as_code,
     candidates,
     candidates_between,
-    code,
+    codes,
+    turned_codes,
 )
-from methods.ingest.picture_match import square
+from methods.ingest.picture_match import TURNS, square, turned
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
 
 def codes_of(*files: bytes):
-    return [code(square(each).grey) for each in files]
+    return codes([square(each).miniature() for each in files])
+
+
+TURN_OF = {"mirrored": "mirrored", "turned by 90 degrees": "three quarters"}
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +31,9 @@ def originals():
 
 @pytest.mark.parametrize("kind", COPIES)
 def test_a_copy_is_a_candidate_among_others(kind, originals):
-    found = candidates([*originals, *codes_of(COPIES[kind](texture(7)))])
+    found = candidates(np.concatenate([originals, codes_of(COPIES[kind](texture(7)))]))
     [way] = [each for each in found if {each.whole, each.part} == {7, 20}]
-    assert way.mirrored == (kind == "mirrored")
+    assert way.turn == TURN_OF.get(kind, "none")
 
 
 def test_a_crop_is_found_in_the_picture_that_it_was_cut_from():
@@ -41,23 +44,20 @@ def test_a_crop_is_found_in_the_picture_that_it_was_cut_from():
 @pytest.mark.parametrize("kind", COPIES)
 def test_a_copy_in_another_list_is_found_however_many_of_its_own_list_are_nearer(kind):
     original, copy = file_of(texture(7)), COPIES[kind](texture(7))
-    first = codes_of(original) * (2 * NEAREST)
-    [other] = codes_of(copy)
-    found = candidates_between(first, [other])
+    first, other = np.repeat(codes_of(original), 2 * NEAREST, axis=0), codes_of(copy)
+    found = candidates_between(first, other)
     assert found and all(max(each[:2]) == len(first) for each in found)
-    assert all(min(each[:2]) == 0 for each in candidates_between([other], first))
-    assert candidates_between(first, []) == candidates_between([], first) == []
+    assert all(min(each[:2]) == 0 for each in candidates_between(other, first))
+    assert candidates_between(first, first[:0]) == candidates_between(first[:0], first) == []
 
 
 def test_many_that_are_alike_are_few_pairs():
     draw = np.random.default_rng(0)
     middle = draw.normal(size=(len(CROPS), 63))
-    many = [middle + draw.normal(size=middle.shape) / 10 for _ in range(500)]
-    many = [
-        (each / np.linalg.norm(each, axis=1, keepdims=True)).astype(np.float32) for each in many
-    ]
-    found = candidates(many)
-    assert 500 <= len(found) <= 500 * 2 * (NEAREST + 1) * len(CROPS)
+    many = middle + draw.normal(size=(500, *middle.shape)) / 10
+    many /= np.linalg.norm(many, axis=2, keepdims=True)
+    found = candidates(many.astype(np.float32))
+    assert 500 <= len(found) <= 500 * len(TURNS) * (NEAREST + 1) * len(CROPS)
     assert len({(each.whole, each.part) for each in found}) == len(found)
 
 
@@ -65,18 +65,24 @@ def test_the_search_by_cells_finds_what_comparing_all_finds(monkeypatch):
     draw = np.random.default_rng(0)
     own = draw.normal(size=(600, len(CROPS), 63))
     own = np.concatenate([own, own[:50] + draw.normal(size=own[:50].shape) / 5])
-    codes = list((own / np.linalg.norm(own, axis=2, keepdims=True)).astype(np.float32))
+    of_all = (own / np.linalg.norm(own, axis=2, keepdims=True)).astype(np.float32)
     wanted = {(n, 600 + n) for n in range(50)}
     for few in (10_000, 100):
         monkeypatch.setattr(picture_candidates, "EXACT_UP_TO", few)
-        found = {(min(each[:2]), max(each[:2])) for each in candidates(codes)}
+        found = {(min(each[:2]), max(each[:2])) for each in candidates(of_all)}
         assert len(wanted & found) >= 48
 
 
-def test_a_code_is_the_same_after_it_was_stored_and_none_and_one_have_no_pairs():
-    [of_picture] = codes_of(file_of(texture(0)))
-    assert np.array_equal(as_code(of_picture.ravel().tolist()), of_picture)
-    assert np.linalg.norm(of_picture, axis=1) == pytest.approx([1] * len(CROPS), abs=1e-5)
-    assert candidates([]) == candidates([of_picture]) == []
-    uniform = code(np.full((128, 128), 7, dtype=np.float32))
-    assert not uniform.any() and candidates([uniform] * 5) == []
+@pytest.mark.parametrize("turn", TURNS)
+def test_a_turned_picture_has_the_turned_code(turn):
+    miniature = square(file_of(texture(0))).miniature()
+    [of_whole], [of_turned] = (codes([each])[:, 0] for each in (miniature, turned(miniature, turn)))
+    assert turned_codes(of_whole[None], turn)[0] == pytest.approx(of_turned, abs=1e-4)
+
+
+def test_codes_are_unit_vectors_and_none_and_one_and_uniform_ones_have_no_pairs():
+    of_picture = codes_of(file_of(texture(0)))
+    assert np.linalg.norm(of_picture[0], axis=1) == pytest.approx([1] * len(CROPS), abs=1e-5)
+    assert candidates(of_picture[:0]) == candidates(of_picture) == []
+    uniform = codes([np.full((32, 32), 7, dtype=np.uint8)] * 5)
+    assert not uniform.any() and candidates(uniform) == []

@@ -1,0 +1,79 @@
+"""Each picture is looked at once and each pair compared once, whoever asks, also after a kill."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from assets.common import picture_copies
+from assets.common.picture_copies import Pictures, copies_of
+from methods.ingest.picture_candidates import Candidate
+from methods.ingest.picture_match import UPRIGHT
+from resources.images.store import ImageStore
+from resources.warehouse import Warehouse
+from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
+
+
+class Home:
+    """Four pictures, the last one a copy of the first, and all pairs of them."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
+        self.warehouse = Warehouse(folder / "warehouse.duckdb")
+        self.store = ImageStore(folder / "images")
+        files = [*(file_of(texture(seed)) for seed in range(3)), COPIES["marked"](texture(0))]
+        self.ids = [self.store.put(data).image_id for data in files]
+        self.copy = tuple(sorted((self.ids[0], self.ids[3])))
+        pairs = combinations(sorted(self.ids), 2)
+        self.proposed = {pair: (pair, Candidate(0, 1, *UPRIGHT)) for pair in pairs}
+        self.compared: list[int] = []
+        self.killed_at = 99
+        look = picture_copies.looked_at
+
+        def counted(wholes, parts, ways):
+            if len(self.compared) == self.killed_at:
+                raise KeyboardInterrupt
+            self.compared.append(len(ways))
+            return look(wholes, parts, ways)
+
+        monkeypatch.setattr(picture_copies, "looked_at", counted)
+
+    def copies(self) -> list[tuple[str, str]]:
+        self.compared.clear()
+        pictures = Pictures(self.warehouse, self.store)
+        return pictures.copies(pictures.miniatures(self.ids), self.proposed)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def test_a_kill_loses_a_portion(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", 3)
+    home.killed_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        home.copies()
+    assert home.warehouse.count("cluster.picture_miniatures") == 4
+    assert home.warehouse.count("cluster.picture_pairs") == 4
+    home.killed_at = 99
+    assert home.copies() == [home.copy] and sum(home.compared) == 2
+    assert home.copies() == [home.copy] and sum(home.compared) == 0
+
+
+def test_what_one_stage_compared_no_other_compares(home: Home) -> None:
+    assert home.copies() == [home.copy]
+    home.compared.clear()
+    home.store = ImageStore(home.store.root.with_name("elsewhere"))
+    found = copies_of(home.warehouse, home.store, home.ids[:2], home.ids[2:])
+    assert found == {home.ids[0]: home.ids[3]} and sum(home.compared) == 0
+
+
+def test_another_version_of_the_methods_compares_anew(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.copies()
+    monkeypatch.setattr(picture_copies, "VERSION", picture_copies.VERSION + 1)
+    assert home.copies() == [home.copy] and sum(home.compared) == len(home.proposed)
+    assert home.warehouse.count("cluster.picture_pairs") == len(home.proposed)
+    assert home.warehouse.count("cluster.picture_miniatures") == len(home.ids)

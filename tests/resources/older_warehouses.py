@@ -15,7 +15,7 @@ MEANS = {"turn_mean": "micro", "dialogue_mean": "macro"}
 
 CARD = (
     *("parent", "settings", "prompt_versions", "writers", "corpus", "project_version"),
-    "quality",
+    *("quality", "licences"),
 )
 """What releases of today say of how they were made."""
 

@@ -62,13 +62,27 @@ def licence_check() -> dg.AssetChecksDefinition:
         settings = used(context.instance, "ingest.entries", EntriesSettings)
         limit = settings.max_share_without_licence
         shares = warehouse.read("ingest/without_licence").to_pylist()
+        passed = all(row["share"] <= limit for row in shares)
+        n_without, n = (sum(row[name] for row in shares) for name in ("n_without", "n_entries"))
+        instruct = NAMES["instruction"]
+        advice = (
+            f"{n_without} of {n} entries have no licence of their image, and {instruct} leaves out "
+            "what is about them: state the licence as images.licence in the corpus's corpus.yaml and "
+            f"ingest again, or let them in with licences_left_out: {{{instruct}: []}} under "
+            "release.releases in settings.yaml."
+        )
         return dg.AssetCheckResult(
-            passed=all(row["share"] <= limit for row in shares),
+            passed=passed,
+            description=None if passed else advice,
             severity=dg.AssetCheckSeverity[settings.without_licence.upper()],
             metadata={
-                "without licence": sum(row["n_without"] for row in shares),
+                "without licence": n_without,
                 "limit": limit,
-                "by shard": [str(row) for row in shares if row["n_without"]][:20],
+                "by shard": [
+                    f"{row['wit_shard']}: {row['n_without']} of {row['n_entries']}"
+                    for row in shares
+                    if row["n_without"]
+                ][:20],
             },
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from methods.ids import canonical_json
 from methods.json_text import from_json
+from methods.licences.terms import TERMS, shares
 from methods.markdown import code, table
 from methods.quality.checks import LEFT_OUT_OF, OUTCOMES, REASONS, SHARED, UNCHECKED
 from methods.release import Edition, held_out
@@ -17,17 +18,19 @@ Card = Mapping[str, Any]
 """A row of `release.releases` whose settings are a mapping; what is not known is left out."""
 
 UNKNOWN = "unknown"
+MOST_LICENCES = 10
+"""Licences that a card names, the most frequent ones."""
 TAU = "cluster.clusters.tau"
 _EDITION = ("benchmark", "split", "language", "origin")
 CHOICE_STAGE = "choice."
 """What the names of the tables begin with whose settings have those seeds."""
 _MADE_BY = (
     *("parent", "settings", "prompt_versions", "writers", "corpus", "project_version"),
-    "quality",
+    *("quality", "licences"),
 )
 _MAY_BE_NULL = (*_EDITION, *_MADE_BY)
 """Columns that are NULL where they are not known, as for releases of earlier versions."""
-_JSON = ("settings", "quality")
+_JSON = ("settings", "quality", "licences")
 """Columns that are JSON."""
 _FILES = {
     "images/": "the images of its items",
@@ -55,7 +58,7 @@ def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def row_of(card: Card) -> dict[str, Any]:
     """A card as a row of `release.releases`.
 
-    Raises ValueError if its settings are not by table, or what checks found are no counts.
+    Raises ValueError if its settings are not by table, or what checks found or licences are no counts.
     """
     settings = card.get("settings")
     if settings is not None and not (
@@ -67,6 +70,14 @@ def row_of(card: Card) -> dict[str, Any]:
         isinstance(quality, dict) and all(type(each) is int for each in quality.values())
     ):
         raise ValueError("quality is no counts")
+    licences = card.get("licences")
+    if licences is not None and not (
+        isinstance(licences, dict)
+        and set(licences) == {"images", "left_out"}
+        and all(isinstance(each, dict) for each in licences.values())
+        and all(type(n) is int for each in licences.values() for n in each.values())
+    ):
+        raise ValueError("licences is no counts")
     said = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
     return {**_implied(card), **card, **said}
 
@@ -147,6 +158,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
         *_quality(card),
         *_left_out(card, "Left out by the checks", ""),
         *_left_out(card, "Left out as shared", SHARED),
+        *_licences(card),
         ("Prompts", _listed(card.get("prompt_versions"))),
         ("Corpus", _listed([shard["wit_shard"] for shard in card.get("corpus") or []])),
         ("vlm-loom", card.get("project_version") or UNKNOWN),
@@ -160,7 +172,7 @@ def _quality(card: Card) -> list[tuple[str, str]]:
     if not n_pairs:
         return []
     shares = [
-        f"{each} {100 * n / n_pairs:.1f} % ({n})"
+        _share(each, n, n_pairs)
         for each in (*OUTCOMES, UNCHECKED)
         if (n := counted.get(each, 0)) or each != UNCHECKED
     ]
@@ -176,6 +188,28 @@ def _left_out(card: Card, name: str, kind: str) -> list[tuple[str, str]]:
     counted = card.get("quality") or {}
     parts = [f"{what} {n}" for each, what in LEFT_OUT_OF.items() if (n := counted.get(kind + each))]
     return [(name, ", ".join(parts))] if parts else []
+
+
+def _licences(card: Card) -> list[tuple[str, str]]:
+    """Shares of the images by licence and by its terms, and the items that are not there for one."""
+    counted = card.get("licences")
+    if not counted:
+        return []
+    images: Mapping[str, int] = counted["images"]
+    ordered = sorted(images.items(), key=lambda each: (-each[1], each[0]))
+    named = [_share(licence, n, card["n_images"]) for licence, n in ordered[:MOST_LICENCES]]
+    if len(ordered) > MOST_LICENCES:
+        named.append(f"and {len(ordered) - MOST_LICENCES} more")
+    facts = [
+        ("Licences", ", ".join(named) or "no images"),
+        ("Terms", ", ".join(_share(*each, card["n_images"]) for each in shares(images).items())),
+    ]
+    left_out = [f"{term} {n}" for term in TERMS if (n := counted["left_out"].get(term))]
+    return [*facts, ("Items left out for a licence", ", ".join(left_out))] if left_out else facts
+
+
+def _share(name: str, n: int, of: int) -> str:
+    return f"{name} {100 * n / max(of, 1):.1f} % ({n})"
 
 
 def card_markdown(card: Card) -> str:

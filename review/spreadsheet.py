@@ -16,6 +16,7 @@ from typing import Any
 
 from methods.errors import UserError
 from methods.review import QueueItem
+from methods.spreadsheet_cells import is_like_formula
 from review.import_export import Record
 from review.item_texts import context_texts, item_texts
 
@@ -37,7 +38,6 @@ ONCE = ("verdict", "reason", "note")
 NOT_TO_FILL = "(to read)"
 """The `new_text` of a text that may not be changed."""
 
-_FORMULA = tuple("=+-@\t\r＝＋－＠")
 _LIKE_A_VALUE = re.compile(
     r"(?=.{1,30}$)([^A-Za-z]*\d|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec).*\d).*|true|false",
     re.IGNORECASE,
@@ -94,12 +94,8 @@ def restored(cell: str) -> str:
 
 def _needs_guard(text: str) -> bool:
     # Leading apostrophes do not count, so that a guarded text still needs its guard.
-    bare = text.lstrip("'")
-    return (
-        bare.startswith(_FORMULA)
-        or bare.strip().startswith(_FORMULA)
-        or _LIKE_A_VALUE.fullmatch(bare.strip()) is not None
-    )
+    bare = text.lstrip("'").strip()
+    return is_like_formula(text) or _LIKE_A_VALUE.fullmatch(bare) is not None
 
 
 def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:

@@ -22,6 +22,7 @@ from assets.ingest.pages import pages
 from methods.ingest.image_check import EXTENSION_OF, ImageRejected, wrong_type
 from methods.ingest.image_filters import UNWANTED
 from methods.ingest.image_quality import ImageFacts
+from methods.licences.sources import Stated, licence_of
 from methods.wikimedia import thumbnail_url
 from resources.batched import batched
 from resources.corpus.corpus import Corpus
@@ -74,11 +75,13 @@ def images(
 ) -> dg.MaterializeResult:
     """Images of a shard's pages: fetched, checked, measured and stored under their SHA-256.
 
-    Rejected images are in `ingest.rejected` with the reason. Each image has its licence and artist.
+    Rejected images are in `ingest.rejected` with the reason. Each image has its licence, and where that
+    was read: on its page in a wiki, in its attribution, in its file, or in the corpus' settings.
     Where its row states another type, the file's own counts, and `stated_mime_type` has the row's.
     """
     shards = list(context.partition_keys)
     wanted = corpus.settings.images
+    of_corpus = Stated(**wanted.licence.model_dump()) if wanted.licence else Stated()
     intake = ImageIntake(image_fetcher, image_store, image_index, wanted.limits, corpus.excluded())
     lost: Counter[str] = Counter()
     n_corrected = 0
@@ -98,7 +101,8 @@ def images(
                     else:
                         n_corrected += row.get("stated_mime_type") is not None
                         stored = {"path": image_store.relative_path(image.image_id)}
-                        taken.add({**row, **asdict(image), **stored})
+                        states = row["page_states"], row["attribution"], image.rights, of_corpus
+                        taken.add({**row, **asdict(image), **stored, **licence_of(*states)})
                     done = taken.n_rows + rejected.n_rows
                     if done % SHOWN_EVERY == 0:
                         context.log.info(
@@ -134,7 +138,7 @@ def images(
 
 
 def _by_shard(corpus: Corpus, found: Path) -> Iterator[tuple[Shard, list[dict[str, Any]]]]:
-    """Rows of `found` in portions of one shard each, with the known licences.
+    """Rows of `found` in portions of one shard each, with what Wikipedia states of licences.
 
     A shard that contains its images is one portion, because each portion reads the whole shard.
     """

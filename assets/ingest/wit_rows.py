@@ -21,6 +21,7 @@ from assets.common.tables import (
 )
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
+from resources.corpus.settings import CorpusError
 from resources.corpus.shard import Shard
 from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.rows_file import staging_folder
@@ -67,7 +68,11 @@ def wit_rows(
     warehouse: dg.ResourceParam[Warehouse],
     corpus: dg.ResourceParam[Corpus],
 ) -> dg.MaterializeResult:
-    """Typed rows of a shard. Rejected lines are in `ingest.rejected` with line number and reason."""
+    """Typed rows of a shard. Rejected lines are in `ingest.rejected` with line number and reason.
+
+    They are listed of a shard that is refused, too: of one with too many of them, and of one that
+    cannot be read to its end, as far as it was read.
+    """
     rejected: Counter[str] = Counter()
     n_rows, unchanged, empty = 0, [], []
     failed: dict[str, str] = {}
@@ -121,7 +126,8 @@ def _read(
 ) -> dict[str, Any]:
     """Read a shard, replace its rows in the tables, and return its row in `ingest.shards`.
 
-    Raises dg.Failure, and leaves the tables as they are, if too many lines were rejected.
+    Raises CorpusError if it cannot be read to its end, and dg.Failure if too many lines were rejected:
+    then its earlier rows stay, and what was rejected is listed all the same.
     """
     with staging_folder("ingest.wit_rows", shard.name) as folder:
         staged = shard.stage(folder)
@@ -134,12 +140,19 @@ def _read(
         }
         n_lines = staged.n_rows + sum(staged.reasons.values())
         lost = {why: n for why, n in staged.reasons.items() if why != NO_IMAGES}
-        require_few_lost(shard.name, "lines", lost, n_lines, max_rejected_share)
         of_shard = {"wit_shard": shard.name}
+        rejected = Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"})
+        try:
+            if staged.broken:
+                raise CorpusError(staged.broken)
+            require_few_lost(shard.name, "lines", lost, n_lines, max_rejected_share)
+        except (CorpusError, dg.Failure):
+            warehouse.replace_all([rejected])
+            raise
         warehouse.replace_all(
             [
                 Write("ingest.wit_rows", staged.rows, of_shard),
-                Write("ingest.rejected", staged.rejected, {**of_shard, "kind": "row"}),
+                rejected,
                 Write("ingest.shards", rows_to_arrow("ingest.shards", [row]), of_shard),
             ]
         )

@@ -1,16 +1,20 @@
 """What a benchmark's built releases consist of, whatever the benchmark.
 
 What belongs here: the form in which `built_*.py` give their releases to
-`releases.py`, which freezes them, and what they read alike.
+`releases.py`, which freezes them, what they read alike, and what all of them leave out for the licence
+of a picture.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
+from methods.licences.terms import BY_DEFAULT, TERMS, UNKNOWN, Term, reason
 from methods.release import Edition, Origin, Release
 from resources.warehouse import Warehouse
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
 class Built(NamedTuple):
@@ -32,6 +36,55 @@ class BuiltReleases(NamedTuple):
     made: Sequence[Built]
     absent: Mapping[str, str]
     counts: Mapping[str, int] = {}
+
+
+class Licences:
+    """Leaves items out of releases for the licence of a picture, and counts them by release.
+
+    `chosen` are the terms that lead to it, by name of the release; of others those of its kind.
+    """
+
+    def __init__(self, chosen: Mapping[str, Sequence[Term]]) -> None:
+        self._chosen = chosen
+        self.left_out: dict[str, Counter[Term]] = {}
+        """Items by the first reason, by name of each release that leaves some out."""
+        self._considered: dict[str, int] = {}
+
+    def allowed(
+        self,
+        name: str,
+        items: Sequence[T],
+        pictures: Callable[[T], Iterable[Mapping[str, Any]]],
+        kind: str = "benchmark",
+    ) -> list[T]:
+        """The items that may be in the release; `pictures` gives the sources of an item's pictures."""
+        excluded = self._chosen.get(name, BY_DEFAULT[kind])
+        whys = [reason((row["licence"] for row in pictures(item)), excluded) for item in items]
+        self._considered[name] = len(items)
+        if counted := Counter(why for why in whys if why):
+            self.left_out[name] = counted
+        return [item for item, why in zip(items, whys, strict=True) if not why]
+
+    def none_left(self, name: str) -> str:
+        """Why there is no such release, as a clause."""
+        return f"Every item of {name} has a picture whose licence leaves it out"
+
+    def sentences(self) -> list[str]:
+        """What each release leaves out, and how to let it in."""
+        return [self._sentence(name) for name in self.left_out]
+
+    def _sentence(self, name: str) -> str:
+        counted = self.left_out[name]
+        why = ", ".join(f"{term} {counted[term]}" for term in TERMS if counted[term])
+        state = (
+            "state the licence of the corpus's pictures as images.licence in its corpus.yaml and run "
+            "the job build again, or "
+        )
+        return (
+            f"{name} leaves out {counted.total()} of {self._considered[name]} items for the licence of "
+            f"a picture ({why}): {state if counted[UNKNOWN] else ''}let them in with "
+            f"licences_left_out: {{{name}: []}} under release.releases in settings.yaml."
+        )
 
 
 def sources(warehouse: Warehouse) -> dict[tuple[str, str], Row]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assets.release.built import Built, BuiltReleases, Row, sources
+from assets.release.built import Built, BuiltReleases, Licences, Row, sources
 from methods.choice.building import ApprovedItem
 from methods.choice.languages import LANGUAGES, SOURCE_LANGUAGE
 from methods.json_text import from_json
@@ -34,7 +34,9 @@ NOT_APPROVED, ITEM_NOT_APPROVED, STALE, MISSING = (
 """Why an item is in no release of a language."""
 
 
-def built_choices(warehouse: Warehouse, reviewed: ReviewPolicy, seed: int) -> BuiltReleases:
+def built_choices(
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences, seed: int
+) -> BuiltReleases:
     """One release of each split that has approved items, in English and in each language that it has
     approved translations in; an item stays in the split that it was in, and has its id in all of
     them."""
@@ -62,10 +64,17 @@ def built_choices(warehouse: Warehouse, reviewed: ReviewPolicy, seed: int) -> Bu
     for (language, side), name in NAMES.items():
         items, writers = in_languages.get(language, ({}, []))
         on_side = [item for item_id, item in items.items() if of_side[item_id] == side]
+        allowed = licences.allowed(
+            name,
+            on_side,
+            lambda item: [by_image[item.set_id or "", image_id] for image_id in item.image_ids],
+        )
         edition = Edition(BENCHMARK, side, language)
-        if on_side:
-            release = build_split(name, edition, on_side, reviewed, by_image)
+        if allowed:
+            release = build_split(name, edition, allowed, reviewed, by_image)
             made.append(Built(name, edition, release, writers))
+        elif on_side:
+            absent[name] = licences.none_left(name)
         elif rows and language in in_languages:
             what = "multiple-choice item" if language == SOURCE_LANGUAGE else f"item in {language}"
             absent[name] = f"No {what} of the split {side} is approved"

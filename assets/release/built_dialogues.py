@@ -4,7 +4,7 @@ What belongs here: which dialogues are in which release, the instruction set wit
 checks drop. Their rows are made by `methods/release.py`.
 """
 
-from assets.release.built import Built, BuiltReleases, Row, sources
+from assets.release.built import Built, BuiltReleases, Licences, Row, sources
 from assets.release.quality import checked, found_by_checks
 from methods.json_text import from_json
 from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, build_release
@@ -14,7 +14,9 @@ BENCHMARK = "mmdu"
 NAMES = {"benchmark": BENCHMARK, "instruction": f"{BENCHMARK}-instruct"}
 
 
-def built_dialogues(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+def built_dialogues(
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
+) -> BuiltReleases:
     """One release of each kind of which dialogues are approved."""
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
@@ -26,6 +28,15 @@ def built_dialogues(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleas
         approved = _approved(warehouse, kind)
         if not approved:
             absent[name] = f"No dialogue of kind {kind} is approved"
+            continue
+        approved = licences.allowed(
+            name,
+            approved,
+            lambda one: [by_image[one.set_id, image_id] for image_id in one.image_ids],
+            kind,
+        )
+        if not approved:
+            absent[name] = licences.none_left(name)
             continue
         dialogues, of_checks = checked(approved, found, leave_out=kind == "instruction")
         counts |= {f"{name}, checks: {what}": n for what, n in of_checks.items()}

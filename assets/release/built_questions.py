@@ -3,7 +3,7 @@
 What belongs here: which items are in it. Their rows are made by `methods/mmiu/building.py`.
 """
 
-from assets.release.built import Built, BuiltReleases, Row
+from assets.release.built import Built, BuiltReleases, Licences, Row
 from methods.json_text import from_json
 from methods.mmiu.building import ApprovedQuestion, build_questions
 from methods.release import Edition, Origin, ReviewPolicy
@@ -14,7 +14,9 @@ RULE = "rule"
 """Who wrote the texts of a release that no model wrote any of."""
 
 
-def built_questions(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+def built_questions(
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
+) -> BuiltReleases:
     """One release of all approved questions, answerable or not."""
     rows = warehouse.read("release/reviewed_mmiu").to_pylist()
     items = [_approved(row) for row in rows if row["status"] == "approved"]
@@ -23,6 +25,11 @@ def built_questions(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleas
     sources = {
         row.pop("image_id"): row for row in warehouse.read("release/mmiu_sources").to_pylist()
     }
+    items = licences.allowed(
+        NAME, items, lambda item: [sources[image_id] for image_id in item.image_ids]
+    )
+    if not items:
+        return BuiltReleases([], {NAME: licences.none_left(NAME)})
     edition = Edition(NAME)
     release = build_questions(NAME, edition, items, reviewed, sources)
     providers = sorted({row["provider"] for row in rows if row["provider"]}) or [RULE]

@@ -3,7 +3,7 @@
 What belongs here: which items are in it. Their rows are made by `methods/convbench/building.py`.
 """
 
-from assets.release.built import Built, BuiltReleases, Row, origin, picture_sources
+from assets.release.built import Built, BuiltReleases, Licences, Row, origin, picture_sources
 from methods.convbench.building import (
     ANSWER,
     CAPTION,
@@ -21,14 +21,20 @@ from resources.warehouse import Warehouse
 NAME = "convbench"
 
 
-def built_three_turns(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+def built_three_turns(
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
+) -> BuiltReleases:
     """One release of all approved conversations."""
     rows = warehouse.read("release/reviewed_three_turns").to_pylist()
     items = [_approved(row) for row in rows if row["status"] == "approved"]
     if not items:
         return BuiltReleases([], {NAME: "No conversation of ConvBench is approved"} if rows else {})
+    by_image = picture_sources(warehouse)
+    items = licences.allowed(NAME, items, lambda item: [by_image[item.image_id]])
+    if not items:
+        return BuiltReleases([], {NAME: licences.none_left(NAME)})
     edition = Edition(NAME, None, LANGUAGE)
-    release = build_conversations(NAME, edition, items, reviewed, picture_sources(warehouse))
+    release = build_conversations(NAME, edition, items, reviewed, by_image)
     providers = sorted({row["provider"] for row in rows})
     return BuiltReleases([Built(NAME, edition, release, providers)], {})
 

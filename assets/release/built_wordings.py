@@ -5,7 +5,7 @@ What belongs here: which items are in it. Their rows are made by `methods/alignm
 
 from collections import Counter
 
-from assets.release.built import Built, BuiltReleases, Row, origin, picture_sources
+from assets.release.built import Built, BuiltReleases, Licences, Row, origin, picture_sources
 from methods.alignmmbench.building import ApprovedTurn, ApprovedWording, build_wordings
 from methods.json_text import from_json
 from methods.release import Edition, Origin, ReviewPolicy
@@ -15,7 +15,9 @@ NAME = "alignmmbench"
 DIALOGUE, REWRITE = "dialogue", "rewrite"
 
 
-def built_wordings(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltReleases:
+def built_wordings(
+    warehouse: Warehouse, reviewed: ReviewPolicy, licences: Licences
+) -> BuiltReleases:
     """One release of all approved seeds, the approved rewrites of these, and the approved dialogues.
 
     A rewrite of a seed that is not approved is left out, and counted.
@@ -35,10 +37,14 @@ def built_wordings(warehouse: Warehouse, reviewed: ReviewPolicy) -> BuiltRelease
     if not items:
         why = {NAME: "No question of AlignMMBench is approved"} if rows else {}
         return BuiltReleases([], why, counts)
+    by_image = picture_sources(warehouse)
+    items = licences.allowed(NAME, items, lambda item: [by_image[item.image_id]])
+    if not items:
+        return BuiltReleases([], {NAME: licences.none_left(NAME)}, counts)
     languages = Counter(item.language for item in items)
     # In two languages where one of the drafts was made anew in another one, which the labels say.
     edition = Edition(NAME, None, next(iter(languages)) if len(languages) == 1 else None)
-    release = build_wordings(NAME, edition, items, reviewed, picture_sources(warehouse))
+    release = build_wordings(NAME, edition, items, reviewed, by_image)
     providers = sorted({row["provider"] for row in rows})
     return BuiltReleases([Built(NAME, edition, release, providers)], {}, counts)
 

@@ -4,6 +4,7 @@ What belongs here: gathering it from the tables, the ledger and the last materia
 a card are `methods/release_card.py`.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +13,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.settings import SECTIONS, shown
+from methods.licences.terms import UNKNOWN, Term
 from methods.release import Edition, Release, ReviewPolicy
 from methods.release_card import row_of
 from resources.llm.ledger import Ledger
@@ -97,6 +99,12 @@ def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) 
         "prompt_versions": _distinct(written, "prompt_version"),
         "writers": sorted(ledger.models_of(_distinct(written, "call_key") or [])) or None,
     }
+
+
+def licences_on_card(release: Release, left_out: Mapping[Term, int]) -> Row:
+    """How many different images have each licence, and how many items are not there for one."""
+    of_image = {row["image_id"]: row["licence"] or UNKNOWN for row in release.rows["images"]}
+    return {"images": dict(Counter(of_image.values())), "left_out": dict(left_out)}
 
 
 def _distinct(rows: Sequence[Mapping[str, Any]], column: str) -> list[str] | None:

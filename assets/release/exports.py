@@ -5,6 +5,7 @@ What belongs here: what of a release goes into its folder. Writing it is
 """
 
 import dagster as dg
+from pydantic import Field
 
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -14,12 +15,31 @@ from resources.images.store import ImageStore
 from resources.reports.addresses import address
 from resources.reports.release_folder import write_release
 from resources.reports.release_rows import rows_of_release
+from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 
-@table_asset("release.exports", kinds={"json"}, deps=[releases], automation_condition=WHEN_READY)
+class ExportsSettings(Settings):
+    """How the files of a release are written."""
+
+    mark_formulas: bool = Field(
+        True,
+        description="Whether cells of TSV and CSV files that a spreadsheet would compute (=, +, -, @) "
+        "get an apostrophe, and a column marked_cells that imports undo it by. False: cells are exact.",
+    )
+
+
+@table_asset(
+    "release.exports",
+    settings=ExportsSettings,
+    kinds={"json"},
+    deps=[releases],
+    automation_condition=WHEN_READY,
+)
 def exports(
-    warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
+    settings: ExportsSettings,
+    warehouse: dg.ResourceParam[Warehouse],
+    image_store: dg.ResourceParam[ImageStore],
 ) -> dg.MaterializeResult:
     """Releases as folders: published forms (MMDU: JSON and TSV), images, attribution, card, rows."""
     rows = []
@@ -28,7 +48,13 @@ def exports(
         # Folders of earlier releases get what an earlier version did not write into them.
         if in_force or (releases_path() / release_id).exists():
             tables = rows_of_release(warehouse, release_id)
-            files = write_release(releases_path(), release, tables, image_store)
+            files = write_release(
+                releases_path(),
+                release,
+                tables,
+                image_store,
+                mark_formulas=settings.mark_formulas,
+            )
             rows += [{"release_id": release_id, **file._asdict()} for file in files]
     table = rows_to_arrow("release.exports", rows)
     warehouse.replace(

@@ -13,6 +13,7 @@ from assets.common.settings import SECTIONS
 from assets.common.tables import rows_to_arrow
 from methods.errors import UserError
 from methods.ids import content_id
+from methods.licences.terms import Term
 from resources.settings import Settings, read_sections, write_sections
 from resources.warehouse import Warehouse, Write
 
@@ -25,12 +26,18 @@ class ReleaseError(UserError):
 
 
 class ReleaseSettings(Settings):
-    """Which releases stay in force when newer ones are frozen."""
+    """Which releases stay in force when newer ones are frozen, and what is left out of new ones."""
 
     pinned: dict[str, str] = Field(
         {},
         description="The id of the release that stays in force, by name, for example "
         "{mmdu: mmdu-1198c7be75}.",
+    )
+    licences_left_out: dict[str, list[Term]] = Field(
+        {},
+        description="Terms of licences for which an item is left out, by name of the release, for "
+        "example {mmdu-instruct: [unknown, ND, NC, share-alike]}. Instruction sets that are not named "
+        "leave out unknown and ND, benchmarks nothing.",
     )
 
 

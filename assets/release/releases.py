@@ -4,7 +4,7 @@ What belongs here: freezing the releases that the modules `built_*.py` make of w
 cards are made by `card.py`; which of them are in force is `in_force.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -21,6 +21,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import answers, questions, turn_references
 from assets.ingest import entries
 from assets.quality import checks
+from assets.release.built import Licences
 from assets.release.built_choices import ALL_NAMES as CHOICE_NAMES
 from assets.release.built_choices import built_choices
 from assets.release.built_dialogues import NAMES as DIALOGUE_NAMES
@@ -31,8 +32,15 @@ from assets.release.built_three_turns import NAME as THREE_TURNS_NAME
 from assets.release.built_three_turns import built_three_turns
 from assets.release.built_wordings import NAME as WORDINGS_NAME
 from assets.release.built_wordings import built_wordings
-from assets.release.card import circumstances, first_cards, new_card, prompts_and_writers
+from assets.release.card import (
+    circumstances,
+    first_cards,
+    licences_on_card,
+    new_card,
+    prompts_and_writers,
+)
 from assets.release.in_force import (
+    ReleaseError,
     ReleaseSettings,
     in_force,
     require_pinnable,
@@ -60,11 +68,11 @@ NAMES = frozenset(
 )
 """Names of the releases that are built."""
 TABLES = ("releases", *RELEASE_TABLES)
+"""Tables that hold every release there ever was."""
 NOTHING_APPROVED = (
     "Nothing is approved, so nothing is frozen and the releases in force stay as they are: decide on "
     "items in review, or let review.approved require less."
 )
-"""Tables that hold every release there ever was."""
 
 WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
 """Follow approvals: what they were generated from was decided on with them."""
@@ -77,6 +85,7 @@ class Frozen(NamedTuple):
     current: dict[str, str]
     kept: dict[str, str]
     counts: dict[str, int]
+    warnings: list[str]
 
 
 @table_asset(
@@ -101,7 +110,7 @@ def releases(
     items a dev and a test split, in English and in other languages, of questions on several images one
     more benchmark, of open questions in several wordings another one, of conversations of three turns
     one more. Pairs that the checks drop, or that a benchmark has, too, are left out of the instruction
-    set, and counted.
+    set, and counted, and so are items for the licence of a picture (`licences_left_out`).
 
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
@@ -114,8 +123,8 @@ def releases(
         [(code(name), code(of), frozen.kept.get(name, "")) for name, of in frozen.current.items()],
     )
     details["in force"] = dg.MetadataValue.md("\n".join(lines))
-    if frozen.kept:
-        details["warning"] = " ".join(frozen.kept.values())
+    if frozen.warnings:
+        details["warning"] = " ".join(frozen.warnings)
     for card in map(card_of, frozen.tables["releases"].to_pylist()):
         details[f"card of {card['name']}"] = dg.MetadataValue.md(card_markdown(card))
     for name in (*TABLES[1:], "overlaps"):
@@ -142,19 +151,22 @@ def _freeze(
     """
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
+    _require_built(settings.licences_left_out)
     reviewed = _reviewed(warehouse)
     seed = used(context.instance, "choice.items", ItemsSettings).seed
+    licences = Licences(settings.licences_left_out)
     lines = (
-        built_dialogues(warehouse, reviewed),
-        built_choices(warehouse, reviewed, seed),
-        built_questions(warehouse, reviewed),
-        built_wordings(warehouse, reviewed),
-        built_three_turns(warehouse, reviewed),
+        built_dialogues(warehouse, reviewed, licences),
+        built_choices(warehouse, reviewed, licences, seed),
+        built_questions(warehouse, reviewed, licences),
+        built_wordings(warehouse, reviewed, licences),
+        built_three_turns(warehouse, reviewed, licences),
     )
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
     if not built:
-        raise dg.Failure(NOTHING_APPROVED, allow_retries=False)
+        why = " ".join(licences.sentences()) or NOTHING_APPROVED
+        raise dg.Failure(why, allow_retries=False)
     before = in_force(warehouse)
     cleared = without_shared(warehouse, image_store, built, before, settings.pinned, reviewed)
     common = circumstances(context.instance, warehouse)
@@ -168,6 +180,7 @@ def _freeze(
             **common,
             **prompts_and_writers(release, warehouse, ledger),
             "quality": quality,
+            "licences": licences_on_card(release, licences.left_out.get(name, {})),
         }
         card = new_card(
             release, name, edition, reviewed, ", ".join(providers), before.get(name), made_with
@@ -187,15 +200,21 @@ def _freeze(
         ]
     )
     kept = {**_why_kept(settings, before, made, absent), **cleared.retired}
-    for why in kept.values():
+    warnings = [*kept.values(), *licences.sentences()]
+    for why in warnings:
         context.log.warning(why)
     counts = {name: n for line in lines for name, n in line.counts.items()}
     counts |= left_out(cleared.rows)
     counts |= {
+        f"{name}, left out for a licence: {term}": n
+        for name, of_terms in licences.left_out.items()
+        for term, n in of_terms.items()
+    }
+    counts |= {
         f"shared by benchmarks and instruction sets, {name}": n
         for name, n in counted(cleared.shared).items()
     }
-    return Frozen({**tables, "overlaps": overlaps}, cleared.current, kept, counts)
+    return Frozen({**tables, "overlaps": overlaps}, cleared.current, kept, counts, warnings)
 
 
 def _why_kept(
@@ -215,6 +234,15 @@ def _why_kept(
         elif made[name] != pinned:
             kept[name] = f"{pinned} is pinned: {made[name]} is frozen, but not in force."
     return kept
+
+
+def _require_built(names: Collection[str]) -> None:
+    """Raise ReleaseError unless all are names of releases that are built."""
+    if unknown := sorted(set(names) - NAMES):
+        raise ReleaseError(
+            f"licences_left_out of release.releases names {unknown[0]!r}, which is no release that is "
+            f"built: use one of {', '.join(sorted(NAMES))}."
+        )
 
 
 def _reviewed(warehouse: Warehouse) -> ReviewPolicy:

@@ -25,6 +25,7 @@ from methods.evaluation.published import PublishedError, PublishedItem, Table
 from methods.evaluation.published_tables import allow_long_cells, is_unicode, shown
 from methods.evaluation.without_pictures import IMAGE_PATH
 from methods.prompts.messages import IMAGE_HERE
+from methods.spreadsheet_cells import unmarked_rows
 
 FILE_NAME = "convbench.csv"
 PUBLISHED_FILES = {
@@ -115,7 +116,7 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
     allow_long_cells()
     rows = csv.reader(lines)
     try:
-        table = Table(name, list(rows))
+        table = Table(name, list(unmarked_rows(rows)))
     except csv.Error as error:
         raise PublishedError(f"line {rows.line_num} is no line of a table ({error})") from None
     yield from read_tables([table], lambda _: None)

@@ -15,6 +15,7 @@ from typing import Any
 
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.json_text import from_json
+from methods.spreadsheet_cells import unmarked_rows
 
 MOST_CELL = 100_000_000
 """Characters of one cell: a list of images or paths is the longest."""
@@ -80,7 +81,8 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
     more or fewer cells than there are columns.
     """
     allow_long_cells()
-    rows = csv.reader(lines, delimiter="\t")
+    reader = csv.reader(lines, delimiter="\t")
+    rows = unmarked_rows(reader)
     try:
         header = next(rows, [])
         missing = [name for name in columns if name not in header]
@@ -97,7 +99,7 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
                 )
             yield f"record {number}", dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        raise PublishedError(f"line {rows.line_num} is no line of a TSV ({error})") from None
+        raise PublishedError(f"line {reader.line_num} is no line of a TSV ({error})") from None
 
 
 def json_records(text: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 What belongs here: computing them from an image's bytes and pixels. What does not: checking that the
 bytes are an image (`image_check.py`, called first), limits (`image_filters.py`), orientation and pixel
-formats (`picture.py`).
+formats (`picture.py`), texts in the file (`image_rights.py`).
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from methods.ingest.image_check import MAX_BYTES, MAX_PIXELS, open_checked, truncated_on_error
+from methods.ingest.image_rights import rights_of
 from methods.ingest.picture import on_white, opacity, size_as_shown, upright_transpose
 
 WORKING_SIDE = 256
@@ -58,6 +59,8 @@ class ImageFacts:
     """Mean opacity, 0 (every pixel is transparent) to 1."""
     phash: str
     """64-bit perceptual hash of the upright picture, 16 hex digits."""
+    rights: str | None = None
+    """What the file itself says of rights; None if nothing."""
 
 
 def measure_image(
@@ -100,6 +103,7 @@ def measure_image(
         contrast=int(present[-1] - present[0]),
         visible=visible,
         phash=_perceptual_hash(grey),
+        rights=rights_of(image),
     )
 
 

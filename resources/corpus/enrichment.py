@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
+from methods.licences.sources import Stated
 from methods.wikimedia import FileFacts, PageFacts, file_title
 from resources.corpus.corpus import Corpus
 from resources.corpus.wikipedia_shard import ANY_WIDTH
@@ -45,16 +46,12 @@ class Enricher:
         return list(rows)
 
     def enrich_images(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows with `licence`, `licence_url` and `artist`, None where they are unknown.
+        """The rows with `page_states`: what Wikipedia states of the licence, if it was asked.
 
         And with `file_sha1`, by which a file that was overwritten is told from the earlier one.
         """
-        default = self._settings.images.licence
         for row in rows:
-            row["licence"] = default and default.name
-            row["licence_url"] = default and default.url
-            row["artist"] = default and default.artist
-            row["file_sha1"] = None
+            row["page_states"], row["file_sha1"] = Stated(), None
         for shard, language, some in self._asked(rows):
             wikipedia = self._corpus.wikipedia
             if shard not in self._kept:
@@ -71,9 +68,7 @@ class Enricher:
                 url = row["image_url"]
                 file = known.get(url) or asked.get(title_of.get(url, ""))
                 if isinstance(file, FileFacts) and _of_one_site(file.url, url):
-                    row["licence"] = file.licence
-                    row["licence_url"] = file.licence_url
-                    row["artist"] = file.artist
+                    row["page_states"] = Stated(file.licence, file.licence_url, file.artist)
                     row["file_sha1"] = file.sha1
         return list(rows)
 

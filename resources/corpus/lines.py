@@ -42,7 +42,7 @@ def _blocks(file: BufferedIOBase) -> Iterator[tuple[pa.Buffer, np.ndarray]]:
         block = pa.allocate_buffer(len(rest) + BLOCK_BYTES)
         content = np.frombuffer(block, np.uint8)
         content[: len(rest)] = rest
-        n_read = file.readinto(memoryview(block).cast("B")[len(rest) :])
+        n_read = _read_into(file, memoryview(block).cast("B")[len(rest) :])
         if not n_read:
             break
         content = content[: len(rest) + n_read]
@@ -55,6 +55,26 @@ def _blocks(file: BufferedIOBase) -> Iterator[tuple[pa.Buffer, np.ndarray]]:
     if len(rest):
         last = np.append(rest, np.uint8(ord("\n")))
         yield pa.py_buffer(last), np.array([len(last)])
+
+
+def _read_into(file: BufferedIOBase, space: memoryview) -> int:
+    """Fill the space as far as the file goes; the number of bytes, 0 at its end.
+
+    Where it cannot be read any more, what came before is given first.
+    """
+    n_read = 0
+    while n_read < len(space):
+        try:
+            n_more = file.readinto1(space[n_read:])
+        except Exception:
+            # The next call fails again.
+            if not n_read:
+                raise
+            break
+        if not n_more:
+            break
+        n_read += n_more
+    return n_read
 
 
 def _decoded(lines: pa.Array) -> tuple[pa.Array, pa.Array]:

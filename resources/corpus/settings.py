@@ -19,6 +19,7 @@ from pydantic import (
 from methods.errors import UserError
 from methods.ingest.image_filters import ImageLimits
 from methods.ingest.topics import Topic
+from methods.licences.reading import licence_name
 from methods.wikimedia import THUMBNAIL_WIDTHS
 
 FILE_NAME = "corpus.yaml"
@@ -33,11 +34,21 @@ class _Part(BaseModel):
 
 
 class Licence(_Part):
-    """The licence of every image without a known licence."""
+    """The licence of every image whose licence is read nowhere else."""
 
     name: str
     url: str | None = None
     artist: str | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        if licence_name(name) is None:
+            raise ValueError(
+                f"{name[:80]!r} is no licence that is known; write it as SPDX does, such as "
+                "CC-BY-SA-4.0, or as LicenseRef-Name if it is one of your own"
+            )
+        return name
 
 
 class WikipediaPages(_Part):

@@ -44,7 +44,10 @@ class Shard(Protocol):
         """Download it if need be, and return a fingerprint of its content."""
 
     def stage(self, folder: Path) -> Staged:
-        """Read what `fetch` downloaded into Parquet files in `folder`. Raises CorpusError."""
+        """Read what `fetch` downloaded, as far as it can be read, into files in `folder`.
+
+        Raises CorpusError for what is no such shard at all.
+        """
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """The images that it contains, by URL; most shards contain none."""
@@ -82,7 +85,7 @@ class FileShard(ABC):
 
     @abstractmethod
     def stage(self, folder: Path) -> Staged:
-        """Read the file into Parquet files in `folder`."""
+        """Read the file, as far as it can be read, into files in `folder`."""
 
     def _download(self, log: Log) -> None:
         shown = -1

@@ -25,6 +25,8 @@ class Staged:
     n_rows: int
     reasons: dict[str, int]
     """Number of rejections by reason."""
+    broken: str | None = None
+    """Why the shard could not be read to its end, in a sentence; the files have what came before."""
 
 
 class StagedWriter:
@@ -63,11 +65,12 @@ class StagedWriter:
         shard = pa.repeat(self._shard, len(rows))
         self._rows.add_batch(rows.append_column("wit_shard", shard))
 
-    def staged(self) -> Staged:
-        """The files, once all is written."""
+    def staged(self, broken: str | None = None) -> Staged:
+        """The files, once all is written, or all that could be read."""
         return Staged(
             ArrowStream(self._rows.path),
             Parquet([self._rejected.path]),
             self._rows.n_rows,
             dict(self._reasons),
+            broken,
         )

@@ -40,12 +40,18 @@ class WitBaseShard(FileShard):
             ) from error
 
     def stage(self, folder: Path) -> Staged:
-        """One row for each page of each image. Raises CorpusError."""
+        """One row for each page of each image. Raises CorpusError if none can be read."""
         numbers = count(1)
+        broken = None
         with StagedWriter(folder, self.name, unit="record") as writer:
-            for record in self._records(*COLUMNS_READ):
-                writer.write(rows_of_record(record, numbers))
-        return writer.staged()
+            try:
+                for record in self._records(*COLUMNS_READ):
+                    writer.write(rows_of_record(record, numbers))
+            except CorpusError as error:
+                if next(numbers) == 1:
+                    raise  # Nothing was read.
+                broken = str(error)
+        return writer.staged(broken)
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """The images as the file has them; one without bytes is left to its URL."""

@@ -16,6 +16,7 @@ from methods.evaluation.cells import Row, text_of
 from methods.evaluation.published import PublishedError, Table
 from methods.evaluation.published_tables import allow_long_cells, json_records
 from methods.json_text import from_json, storable
+from methods.spreadsheet_cells import unmarked_rows
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of the sheets of a spreadsheet, unpacked."""
@@ -74,7 +75,7 @@ def _cells(rows: Iterator[list[Any]]) -> list[list[str]]:
         if number > MOST_ROWS:
             raise PublishedError(f"it has more than {MOST_ROWS:,} records")
         found.append([storable(text_of(cell)) for cell in row])
-    return found
+    return list(unmarked_rows(found))
 
 
 def _records(ending: str, data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:

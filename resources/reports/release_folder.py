@@ -13,15 +13,17 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from methods.evaluation.published import PublishedItem
+from methods.evaluation.published_tables import allow_long_cells
 from methods.published_forms import published_forms
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release
+from methods.spreadsheet_cells import has_marks, marked, marked_rows
 from resources.images.store import ImageStore
 from resources.reports.parquet_table import ENDING, write_table
 
@@ -48,13 +50,19 @@ def image_name(store: ImageStore, image_id: str) -> str:
 
 
 def write_release(
-    root: Path, card: Mapping[str, Any], rows: Rows, store: ImageStore
+    root: Path,
+    card: Mapping[str, Any],
+    rows: Rows,
+    store: ImageStore,
+    *,
+    mark_formulas: bool = True,
 ) -> list[ExportedFile]:
     """Write the folder, whole or not at all, and list its files (images apart).
 
     `card` is the row of `release.releases`, `rows` are those of `RELEASE_TABLES` in order, without the
-    release's id. References that are held out are in no file. A folder that an earlier version wrote
-    gets the page, the rows and the published forms that it lacks; nothing else in it is touched.
+    release's id. References that are held out are in no file. `mark_formulas` says whether cells of
+    tables that a spreadsheet would compute are marked. A folder that an earlier version wrote gets the
+    page, the rows and the published forms that it lacks; nothing else in it is touched.
     """
     card = exported_card(card_of(card))
     rows = exported_rows(rows, edition_of(card))
@@ -65,7 +73,7 @@ def write_release(
         root.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=root))
         try:
-            _write_texts(draft, card, rows, store)
+            _write_texts(draft, card, rows, store, mark_formulas)
             if folder.exists():
                 for name in lacks:
                     (draft / name).replace(folder / name)
@@ -103,10 +111,13 @@ def exported_files(folder: Path) -> list[ExportedFile]:
     ]
 
 
-def _write_texts(draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageStore) -> None:
+def _write_texts(
+    draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageStore, mark_formulas: bool
+) -> None:
     """Write every file of a release into `draft`, but for the images."""
+    published = _published(card, rows, store)
     texts: dict[str, Iterable[str]] = {
-        **_published(card, rows, store),
+        **published,
         "card.json": [json.dumps(card, indent=1, ensure_ascii=False)],
         "attribution.csv": [_attribution(rows["images"], store)],
         README: [readme(card, _published_files(card))],
@@ -115,15 +126,14 @@ def _write_texts(draft: Path, card: Mapping[str, Any], rows: Rows, store: ImageS
     for name, pieces in texts.items():
         if name.endswith(ENDING):
             write_table(pieces, draft / name)
-            files[name] = hashlib.sha256((draft / name).read_bytes()).hexdigest()
-            continue
-        hashed = hashlib.sha256()
-        # Piece by piece: a file with images inside may be large.
-        with (draft / name).open("wb") as file:
-            for piece in pieces:
-                file.write(piece.encode())
-                hashed.update(piece.encode())
-        files[name] = hashed.hexdigest()
+        else:
+            # Piece by piece: a file with images inside may be large.
+            with (draft / name).open("wb") as file:
+                file.writelines(piece.encode() for piece in pieces)
+        if mark_formulas and name in published and name.endswith((".tsv", ".csv")):
+            _mark(draft / name)
+        with (draft / name).open("rb") as file:
+            files[name] = hashlib.file_digest(file, "sha256").hexdigest()
     tables = {"files": files, "releases": [card], **rows}
     (draft / TABLES).write_text(json.dumps(tables, indent=1, ensure_ascii=False))
 
@@ -159,14 +169,27 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["image", *ORIGIN])
     rows = {
-        (image_name(store, image["image_id"]), *(_cell(image[column]) for column in ORIGIN))
+        (image_name(store, image["image_id"]), *(marked(image[column] or "") for column in ORIGIN))
         for image in images
     }
     writer.writerows(sorted(rows))
     return text.getvalue()
 
 
-def _cell(text: str | None) -> str:
-    """A text that a spreadsheet cannot take for a formula: it comes from outside."""
-    text = text or ""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def _mark(file: Path) -> None:
+    """Mark the cells of a published table that a spreadsheet would compute; without any it stays."""
+    allow_long_cells()
+    form: dict[str, Any] = {"lineterminator": "\n"}
+    if file.suffix == ".tsv":
+        form |= {"delimiter": "\t", "quoting": csv.QUOTE_ALL}
+
+    def rows() -> Iterator[list[str]]:
+        with file.open(newline="", encoding="utf-8") as lines:
+            yield from csv.reader(lines, delimiter=form.get("delimiter", ","))
+
+    if not has_marks(rows()):
+        return
+    draft = file.with_name(f".{file.name}")
+    with draft.open("w", newline="", encoding="utf-8") as lines:
+        csv.writer(lines, **form).writerows(marked_rows(rows()))
+    draft.replace(file)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from methods.evaluation.task_map.clustering import LINKAGE, TaskMap
+from methods.spreadsheet_cells import marked
 from resources.reports.page import render
 from resources.reports.task_map_picture import picture_of
 
@@ -47,7 +48,7 @@ def task_map_csv(made: TaskMap) -> str:
     for place, task in enumerate(made.tasks):
         numbers = [*made.places[place], *made.distances[place]]
         x, y, *distances = (f"{number:.6f}" for number in numbers)
-        lines.writerow([task, made.clusters[place], x, y, LINKAGE, *distances])
+        lines.writerow([marked(task), made.clusters[place], x, y, LINKAGE, *distances])
     return text.getvalue()
 
 

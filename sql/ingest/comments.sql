@@ -70,13 +70,15 @@ COMMENT ON COLUMN ingest.images.entropy IS 'Entropy of the grey levels, from 0 (
 COMMENT ON COLUMN ingest.images.brightness IS 'Mean grey level, from 0 (black) to 255 (white).';
 COMMENT ON COLUMN ingest.images.phash IS 'Perceptual hash of 64 bits, 16 hex digits: images that look alike differ in few bits.';
 COMMENT ON COLUMN ingest.images.attribution IS 'Attribution of the image as WIT states it.';
-COMMENT ON COLUMN ingest.images.licence IS 'Short name of the image''s licence; NULL if unknown.';
+COMMENT ON COLUMN ingest.images.licence IS 'Licence of the image as an SPDX expression, such as CC-BY-SA-4.0; NULL if unknown.';
 COMMENT ON COLUMN ingest.images.licence_url IS 'Address of the licence''s text; NULL if unknown.';
 COMMENT ON COLUMN ingest.images.artist IS 'Who made the image; NULL if unknown.';
 
 COMMENT ON COLUMN ingest.images.contrast IS 'Highest less lowest grey level, 0 to 255; NULL where it was measured before there was this.';
 COMMENT ON COLUMN ingest.images.visible IS 'Mean opacity, 0 (all transparent) to 1; NULL where it was measured before there was this.';
 COMMENT ON COLUMN ingest.images.stated_mime_type IS 'Type that the row states, where the file is of another one; else NULL.';
+COMMENT ON COLUMN ingest.images.rights IS 'What the file''s own EXIF, XMP, IPTC or PNG texts say of rights; NULL if nothing.';
+COMMENT ON COLUMN ingest.images.licence_source IS 'Where the licence was read: page (of a wiki), attribution, file (its metadata) or corpus (corpus.yaml); NULL if unknown.';
 
 COMMENT ON COLUMN ingest.entries.wit_shard IS 'Shard that the entry stands in.';
 COMMENT ON COLUMN ingest.entries.entry_id IS 'Id of the entry: a hash of page, caption, categories, text and image.';
@@ -90,9 +92,10 @@ COMMENT ON COLUMN ingest.entries.page_text IS 'First paragraphs of the page.';
 COMMENT ON COLUMN ingest.entries.image_id IS 'SHA-256 of the image''s file.';
 COMMENT ON COLUMN ingest.entries.topics IS 'Topics of corpus.yaml that the page matches; empty if the corpus names none.';
 COMMENT ON COLUMN ingest.entries.attribution IS 'Attribution of the image as WIT states it.';
-COMMENT ON COLUMN ingest.entries.licence IS 'Short name of the image''s licence; NULL if unknown.';
+COMMENT ON COLUMN ingest.entries.licence IS 'Licence of the image as an SPDX expression, such as CC-BY-SA-4.0; NULL if unknown.';
 COMMENT ON COLUMN ingest.entries.licence_url IS 'Address of the licence''s text; NULL if unknown.';
 COMMENT ON COLUMN ingest.entries.artist IS 'Who made the image; NULL if unknown.';
+COMMENT ON COLUMN ingest.entries.licence_source IS 'Where the licence was read: page (of a wiki), attribution, file (its metadata) or corpus (corpus.yaml); NULL if unknown.';
 
 COMMENT ON COLUMN ingest.left_out.wit_shard IS 'Shard that the rows are of.';
 COMMENT ON COLUMN ingest.left_out.step IS 'Asset that left the rows out: pages or entries.';

@@ -12,7 +12,8 @@ SELECT
     i.attribution,
     i.licence,
     i.licence_url,
-    i.artist
+    i.artist,
+    i.licence_source
 FROM ingest.wit_rows AS r
 JOIN ingest.pages AS p USING (wit_shard, page_url)
 JOIN ingest.images AS i USING (wit_shard, image_url)

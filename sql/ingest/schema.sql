@@ -101,6 +101,8 @@ CREATE TABLE IF NOT EXISTS ingest.images (
     contrast INTEGER,
     visible DOUBLE,
     stated_mime_type VARCHAR,
+    rights VARCHAR,
+    licence_source VARCHAR,
     PRIMARY KEY (wit_shard, image_url)
 );
 
@@ -121,6 +123,7 @@ CREATE TABLE IF NOT EXISTS ingest.entries (
     licence VARCHAR,
     licence_url VARCHAR,
     artist VARCHAR,
+    licence_source VARCHAR,
     PRIMARY KEY (wit_shard, entry_id)
 );
 

@@ -20,6 +20,7 @@ COMMENT ON COLUMN release.releases.prompt_versions IS 'Prompts that the texts we
 COMMENT ON COLUMN release.releases.writers IS 'Models that wrote the texts, by their names in models.yaml; NULL if unknown.';
 COMMENT ON COLUMN release.releases.corpus IS 'Shards that were in the corpus, each with the hash of its content; NULL if unknown.';
 COMMENT ON COLUMN release.releases.project_version IS 'Version of vlm-loom that made the release; NULL if unknown.';
+COMMENT ON COLUMN release.releases.licences IS 'Images by licence, and items left out for the licence of an image, as JSON; NULL if not counted.';
 COMMENT ON COLUMN release.releases.quality IS 'Pairs by the outcome of their checks and by what was found, as JSON; NULL if not checked.';
 
 COMMENT ON COLUMN release.current.name IS 'Name of the benchmark or instruction set.';
@@ -63,7 +64,7 @@ COMMENT ON COLUMN release.images.image_id IS 'SHA-256 of the image''s file.';
 COMMENT ON COLUMN release.images.page_url IS 'Address of the Wikipedia page that the image is from; NULL if it was imported.';
 COMMENT ON COLUMN release.images.title IS 'Title of that page; NULL if the image was imported.';
 COMMENT ON COLUMN release.images.attribution IS 'Attribution of the image as WIT states it.';
-COMMENT ON COLUMN release.images.licence IS 'Short name of the image''s licence; NULL if unknown.';
+COMMENT ON COLUMN release.images.licence IS 'Licence of the image as an SPDX expression, such as CC-BY-SA-4.0; NULL if unknown.';
 COMMENT ON COLUMN release.images.licence_url IS 'Address of the licence''s text; NULL if unknown.';
 COMMENT ON COLUMN release.images.artist IS 'Who made the image; NULL if unknown.';
 

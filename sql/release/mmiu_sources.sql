@@ -1,5 +1,5 @@
 -- The page, the attribution and the licence behind each picture of MMIU's items: of one that was made of
--- others, those of all of them, and what was changed.
+-- others, those of all of them (the licence is known if all of theirs are), and what was changed.
 WITH entries AS (
     FROM ingest.entries
     QUALIFY row_number() OVER (PARTITION BY image_id ORDER BY licence IS NULL, wit_shard, entry_id) = 1
@@ -11,11 +11,17 @@ made AS (
         min(e.page_url) AS page_url,
         string_agg(DISTINCT e.title, '; ' ORDER BY e.title) AS title,
         string_agg(DISTINCT e.attribution, '; ' ORDER BY e.attribution) AS attribution,
-        string_agg(DISTINCT e.licence, '; ' ORDER BY e.licence) AS licence,
+        CASE
+            WHEN bool_and(e.licence IS NOT NULL)
+                THEN string_agg(DISTINCT e.bracketed, ' AND ' ORDER BY e.bracketed)
+        END AS licence,
         string_agg(DISTINCT e.licence_url, ' ' ORDER BY e.licence_url) AS licence_url,
         string_agg(DISTINCT e.artist, '; ' ORDER BY e.artist) AS artist
     FROM (SELECT image_id, unnest(made_from) AS of FROM choice.mmiu_images) AS m
-    JOIN entries AS e ON e.image_id = m.of
+    JOIN (
+        SELECT *, CASE WHEN contains(licence, ' OR ') THEN '(' || licence || ')' ELSE licence END AS bracketed
+        FROM entries
+    ) AS e ON e.image_id = m.of
     GROUP BY m.image_id
 )
 SELECT

@@ -6,7 +6,7 @@ CREATE SCHEMA IF NOT EXISTS release;
 -- name of its own. The columns from `parent` on say how the release was made the first time; what
 -- is NULL is unknown, as it is for releases of earlier versions. `settings` has those of each asset that
 -- made it, by table. `parent` was in force under the name before. `quality` has counts of pairs by the
--- outcome of their checks and by what was found.
+-- outcome of their checks and by what was found, `licences` of pictures and of items left out.
 CREATE TABLE IF NOT EXISTS release.releases (
     release_id VARCHAR PRIMARY KEY,
     name VARCHAR NOT NULL,
@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS release.releases (
     writers VARCHAR[],
     corpus STRUCT(wit_shard VARCHAR, fingerprint VARCHAR)[],
     project_version VARCHAR,
-    quality JSON
+    quality JSON,
+    licences JSON
 );
 
 -- Which release of each name is the one in force: the pinned one, else the one frozen last.

@@ -113,6 +113,16 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     assert again.skip_message == "No shard is new or changed; the corpus has 1."
 
 
+def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
+    watcher: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOOM_CORPUS")
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "no home"))
+    found = watcher.tick()
+    assert added(found) == ["sample-a", "sample-b"] == sorted(observed(found))
+    assert not (tmp_path / "no home").exists()
+
+
 def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, corpus: Path) -> None:
     put(corpus, "one")
     put(corpus, "two")

@@ -40,6 +40,8 @@ def read(shard: Shard, folder: Path) -> tuple[int, list[dict[str, str]]]:
     staging = folder / "staging"
     staging.mkdir()
     staged = shard.stage(staging)
+    if staged.broken:
+        raise CorpusError(staged.broken)  # As `ingest/wit_rows` does.
     refused = [row for path in staged.rejected.paths for row in pq.read_table(path).to_pylist()]
     assert staged.reasons == {row["reason"]: 1 for row in refused}
     return staged.n_rows, refused

@@ -33,7 +33,8 @@ page to it; `python -m tests.resources.broken_inputs` writes it anew.
   place, a reason and a sentence. The metadata of `ingest/wit_rows` and `ingest/images` count the
   reasons. If more than a fifth of a shard's rows (`max_rejected_share`) or of its images
   (`max_lost_share`; what limits and lists leave out does not count) is lost, the asset fails with a
-  sentence and keeps its earlier rows.
+  sentence and keeps its earlier rows; rows that were refused are listed all the same, and of a shard
+  that cannot be read to its end those before that place.
 - **What a person has to put right stops the run** with one sentence, in its log and in the UI, at the
   asset that met it. That asset's rows stay as they were; another run goes on from there.
 - **What says nothing is left out and listed**: rows in other languages than the corpus's, pages

@@ -65,6 +65,7 @@ SETTINGS = [
     Case("A limit that is not known", of_yaml("images: {limits: {min_size: 3}}")),
     Case("Near-duplicates at 17 bits", of_yaml("images: {near_duplicate_bits: 17}")),
     Case("A licence without a name", of_yaml("images: {licence: {artist: Ada}}")),
+    Case("A licence that nobody knows", of_yaml("images: {licence: {name: free}}")),
     Case("A language in capitals", of_yaml("wikipedia: {shards: {owls: {language: EN}}}")),
     Case("A far shard of another kind", of_yaml("shards: ['https://example.org/owls.csv']")),
     Case("A far shard behind `ftp://`", of_yaml("shards: ['ftp://example.org/owls.tsv']")),

@@ -15,7 +15,7 @@ MEANS = {"turn_mean": "micro", "dialogue_mean": "macro"}
 
 CARD = (
     *("parent", "settings", "prompt_versions", "writers", "corpus", "project_version"),
-    "quality",
+    *("quality", "licences"),
 )
 """What releases of today say of how they were made."""
 
@@ -56,7 +56,11 @@ def today(before: Rows) -> Rows:
     for row in (*after["evaluate.reports"], *after["cluster.pictures"]):
         row["path"] = "reports/" + row["path"].rpartition("/reports/")[2]
     for row in after["ingest.images"]:
-        row |= dict.fromkeys(("contrast", "visible", "stated_mime_type"))
+        row |= dict.fromkeys(
+            ("contrast", "visible", "stated_mime_type", "rights", "licence_source")
+        )
+    for row in after["ingest.entries"]:
+        row["licence_source"] = None
     for row in after["release.releases"]:
         benchmark = row["name"] if row["kind"] == "benchmark" else None
         row |= dict.fromkeys(CARD) | {"benchmark": benchmark, "origin": "built"}

@@ -1,11 +1,14 @@
 """Ingestion: what is no row or no image is refused by name, counted, and stops only its own shard."""
 
+import gzip
+import random
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from methods.ingest.image_check import MAX_BYTES
+from methods.ingest.wit import COLUMNS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
 from tests.assets.ingesting import (
@@ -110,6 +113,35 @@ def test_a_shard_of_a_header_alone_is_read_and_said(
     assert "shard empty has no rows: is " in capfd.readouterr().out
 
 
+def test_of_a_shard_that_is_cut_every_bad_row_before_the_cut_is_listed(
+    world: World, corpus: Corpus
+) -> None:
+    header, lines = "\t".join(COLUMNS).encode(), [raw(row) for row in BALLOONS]
+    noise = random.Random(1).randbytes(400_000).hex().encode()
+    body = b"\n".join([header, b"too few", *lines, b"\xff\xfe", *[noise[:9000]] * 9, noise, b""])
+    packed = gzip.compress(body)
+    path = corpus.folder / "shards" / "cut.tsv.gz"
+    path.write_bytes(packed[: -len(packed) // 3])
+
+    run = ingest_part(world, "cut", "wit_rows")
+
+    assert sentence(run).startswith("Shard 'cut' cannot be read to its end (")
+    listed = rejected(world, "row")
+    assert {name: listed[name] for name in ("line 2", "line 9", "line 18")} == {
+        "line 2": "wrong_column_count",
+        "line 9": "not_utf8",
+        "line 18": "wrong_column_count",
+    }
+    assert len(listed) == 11 and table(world, "wit_rows") == []
+
+    # Whole it is read, a cell of ten million characters apart.
+    long = raw({**BALLOONS[0], "section_title": "x" * 10_000_000})
+    path.write_bytes(gzip.compress(b"\n".join([header, *lines, long, b""]), 1))
+    run = ingest_part(world, "cut", "wit_rows")
+    assert run.success and len(table(world, "wit_rows")) == len(BALLOONS)
+    assert rejected(world, "row") == {"line 8": "too_long"}
+
+
 def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
     world: World, corpus: Corpus
 ) -> None:
@@ -147,7 +179,9 @@ def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_th
         "1 wrong_column_count), and at most 20% may be."
     )
     assert made(run) == set()
-    assert tables(world) == before
+    # What is wrong is listed all the same.
+    assert rejected(world, "row") == {"line 6": "wrong_column_count", "line 7": "not_utf8"}
+    assert tables(world) | {"rejected": before["rejected"]} == before
     # Another shard's run is not stopped by it.
     assert world.ingest("butterflies").success
     assert len(table(world, "entries")) == len(BALLOONS) + len(BUTTERFLIES)

@@ -5,18 +5,20 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from PIL import Image
 
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus, sample_rows
+from tests.assets.corpus import Corpus, file_name, sample_rows
 from tests.assets.ingesting import ingest_part, table, write_settings
 from tests.assets.world import Row, World, check, copy_of
 
-BALLOONS = sample_rows("balloon")
+# The sample's attributions name a licence.
+BALLOONS = [{**row, "caption_attribution_description": "Ada"} for row in sample_rows("balloon")]
 LICENCE = {"name": "CC BY-SA 4.0", "url": "https://example.org/by-sa", "artist": "Zoë Ballon"}
-COLUMNS = {"licence": LICENCE["name"], "licence_url": LICENCE["url"], "artist": LICENCE["artist"]}
+COLUMNS = {"licence": "CC-BY-SA-4.0", "licence_url": LICENCE["url"], "artist": LICENCE["artist"]}
 NOBODY_KNOWS = dict.fromkeys(COLUMNS)
 
 
@@ -57,6 +59,12 @@ def test_without_any_licence_the_check_warns_and_nothing_stops(world: World) -> 
     result = check(run, "ingest/entries", "licensed")
     assert (result.passed, result.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert result.metadata["without licence"].value == 6
+    assert result.description == (
+        "6 of 6 entries have no licence of their image, and mmdu-instruct leaves out what is about "
+        "them: state the licence as images.licence in the corpus's corpus.yaml and ingest again, or "
+        "let them in with licences_left_out: {mmdu-instruct: []} under release.releases in "
+        "settings.yaml."
+    )
     assert licences(table(world, "entries")) == [NOBODY_KNOWS]
 
 
@@ -88,6 +96,33 @@ def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: Wor
         lines = list(csv.DictReader(file))
     assert licences(lines) == [COLUMNS]
     assert {line["title"] for line in lines} == {entry["title"] for entry in entries[:2]}
+
+
+def test_what_the_picture_says_comes_before_the_corpus_and_its_source_is_kept(
+    world: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    corpus = Corpus(tmp_path / "other")
+    named, stated, rest = BALLOONS[0], BALLOONS[1], BALLOONS[2]
+    by = {**named, "caption_attribution_description": "English: By Ada. Licence: CC BY-NC-ND"}
+    corpus.write_shard("balloons", [by, stated, rest])
+    exif = Image.Exif()
+    exif[0x8298] = "Public domain"
+    with Image.open(corpus.images / file_name(stated)) as image:
+        image.convert("RGB").save(corpus.images / file_name(stated), exif=exif)
+    write_settings(corpus.folder, images={"licence": LICENCE})
+    world = make_world(tmp_path / "sources", corpus)
+
+    assert ingest_part(world, "balloons", "wit_rows", "pages", "images", "entries").success
+
+    found = {
+        row["title"]: (row["licence"], row["artist"], row["licence_source"])
+        for row in table(world, "entries")
+    }
+    assert found == {
+        named["page_title"]: ("LicenseRef-CC-BY-NC-ND", None, "attribution"),
+        stated["page_title"]: ("LicenseRef-Public-Domain", None, "file"),
+        rest["page_title"]: ("CC-BY-SA-4.0", LICENCE["artist"], "corpus"),
+    }
 
 
 def weave_by_hand(world: World, entries: list[Row]) -> None:

@@ -72,7 +72,7 @@ def make(make_world: MakeWorld, tmp_path: Path, wiki: MediaWiki) -> Make:
 
     def make(**wikipedia: object) -> World:
         corpus = Corpus(tmp_path / "corpus")
-        images = {"allow_private_addresses": True, "licence": {"name": "unknown, by default"}}
+        images = {"allow_private_addresses": True, "licence": {"name": "LicenseRef-By-Default"}}
         known = {"contact": CONTACT, "api": wiki.api}
         write_settings(
             corpus.folder, wikipedia=known | wikipedia, images=images, languages=["en", "nl"]
@@ -111,7 +111,10 @@ def test_pages_become_entries_with_captions_categories_and_licences(make: Make) 
         [entries[title][name] for name in ("licence", "licence_url", "artist")]
         for title in ("Barn owl", "Snowy owl")
     ]
-    assert said == [["CC BY-SA 4.0", "https://example.org/by-sa", "Ada L."], ["CC0", None, None]]
+    assert said == [
+        ["CC-BY-SA-4.0", "https://example.org/by-sa", "Ada L."],
+        ["CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", None],
+    ]
     assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
 
 
@@ -192,10 +195,10 @@ def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -
         "Roc": [],
     }
     assert {title: entry["licence"] for title, entry in entries.items()} == {
-        "Barn owl": "CC BY-SA 4.0",
-        "Owl of barns": "CC0",
-        "Stone": "unknown, by default",
-        "Roc": "unknown, by default",
+        "Barn owl": "CC-BY-SA-4.0",
+        "Owl of barns": "CC0-1.0",
+        "Stone": "LicenseRef-By-Default",
+        "Roc": "LicenseRef-By-Default",
     }
     assert entries["Barn owl"]["artist"] == "Ada L."
     assert asked(wiki.requests) == {
@@ -217,4 +220,4 @@ def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(
     # Without a text it is no page.
     assert set(pages) == {"Owl of barns", "Stone", "Roc"}
     assert pages["Stone"]["categories"] == ["My stones"]
-    assert {row["licence"] for row in table(world, "entries")} == {"unknown, by default"}
+    assert {row["licence"] for row in table(world, "entries")} == {"LicenseRef-By-Default"}

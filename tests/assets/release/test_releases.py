@@ -178,7 +178,7 @@ def test_the_folder_has_the_card_for_people_and_for_programs(twice: Made) -> Non
     row = card(twice.world, twice.second["mmdu"])
     # That it is a whole benchmark of its own name, and was built, goes without saying.
     implied = {"benchmark": "mmdu", "split": None, "language": None, "origin": "built"}
-    parsed = {name: json.loads(row[name]) for name in ("settings", "quality")}
+    parsed = {name: json.loads(row[name]) for name in ("settings", "quality", "licences")}
     assert written | implied == {**row, **parsed}
     assert not implied.keys() & written.keys()
     page = (folder / "README.md").read_text()
@@ -201,6 +201,95 @@ def test_the_same_release_made_again_keeps_its_card(
     assert world.rows("SELECT * FROM release.releases ORDER BY ALL") == before
 
 
+# --- Licences ------------------------------------------------------------------------------------
+
+
+def licensed(world: World, licence: str) -> None:
+    """Let this SQL expression be the licence of each entry's image."""
+    entries = world.warehouse.sql(f"SELECT * REPLACE ({licence} AS licence) FROM ingest.entries")
+    world.warehouse.replace("ingest.entries", entries)
+
+
+def leaving_out(**terms: list[str]) -> Row:
+    named = {name.replace("_", "-"): of for name, of in terms.items()}
+    return {"release__releases": {"config": {"licences_left_out": named}}}
+
+
+LET_IN = (
+    "let them in with licences_left_out: {mmdu-instruct: []} under release.releases in "
+    "settings.yaml."
+)
+
+
+def test_unknown_and_nd_are_left_out_of_instruction_sets_and_counted(world: World) -> None:
+    # One picture of the instruction sets is under ND, and nothing is known of another one.
+    pictures = "image_id) FROM cluster.image_sets WHERE kind = 'instruction'"
+    licensed(
+        world,
+        f"CASE image_id WHEN (SELECT min({pictures}) THEN 'CC-BY-ND-4.0' "
+        f"WHEN (SELECT max({pictures}) THEN NULL ELSE 'CC-BY-SA-4.0' END",
+    )
+    run = world.run("release")
+    assert run.success
+    with_it = {
+        licence: {
+            row["set_id"]
+            for row in world.rows(
+                "SELECT s.set_id FROM cluster.image_sets AS s JOIN ingest.entries AS e USING "
+                f"(entry_id) WHERE s.kind = 'instruction' AND e.licence {licence}"
+            )
+        }
+        for licence in ("IS NULL", "= 'CC-BY-ND-4.0'")
+    }
+    unknown, nd = with_it["IS NULL"], with_it["= 'CC-BY-ND-4.0'"] - with_it["IS NULL"]
+    assert unknown and nd
+    left_out = {"unknown": len(unknown), "ND": len(nd)}
+    instruct = card(world, current(world)["mmdu-instruct"])
+    counted = json.loads(instruct["licences"])
+    assert counted == {"images": {"CC-BY-SA-4.0": instruct["n_images"]}, "left_out": left_out}
+    assert instruct["n_items"] == 6 - len(unknown | nd)
+    told = metadata(run, "release/releases")
+    assert told["mmdu-instruct, left out for a licence: ND"] == len(nd)
+    assert told["warning"] == (
+        f"mmdu-instruct leaves out {len(unknown | nd)} of 6 items for the licence of a picture "
+        f"(unknown {len(unknown)}, ND {len(nd)}): state the licence of the corpus's pictures as "
+        f"images.licence in its corpus.yaml and run the job build again, or {LET_IN}"
+    )
+    page = (world.home / "releases" / instruct["release_id"] / "README.md").read_text()
+    assert f"| Licences | `CC-BY-SA-4.0 100.0 % ({instruct['n_images']})` |" in page
+    assert f"| Items left out for a licence | `unknown {len(unknown)}, ND {len(nd)}` |" in page
+    # Benchmarks leave nothing out unless they are told to.
+    assert card(world, current(world)["mmdu"])["n_items"] == 4
+
+
+def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> None:
+    before = current(world)
+    licensed(world, "NULL")
+    run = world.run("release")
+    told = metadata(run, "release/releases")["warning"]
+    why = "Every item of mmdu-instruct has a picture whose licence leaves it out"
+    assert told.startswith(f"{why}: {before['mmdu-instruct']} stays in force. mmdu-instruct leaves")
+    now = current(world)
+    assert now["mmdu-instruct"] == before["mmdu-instruct"] and now["mmdu"] != before["mmdu"]
+    images = json.loads(card(world, now["mmdu"])["licences"])["images"]
+    assert images == {"unknown": card(world, now["mmdu"])["n_images"]}
+
+    # What the sentence advises.
+    (world.home / "settings.yaml").write_text(
+        "release: {releases: {licences_left_out: {mmdu-instruct: []}}}\n"
+    )
+    assert world.run("release").success
+    assert card(world, current(world)["mmdu-instruct"])["n_items"] == 6
+
+    run = world.run("release", leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"]))
+    assert sentence(run).startswith("mmdu leaves out 4 of 4 items for the licence of a picture")
+    run = world.run("release", leaving_out(mmbench=["ND"]))
+    assert sentence(run).startswith(
+        "licences_left_out of release.releases names 'mmbench', which is no release that is built: use "
+        "one of alignmmbench, "
+    )
+
+
 # --- Pins ----------------------------------------------------------------------------------------
 
 
@@ -221,7 +310,7 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
     assert told["warning"] == (
         f"{first['mmdu']} is pinned: {frozen['release_id']} is frozen, but not in force."
     )
-    assert told["settings"] == {"pinned": {"mmdu": first["mmdu"]}}
+    assert told["settings"]["pinned"] == {"mmdu": first["mmdu"]}
 
     # Without the pin, what is approved comes into force with the next run.
     assert unpin(world, "mmdu").success
@@ -247,7 +336,7 @@ def test_an_earlier_release_is_in_force_as_soon_as_it_is_pinned(world: World) ->
     assert event.asset_key == dg.AssetKey(["release", "releases"])
     tags = event.step_materialization_data.materialization.tags or {}
     assert tags["dagster/data_version"] == version_of_releases(world.warehouse).value
-    assert metadata(run, "release/releases")["settings"] == {"pinned": {"mmdu": first}}
+    assert metadata(run, "release/releases")["settings"]["pinned"] == {"mmdu": first}
 
 
 def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) -> None:

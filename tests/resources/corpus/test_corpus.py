@@ -206,6 +206,7 @@ def test_settings_are_read(folder):
         ("wikipedia: {shards: {a: {language: EN}}}", "wikipedia.shards.a.language", "pattern"),
         ("wikipedia: {shards: {a: {pages: [1984]}}}", "wikipedia.shards.a.pages.0", "string"),
         ("images: {width: 100}", "images.width", r"\[20, 40, 60, .*\] pixels only"),
+        ("images: {licence: {name: free}}", "images.licence.name", "such as CC-BY-SA-4.0"),
         ("images: {limits: {min_sides: 64}}", "images.limits.min_sides", "Unexpected"),
         ("images: {near_duplicate_bits: 9}", "images.near_duplicate_bits", "equal to 8"),
         ("[shards]", "the keys", "dictionary"),

@@ -9,10 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from PIL import Image
 
+import methods.mmdu.published as mmdu_forms
 from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedItem
 from methods.mmdu.published import mmdu_record, read_published
 from resources.images.store import ImageNotStored, ImageStore
+from resources.reports.published_files import read_items
 from resources.reports.release_folder import ExportedFile, image_name, write_release
 
 ID = "mmdu-0123456789"
@@ -146,6 +148,25 @@ def test_the_tsv_has_the_same_dialogues_with_the_images_inside(tmp_path, release
         shown[row["item_id"]].append(store.read(row["image_id"]))
     assert {item.item_id: list(item.images) for item in items} == shown
     assert [[turn.question for turn in item.turns] for item in items] == [[QUESTION]] * 2
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_cells_that_a_spreadsheet_would_compute_are_marked_and_read_back(
+    tmp_path, release, store, exact
+):
+    labels = {"=cmd": "-1+1", "plain": "'=1", "size": "-5"}
+    release["rows"]["items"][0]["labels"] = labels
+    write_release(tmp_path / "out", **release, mark_formulas=not exact)
+    path = tmp_path / "out" / ID / "mmdu.tsv"
+    with path.open(newline="") as lines:
+        rows = list(csv.reader(lines, delimiter="\t"))
+    shown = ["=cmd", "plain", "size"] if exact else ["'=cmd", "plain", "size"]
+    assert rows[0][1:4] == shown
+    assert rows[1][1:4] == (["-1+1", "'=1", "-5"] if exact else ["'-1+1", "''=1", "-5"])
+    assert rows[0][-1] == ("image" if exact else "marked_cells 2")
+    assert read_items(mmdu_forms, path, None, store)[0].labels == labels
+    # A table without such cells is the same either way.
+    assert (tmp_path / "out" / ID / "attribution.csv").read_text().startswith("image,title")
 
 
 def test_an_instruction_set_has_the_json_alone(tmp_path, release):

@@ -1,0 +1,86 @@
+"""What an image's file itself says of rights: its EXIF, XMP and IPTC fields, and texts of a PNG.
+
+What belongs here: which fields those are, and their texts. Which licence the texts name is read by
+`methods/licences/reading.py`.
+
+Sources: Exif 3.0 (tag 8298, Copyright), XMP part 1 (8.3 and 8.4: dc:rights, xmpRights), ccREL (9.2:
+cc:license in XMP), IPTC IIM 4.2 (2:116), PNG (11.3.3: keywords).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from PIL import Image, IptcImagePlugin
+
+MOST_TEXT = 2_000
+"""Characters that are kept: a licence is named in fewer, some files hold its whole text."""
+
+_EXIF_COPYRIGHT = 0x8298
+_IPTC_COPYRIGHT = (2, 116)
+_XMP_FIELDS = (
+    "{http://creativecommons.org/ns#}license",
+    "{http://purl.org/dc/terms/}license",
+    "{http://ns.adobe.com/xap/1.0/rights/}WebStatement",
+    "{http://ns.adobe.com/xap/1.0/rights/}UsageTerms",
+    "{http://purl.org/dc/elements/1.1/}rights",
+)
+_PNG_KEYWORDS = ("Copyright", "License", "Licence")
+
+
+def rights_of(image: Image.Image) -> str | None:
+    """The texts, each once and in lines of their own; None if there is none that can be read.
+
+    `image` is loaded, as texts may stand behind the pixels.
+    """
+    found: dict[str, None] = {}
+    for read in (_xmp, _exif, _iptc, _png):
+        try:
+            found |= dict.fromkeys(filter(None, map(_plain, read(image))))
+        except Exception:  # Pillow's readers raise nearly any type on broken data
+            continue
+    return "\n".join(found)[:MOST_TEXT] or None
+
+
+def _plain(text: object) -> str:
+    """One line without control characters, NUL among them, and without half characters."""
+    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    whole = decoded.encode("utf-8", "replace").decode()
+    return " ".join("".join(c if c.isprintable() else " " for c in whole).split())
+
+
+def _exif(image: Image.Image) -> Iterator[object]:
+    yield image.getexif().get(_EXIF_COPYRIGHT, "")
+
+
+def _iptc(image: Image.Image) -> Iterator[object]:
+    found = (IptcImagePlugin.getiptcinfo(image) or {}).get(_IPTC_COPYRIGHT, b"")  # type: ignore[arg-type]
+    yield from found if isinstance(found, list) else [found]
+
+
+def _png(image: Image.Image) -> Iterator[object]:
+    yield from (image.info.get(keyword, "") for keyword in _PNG_KEYWORDS)
+
+
+def _xmp(image: Image.Image) -> Iterator[object]:
+    yield from _fields(image.getxmp(strip_namespaces=False))
+
+
+def _fields(element: Any) -> Iterator[object]:
+    """The texts of the fields that are looked for, at any depth."""
+    for each in element if isinstance(element, list) else [element]:
+        if isinstance(each, dict):
+            for name, value in each.items():
+                yield from _texts(value) if name in _XMP_FIELDS else _fields(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of a field, but for the names of languages."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if not name.endswith("}lang"):
+                yield from _texts(each)

@@ -1,0 +1,89 @@
+"""What a licence forbids or demands of whoever uses a picture, and which pictures may be used.
+
+What belongs here: the terms of an SPDX expression, and what a release leaves out for them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, get_args
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from methods.licences.reading import RESERVED, read_licence
+
+UNKNOWN: Literal["unknown"] = "unknown"
+"""What pictures without a licence are counted under."""
+
+Term = Literal["unknown", "ND", "NC", "share-alike"]
+TERMS: tuple[Term, ...] = get_args(Term)
+"""Nobody knows a licence; no derivatives; no commercial use; derivatives under the same licence alone.
+In the order in which they are reasons."""
+BY_DEFAULT: Mapping[str, tuple[Term, ...]] = {"benchmark": (), "instruction": ("unknown", "ND")}
+"""What a release of a kind leaves out: what a model is trained on makes a derivative."""
+
+_COPYLEFT = re.compile(r"(?:LicenseRef-)?(?:[AL]?GPL|GFDL|LAL|ODbL|EUPL|OFL)\b|.*-SA\b")
+
+
+def terms_of(licence: str | None) -> frozenset[Term]:
+    """The terms of a licence; where one of several may be chosen, those that all of them have.
+
+    A name that is no SPDX expression, as earlier versions kept them, is read as a text.
+    """
+    if not licence:
+        return frozenset({"unknown"})
+    try:
+        expression = canonicalize_license_expression(licence)
+    except InvalidLicenseExpression:
+        read = read_licence(licence)
+        return terms_of(read) if read else frozenset()
+    return _any_of(re.findall(r"[()]|[^\s()]+", expression)[::-1])
+
+
+def reason(licences: Iterable[str | None], excluded: Collection[Term]) -> Term | None:
+    """The first of `excluded` among the terms of an item's licences; None if there is none."""
+    found = {term for licence in licences for term in terms_of(licence)}
+    return next((term for term in TERMS if term in excluded and term in found), None)
+
+
+def shares(licences: Mapping[str, int]) -> dict[Term, int]:
+    """How many of the pictures counted by licence have each term; or `UNKNOWN`."""
+    counted = Counter[Term]()
+    for licence, n in licences.items():
+        counted.update(dict.fromkeys(terms_of(None if licence == UNKNOWN else licence), n))
+    return {term: counted[term] for term in TERMS}
+
+
+def _any_of(tokens: list[str]) -> frozenset[Term]:
+    """Terms of the expression in `tokens`, the next one last; they are taken away."""
+    choices = [_all_of(tokens)]
+    while tokens and tokens[-1] == "OR":
+        tokens.pop()
+        choices.append(_all_of(tokens))
+    return frozenset.intersection(*choices)
+
+
+def _all_of(tokens: list[str]) -> frozenset[Term]:
+    together = _one(tokens)
+    while tokens and tokens[-1] == "AND":
+        tokens.pop()
+        together |= _one(tokens)
+    return together
+
+
+def _one(tokens: list[str]) -> frozenset[Term]:
+    token = tokens.pop()
+    if token == "(":
+        inner = _any_of(tokens)
+        tokens.pop()
+        return inner
+    if tokens and tokens[-1] == "WITH":
+        del tokens[-2:]
+    if token == RESERVED:
+        return frozenset({"ND", "NC"})
+    found: dict[Term, bool] = {
+        "ND": re.search(r"-ND\b", token) is not None,
+        "NC": re.search(r"-NC\b|(?i:noncommercial)", token) is not None,
+        "share-alike": _COPYLEFT.match(token) is not None,
+    }
+    return frozenset(term for term, has in found.items() if has)

@@ -1,0 +1,61 @@
+"""Cells of CSV and TSV files that people open in a spreadsheet, where a text may not become a formula.
+
+What belongs here: which texts those are, the apostrophe that marks them, and tables that say which of
+their cells are marked, so that reading takes away these apostrophes and no others.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+MARKED = "marked_cells"
+"""Name of the last column of a table with marks: the numbers, from 1, of the cells of a row that are
+marked. In the header those of the header follow the name."""
+
+_FORMULA = tuple("=+-@\t\r＝＋－＠")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def is_like_formula(text: str) -> bool:
+    """Whether a spreadsheet may compute the text; leading blanks and apostrophes do not count."""
+    bare = text.lstrip("'")
+    return bare.startswith(_FORMULA) or bare.strip().startswith(_FORMULA)
+
+
+def marked(text: str) -> str:
+    """The text as a cell that no spreadsheet computes: an apostrophe stands before it if it must."""
+    return f"'{text}" if _must_be_marked(text) else text
+
+
+def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+    """The rows of a table, its header first, with marks and the column that tells them."""
+    for number, row in enumerate(rows):
+        places = [str(place) for place, cell in enumerate(row, start=1) if _must_be_marked(cell)]
+        told = [*([] if number else [MARKED]), *places]
+        yield [*map(marked, row), " ".join(told)]
+
+
+def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The rows as they were before they were marked; those of a table without marks as they are."""
+    width = None
+    for number, row in enumerate(rows):
+        if number == 0 and row and row[-1].split()[:1] == [MARKED]:
+            width = len(row)
+        if len(row) != width:
+            yield row
+            continue
+        *cells, told = row
+        places = {int(each) for each in told.split() if each.isdecimal()}
+        yield [
+            cell.removeprefix("'") if place in places else cell
+            for place, cell in enumerate(cells, start=1)
+        ]
+
+
+def has_marks(rows: Iterable[Sequence[str]]) -> bool:
+    """Whether any cell of a table must be marked."""
+    return any(_must_be_marked(cell) for row in rows for cell in row)
+
+
+def _must_be_marked(text: str) -> bool:
+    # A spreadsheet shows a number as what it is.
+    return is_like_formula(text) and not _NUMBER.fullmatch(text)

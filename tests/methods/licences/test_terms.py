@@ -1,0 +1,106 @@
+"""What licences forbid and demand, and which source says a picture's licence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.licences.sources import Stated, licence_of
+from methods.licences.terms import TERMS, reason, shares, terms_of
+
+ANY = ["CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "LicenseRef-CC-BY-NC-ND", "GFDL-1.2-or-later", "MIT"]
+
+
+@pytest.mark.parametrize(
+    ("licence", "terms"),
+    [
+        (None, {"unknown"}),
+        ("", {"unknown"}),
+        ("CC0-1.0", set()),
+        ("CC-BY-4.0", set()),
+        ("CC-BY-SA-3.0-DE", {"share-alike"}),
+        ("CC-BY-ND-4.0", {"ND"}),
+        ("LicenseRef-CC-BY-NC-ND", {"NC", "ND"}),
+        ("CC-BY-NC-SA-2.0", {"NC", "share-alike"}),
+        ("PolyForm-Noncommercial-1.0.0", {"NC"}),
+        ("LicenseRef-Public-Domain", set()),
+        ("LicenseRef-All-Rights-Reserved", {"ND", "NC"}),
+        ("LicenseRef-GFDL", {"share-alike"}),
+        ("GPL-2.0-or-later WITH Font-exception-2.0", {"share-alike"}),
+        ("LicenseRef-Attribution", set()),
+        # All of several, or one that may be chosen; AND binds before OR.
+        ("CC-BY-4.0 AND CC-BY-NC-4.0", {"NC"}),
+        ("CC-BY-4.0 OR CC-BY-NC-4.0", set()),
+        ("CC-BY-NC-ND-4.0 OR CC-BY-NC-4.0 AND CC-BY-SA-4.0", {"NC"}),
+        ("(CC-BY-NC-ND-4.0 OR CC-BY-4.0) AND CC-BY-SA-4.0", {"share-alike"}),
+        # As earlier versions kept names.
+        ("CC BY-NC-SA 4.0", {"NC", "share-alike"}),
+        ("whatever", set()),
+    ],
+)
+def test_terms_of_licences(licence: str | None, terms: set[str]) -> None:
+    assert terms_of(licence) == terms
+
+
+@given(st.lists(st.sampled_from(ANY), min_size=1, max_size=4))
+def test_of_all_the_terms_add_up_and_of_a_choice_the_common_ones_count(names: list[str]) -> None:
+    every = [terms_of(name) for name in names]
+    assert terms_of(" AND ".join(names)) == frozenset.union(*every)
+    assert terms_of(" OR ".join(names)) == frozenset.intersection(*every)
+
+
+def test_an_item_is_left_out_for_the_first_term_of_any_picture() -> None:
+    licences = ["CC-BY-NC-ND-4.0", None, "CC0-1.0"]
+    assert reason(licences, TERMS) == "unknown"
+    assert reason(licences, ["NC", "ND"]) == "ND"
+    assert reason(licences, ["share-alike"]) is None
+    assert reason([], TERMS) is None
+
+
+def test_shares_count_pictures_by_term() -> None:
+    counted = {"CC-BY-NC-ND-4.0": 2, "CC-BY-SA-4.0": 3, "CC0-1.0": 4, "unknown": 1}
+    assert shares(counted) == {"unknown": 1, "ND": 2, "NC": 2, "share-alike": 3}
+
+
+PAGE = Stated("CC BY-SA 3.0 de", "https://example.org/deed", "Ada")
+CORPUS = Stated("Apache-2.0", "https://example.org/apache", "Acme")
+BY_4 = "https://creativecommons.org/licenses/by/4.0/"
+
+
+@pytest.mark.parametrize(
+    ("page", "attribution", "rights", "corpus", "found"),
+    [
+        # The first source that names a licence counts.
+        (PAGE, "CC BY 4.0", "CC0", CORPUS, ("CC-BY-SA-3.0-DE", PAGE.url, "Ada", "page")),
+        (Stated(), "CC BY 4.0", "CC0", CORPUS, ("CC-BY-4.0", BY_4, None, "attribution")),
+        (
+            *(Stated(artist="Ada"), "By Ada", "CC0", CORPUS),
+            ("CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", "Ada", "file"),
+        ),
+        (Stated(), None, None, CORPUS, ("Apache-2.0", CORPUS.url, "Acme", "corpus")),
+        (Stated(), "By Ada", "© Ada", Stated(), (None, None, None, None)),
+        # What the settings know goes with their licence, whoever names it.
+        (Stated(), "Licence: Apache-2.0", None, CORPUS, ("Apache-2.0", *CORPUS[1:], "attribution")),
+        # A wiki's address counts where its name says nothing, and a name of its own stays.
+        (Stated("see below", BY_4), None, None, CORPUS, ("CC-BY-4.0", BY_4, None, "page")),
+        (
+            *(Stated("Copyrighted free use"), None, None, CORPUS),
+            ("LicenseRef-Copyrighted-free-use", None, None, "page"),
+        ),
+        (
+            *(Stated(), "CC BY-SA 3.0 de", None, Stated()),
+            (
+                "CC-BY-SA-3.0-DE",
+                "https://creativecommons.org/licenses/by-sa/3.0/de/",
+                *(None, "attribution"),
+            ),
+        ),
+        (
+            *(Stated(), "OGL v3: Open Government Licence v3.0", None, Stated()),
+            ("OGL-UK-3.0", "https://spdx.org/licenses/OGL-UK-3.0.html", None, "attribution"),
+        ),
+    ],
+)
+def test_the_licence_of_a_picture(page, attribution, rights, corpus, found) -> None:
+    columns = ("licence", "licence_url", "artist", "licence_source")
+    expected = dict(zip(columns, found, strict=True))
+    assert licence_of(page, attribution, rights, corpus) == expected

@@ -1,0 +1,45 @@
+"""Cells that a spreadsheet would compute: marked on the way out, exact again on the way in."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.spreadsheet_cells import MARKED, has_marks, marked, marked_rows, unmarked_rows
+
+FORMULA = tuple("=+-@\t\r＝＋－＠")
+CELLS = st.text(st.sampled_from("=+-@\t\r'1.e ab＝"), max_size=5) | st.text(max_size=8)
+
+
+def number(cell: str) -> bool:
+    try:
+        return float(cell) is not None
+    except ValueError:
+        return False
+
+
+def test_which_cells_are_marked() -> None:
+    marks = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "＝1", " =1", "'=1"]
+    others = ["", "a=b", "-5", "+1.5e3", "'tis", "1-2", "[1]"]
+    assert [marked(text) for text in marks] == [f"'{text}" for text in marks]
+    assert [marked(text) for text in others] == others
+    assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
+
+
+def test_a_table_says_which_cells_are_marked() -> None:
+    rows = [["index", "=label"], ["1", "ok"], ["-x", "'@a"]]
+    assert list(marked_rows(rows)) == [
+        ["index", "'=label", f"{MARKED} 2"],
+        ["1", "ok", ""],
+        ["'-x", "''@a", "1 2"],
+    ]
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n))))
+def test_out_and_in_again_is_the_same(rows: list[list[str]]) -> None:
+    out = [*marked_rows(rows)]
+    assert [*unmarked_rows(out)] == rows
+    assert not any(cell.startswith(FORMULA) and not number(cell) for row in out for cell in row)
+
+
+@given(st.lists(st.lists(CELLS, max_size=4)))
+def test_a_table_of_others_is_read_as_it_is(rows: list[list[str]]) -> None:
+    assert [*unmarked_rows(rows)] == rows

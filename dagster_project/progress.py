@@ -111,6 +111,15 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
     return (told and told.description) or cause(event.step_failure_data.error)
 
 
+def only_failed(result: dg.ExecuteInProcessResult, step: str) -> str | None:
+    """The sentence of a run in which this step alone failed; None of any other run."""
+    failures = [event for event in result.all_events if event.is_step_failure]
+    if [event.step_key for event in failures] != [step]:
+        return None
+    told = failures[0].step_failure_data.user_failure_data
+    return told.description if told else None
+
+
 def cause(error: SerializableErrorInfo) -> str:
     """The sentence at the bottom of a chain of errors."""
     while error.cause:

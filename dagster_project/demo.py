@@ -81,7 +81,7 @@ def _run(
 
     A build that only lacks some shards is gone on from, and an evaluation of which some steps failed.
     """
-    lost = {}
+    lost: dict[str, str] = {}
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
         result = run_job(definitions.resolve_job_def(name), instance)

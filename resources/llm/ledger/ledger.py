@@ -196,7 +196,7 @@ class Ledger:
             found = [
                 call._replace(request=unpack(packed))
                 for *values, packed, endpoint in rows
-                for call in [Call(*values, packed)]
+                for call in [Call._make([*values, packed])]
                 if like.covers(f"{endpoint} {call.model}", call.stage, call.prompt_version)
             ]
             connection.executemany(

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -341,7 +342,7 @@ def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
         return await answer_item(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr("assets.evaluate.answers.answer_item", meanwhile)
+        patch.setattr(sys.modules["assets.evaluate.answers"], "answer_item", meanwhile)
         assert evaluate(world).success
     assert answers(world, "mmbench", "file:gone") == answers(world, "mmbench", "file:new") == []
     assert answers(world, "mmbench", "file:careful")

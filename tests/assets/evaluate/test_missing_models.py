@@ -23,6 +23,7 @@ from tests.assets.world import (
     models_yaml,
     sentence,
 )
+from tests.doubles.garbling_proxy import Asked
 from tests.resources.llm.entries import no_backoff
 
 TABLES = ("answers", "judgments", "failed", "missing", "scores")
@@ -124,6 +125,33 @@ def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_awa
     world.proxy.heal()
     assert world.evaluate().success
     assert tables(world) == before, "nobody is missing any more"
+
+
+def test_a_model_that_dies_midway_goes_on_where_it_was(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
+    before = tables(world)
+    answered: list[str] = []
+
+    def is_dead(asked: Asked) -> bool:
+        if asked.model == "offline-careful" and len(answered) < 10:
+            answered.append(asked.text)
+            return False
+        return asked.model == "offline-careful"
+
+    world.proxy.refuse(is_dead, 503, "gone")
+    answers = dg.AssetSelection.assets(["evaluate", "answers"])
+    assert world.run(ANY_ASSETS, assets=answers).success
+    (missing,) = world.rows("FROM evaluate.missing")
+    assert (missing["model"], missing["n_lost"]) == ("careful", N_TURNS - len(answered))
+    assert tables(world) == {**before, "missing": [missing]}
+
+    world.proxy.heal()
+    asked = len(world.proxy.requests)
+    assert world.run(ANY_ASSETS, assets=answers).success
+    assert len(world.proxy.requests) - asked == N_TURNS - len(answered)
+    assert tables(world) == before
 
 
 def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) -> None:

@@ -32,18 +32,25 @@ def show_results(judges: Sequence[str]) -> None:
         providers = ", ".join(sorted({row["provider"] for row in models}))
         print(f"\nLeaderboard ({release}, {metric}, judge {named}, provider {providers})\n")
         _show_models(models)
-    for row in warehouse.read("evaluate/missing_in_force").to_pylist():
-        print(
-            f"{row['model']} on {row['release_id']}: the results of {row['stage']} were not taken, as "
-            f"{row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
-        )
-    for step, reasons in not_made(warehouse).items():
-        for reason in reasons:
-            print(f"{step} failed: {reason}")
+    lacking = [
+        f"{row['model']} on {row['release_id']}: the results of {row['stage']} were not taken, as "
+        f"{row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
+        for row in warehouse.read("evaluate/missing_in_force").to_pylist()
+    ]
+    lacking += [
+        f"{step} failed: {reason}"
+        for step, reasons in not_made(warehouse).items()
+        for reason in reasons
+    ]
     with closing(Ledger(home.ledger_path())) as ledger:
-        for stage, n in ledger.count_unread().items():
-            if stage.startswith("evaluate."):
-                print(f"{stage}: {unread_sentence(stage, n)}")
+        unread = ledger.count_unread()
+    lacking += [
+        f"{stage}: {unread_sentence(stage, n)}"
+        for stage, n in unread.items()
+        if stage.startswith("evaluate.")
+    ]
+    if lacking:
+        print("\n" + "\n".join(lacking))
 
 
 def show_reports() -> None:

@@ -16,8 +16,10 @@ import pyarrow as pa
 
 from methods.errors import UserError
 from methods.markdown import code
+from methods.prompts.template import TemplateError
 from resources.home import REPO_ROOT
 from resources.llm.model_calls import BatchPending, WaitingForBatch
+from resources.prompts import PromptError
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
@@ -27,6 +29,7 @@ WHOLE = ""
 """In the place of a release: the step made nothing, and its table keeps its earlier rows."""
 NO_FAILURE = (BatchPending, WaitingForBatch)
 """What ends a step that has not failed, but goes on when its batches have ended."""
+OF_A_PROMPT = (PromptError, TemplateError)
 
 
 class Apart:
@@ -46,14 +49,14 @@ class Apart:
         """Keep what the block raises to this release; the first reason stands.
 
         Where the block is `asking` models, what ends the calls of all releases is raised: a refused
-        key, a spent budget, a ledger that cannot be written.
+        key, a spent budget, a ledger that cannot be written. A prompt is its benchmark's.
         """
         try:
             yield
         except NO_FAILURE:
             raise
         except Exception as error:
-            if asking and isinstance(error, UserError):
+            if asking and isinstance(error, UserError) and not isinstance(error, OF_A_PROMPT):
                 raise
             self.lose(release_id, error)
 

@@ -20,6 +20,7 @@ from methods.prompts.template import TemplateError
 from resources.home import REPO_ROOT
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.prompts import PromptError
+from resources.stores import NOT_WRITTEN, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
 
 NOT_MADE = "evaluate.not_made"
@@ -106,6 +107,8 @@ def _reason(error: Exception) -> str:
     """The sentence of an error; of one that has none, where it was raised and what to do about it."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
+    if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
+        return str(refused_by_system(error))
     if isinstance(error, UserError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)

@@ -194,9 +194,9 @@ class Ledger:
                 "USING (provider, model) WHERE c.outcome = 'unread'"
             ).fetchall()
             found = [
-                call._replace(request=unpack(packed))
-                for *values, packed, endpoint in rows
-                for call in [Call._make([*values, packed])]
+                _unpacked(call)
+                for *values, endpoint in rows
+                for call in [Call._make(values)]
                 if like.covers(f"{endpoint} {call.model}", call.stage, call.prompt_version)
             ]
             connection.executemany(

@@ -196,8 +196,8 @@ ask: setup ## Ask a model one question (MODEL=name IMAGE=path Q="question"); pai
 check-model: setup ## What a model can do, and the setting for what it cannot (MODEL=name); paid for, too
 	@$(BIN)/python -m dagster_project.models check -- "$$MODEL"
 
-ask-anew: setup ## Ask models anew what they have answered (MODEL=name STAGE=evaluate/answers PROMPT=mmdu/judge)
-	@$(BIN)/python -m dagster_project.ask_anew $(if $(MODEL),--model="$$MODEL") $(if $(STAGE),--stage="$$STAGE") $(if $(PROMPT),--prompt="$$PROMPT")
+ask-anew: setup ## Ask models anew what they have answered (MODEL=name STAGE=evaluate/answers PROMPT=mmdu/judge UNREAD=yes)
+	@$(BIN)/python -m dagster_project.ask_anew $(if $(MODEL),--model="$$MODEL") $(if $(STAGE),--stage="$$STAGE") $(if $(PROMPT),--prompt="$$PROMPT") $(if $(UNREAD),--unread="$$UNREAD")
 
 export-critic: setup ## What a critic is trained on, as files (RELEASE=name)
 	@$(BIN)/python -m dagster_project.critic $(call said,RELEASE,release)

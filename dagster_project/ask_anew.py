@@ -11,6 +11,7 @@ from contextlib import closing
 import dagster as dg
 
 from assets.common.tables import plain_errors
+from dagster_project.home import says_yes
 from dagster_project.progress import progress_logger
 from methods.errors import UserError
 from resources import home
@@ -21,11 +22,13 @@ from resources.stores import bring_home_up_to_date
 
 
 class AskAnewConfig(dg.Config):
-    """What is asked anew: all that fits an entry of models.yaml, an asset, a prompt, where given."""
+    """What is asked anew: all that fits an entry of models.yaml, an asset, a prompt, where given; with
+    `unread` only what could not be read."""
 
     model: str | None = None
     stage: str | None = None
     prompt: str | None = None
+    unread: bool = False
 
 
 @dg.op(name="renew", description="Forget no answer, and ask anew for those that fit.")
@@ -34,7 +37,14 @@ def renew_op(
 ) -> None:
     """Writes the decision into the ledger; materializing the assets asks the models."""
     with plain_errors():
-        told = ask_anew(ledger, load_registry(), config.model, config.stage, config.prompt)
+        told = ask_anew(
+            ledger,
+            load_registry(),
+            config.model,
+            config.stage,
+            config.prompt,
+            unread=config.unread,
+        )
     context.log.info(told)
 
 
@@ -42,7 +52,11 @@ def renew_op(
     name="ask_anew",
     description="Ask a model, a stage or a prompt anew when its assets are materialized next; the "
     "earlier answers stay in the ledger.",
-    config={"ops": {"renew": {"config": {"model": None, "stage": None, "prompt": None}}}},
+    config={
+        "ops": {
+            "renew": {"config": {"model": None, "stage": None, "prompt": None, "unread": False}}
+        }
+    },
     logger_defs={"console": progress_logger},
 )
 def ask_anew_job() -> None:
@@ -56,11 +70,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", help="an entry of models.yaml")
     parser.add_argument("--stage", help="an asset that asks models, such as evaluate/answers")
     parser.add_argument("--prompt", help="a prompt, or one version of it: mmdu/judge@4bf65a46")
+    parser.add_argument("--unread", help="yes: only what could not be read")
     given = parser.parse_args(argv)
     try:
         bring_home_up_to_date()
         with closing(Ledger(home.ledger_path())) as ledger:
-            print(ask_anew(ledger, load_registry(), given.model, given.stage, given.prompt))
+            told = ask_anew(
+                ledger,
+                load_registry(),
+                given.model,
+                given.stage,
+                given.prompt,
+                unread=says_yes("UNREAD", given.unread),
+            )
+            print(told)
     except (OSError, UserError) as error:
         print(error, file=sys.stderr)
         return 2

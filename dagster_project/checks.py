@@ -6,10 +6,11 @@ keeps its earlier rows when it lost more (`assets/common/losses.py`).
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
+from assets.common.apart import STAGES, not_made
 from assets.common.settings import used
 from assets.common.tables import SIDE_TABLES
 from assets.evaluate.critic_export import shared_by_sides
@@ -178,10 +179,58 @@ def critic_check() -> dg.AssetChecksDefinition:
     return check
 
 
+MADE = "made"
+"""The last step of a run of evaluation: it fails, when all else is done, if steps before it have."""
+
+
+def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
+    """On assets whose steps fail by themselves: the last run of each made all that it had to.
+
+    The check of all of them is one step, after them. It blocks nothing, and it fails the run, so that
+    what was lost is seen where runs are looked at.
+    """
+    tables = {spec.key: spec.metadata["dagster/table_name"] for spec in specs}
+
+    @dg.multi_asset_check(
+        name=MADE,
+        specs=[
+            dg.AssetCheckSpec(
+                MADE,
+                asset=key,
+                description="Its last run made all of it; table evaluate.not_made has what it did not, "
+                "and why.",
+            )
+            for key, table in tables.items()
+            if table.partition(".")[0] in STAGES
+        ],
+        can_subset=True,
+    )
+    def check(
+        context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+    ) -> Iterator[dg.AssetCheckResult]:
+        lost = not_made(warehouse)
+        reasons: dict[str, None] = {}
+        for key, name in sorted(context.selected_asset_check_keys):
+            of = lost.get(tables[key], [])
+            reasons |= dict.fromkeys(of)
+            yield dg.AssetCheckResult(
+                passed=not of,
+                asset_key=key,
+                check_name=name,
+                description=" ".join(of) or None,
+                metadata={"not made": of} if of else {},
+            )
+        if reasons:
+            raise dg.Failure(" ".join(reasons), allow_retries=False)
+
+    return check
+
+
 def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
     """All checks; `specs` are the assets that are run."""
     return [
         *(schema_check(spec) for spec in specs),
+        made_check(specs),
         licence_check(),
         empty_check(
             dg.AssetKey(["cluster", "image_sets"]),

@@ -152,7 +152,7 @@ def _models(role: str) -> list[str]:
         registry = load_registry()
         profile = registry.profile(active_profile())
         of_role = getattr(profile, role)
-        names = [of_role] if isinstance(of_role, str) else of_role
+        names = [of_role] if isinstance(of_role, str) else of_role or []
         return [
             name if (model := model_of(name)) is None else _model(name, registry.model(model))
             for name in names

@@ -121,7 +121,7 @@ def _of_kind(
         _run("dialogue", instance, gateway, assets=DIALOGUE)
     finally:
         gateway.close()
-    spec = registry.model(gateway.profile.answer)
+    spec = registry.model(gateway.profile.of("answer"))
     dialogues = [
         Built(
             len(row["image_ids"]),

@@ -74,7 +74,7 @@ def _backup(arguments: argparse.Namespace) -> None:
 def _restore(arguments: argparse.Namespace) -> None:
     folder = home.home()
     source = _source(arguments)
-    earlier = restore(source, folder, overwrite=_said("OVERWRITE", arguments.overwrite))
+    earlier = restore(source, folder, overwrite=says_yes("OVERWRITE", arguments.overwrite))
     print(f"Restored {folder} from {source}")
     if earlier:
         print(f"The earlier home is {earlier}: remove it when you do not need it.")
@@ -123,7 +123,7 @@ def _findings() -> Findings:
 
 
 def _clean(arguments: argparse.Namespace) -> None:
-    removed, kept = clean(home.home(), everything=_said("ALL", arguments.all))
+    removed, kept = clean(home.home(), everything=says_yes("ALL", arguments.all))
     print(f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}.")
     if kept:
         print(f"Kept, as it cannot be made again: {', '.join(kept)} (ALL=yes removes it, too).")
@@ -135,7 +135,7 @@ def _source(arguments: argparse.Namespace) -> Path:
     return Path(arguments.source).resolve()
 
 
-def _said(setting: str, value: str | None) -> bool:
+def says_yes(setting: str, value: str | None) -> bool:
     """Whether a setting of make says yes, which it need not have. Raises UserError."""
     if value is None:
         return False

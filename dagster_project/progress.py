@@ -24,6 +24,7 @@ _STEP_ENDS = (
     dg.DagsterEventType.STEP_FAILURE,
     dg.DagsterEventType.STEP_SKIPPED,
 )
+_FAILURE = f"{dg.Failure.__module__}.{dg.Failure.__qualname__}"
 _SHOWN = ("calls", "cache hits", "failed", "rejected", "cost (USD)")
 
 
@@ -70,6 +71,8 @@ class ProgressHandler(logging.Handler):
             return self._materialized(event)
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             return _failed_check(event)
+        if event.is_resource_init_failure and event.engine_event_data.error:
+            return f"FAILED: {cause(event.engine_event_data.error)}"
         why = why_step_failed(event)
         return f"FAILED {event.step_key}: {why}" if why else None
 
@@ -111,11 +114,21 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
     return (told and told.description) or cause(event.step_failure_data.error)
 
 
+def only_failed(result: dg.ExecuteInProcessResult, step: str) -> str | None:
+    """The sentence of a run in which this step alone failed; None of any other run."""
+    failures = [event for event in result.all_events if event.is_step_failure]
+    if [event.step_key for event in failures] != [step]:
+        return None
+    told = failures[0].step_failure_data.user_failure_data
+    return told.description if told else None
+
+
 def cause(error: SerializableErrorInfo) -> str:
     """The sentence at the bottom of a chain of errors."""
     while error.cause:
         error = error.cause
-    return error.message.strip().splitlines()[0]
+    # A resource's failure has no sentence apart from its class.
+    return error.message.strip().splitlines()[0].removeprefix(f"{_FAILURE}: ")
 
 
 @dg.logger({}, description="One line for each asset, for a terminal.")

@@ -94,7 +94,7 @@ def listed(warehouse: Warehouse) -> str:
         return "There is no release yet.\n"
     cards.sort(key=lambda card: card["created_at"], reverse=True)
     cards.sort(key=lambda card: card["name"])
-    heads = ("", "release", "dialogues", "turns", "tau", "review", "made", "parent")
+    heads = ("", "release", "items", "turns", "tau", "review", "made", "parent")
     return _columns([heads, *(_line(card) for card in cards)])
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from methods.errors import UserError
+from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date, usable_home
 
 JOBS = (
@@ -46,16 +47,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(job: str) -> int:
     # They take seconds to load, which a wrong name does not need.
+    from dagster_project.checks import MADE
     from dagster_project.dead_runs import end_dead_runs
     from dagster_project.definitions import build_defs
     from dagster_project.instance import open_instance
     from dagster_project.jobs import run_job
-    from dagster_project.progress import say_failed
+    from dagster_project.progress import only_failed, say_failed
+    from dagster_project.results import show_reports, show_results
 
     with open_instance() as instance:
         end_dead_runs(instance)
-        if run_job(build_defs().resolve_job_def(job), instance).success:
-            return 0
+        result = run_job(build_defs().resolve_job_def(job), instance)
+    if job == "evaluate" and (result.success or only_failed(result, MADE)):
+        show_results(load_registry().profile(active_profile()).judges)
+        print()
+        show_reports()
+    if result.success:
+        return 0
     say_failed(job)
     return 1
 

@@ -14,6 +14,8 @@ from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NA
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from assets.common.partitions import wit_shards
+from assets.common.settings import used
+from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
 from dagster_project.dead_runs import dead_runs
 from dagster_project.jobs import ASK_MODELS
@@ -100,6 +102,7 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     if not review_path().exists():
         return dg.SkipReason("Nothing was put before people yet.")
     try:
+        require = used(context.instance, "review.approved", ReviewSettings).require
         with closing(ReviewStore(review_path())) as store:
             kinds = store.completion()
     except UserError as error:
@@ -109,7 +112,11 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
         return dg.SkipReason("Nothing was put before people yet.")
     n_open = sum(each.n_open for each in released)
     if n_open:
-        return dg.SkipReason(f"{n_open} items await people.")
+        items = "1 item is" if n_open == 1 else f"{n_open} items are"
+        awaited = "releases await none of them" if require == "none" else "releases await them"
+        return dg.SkipReason(
+            f"{items} open for people, and {awaited} (require of review.approved: {require})."
+        )
     complete = [each for each in kinds if not each.n_open and each.kind in REPORTED]
     state = content_id(*(each.fingerprint for each in complete))
     if context.cursor == state:

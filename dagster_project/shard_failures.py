@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import dagster as dg
 
 from assets.common.losses import each_with_reason
-from dagster_project.progress import cause, why_step_failed
+from dagster_project.progress import cause, only_failed, why_step_failed
 
 NAME_FAILED_SHARDS = "name_failed_shards"
 """The last step of a build: it fails if shards could not be ingested, when all else is done."""
@@ -42,8 +42,4 @@ def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
 
 def only_shards_failed(result: dg.ExecuteInProcessResult) -> str | None:
     """The sentence of a build that did everything but ingest some shards; None if more failed."""
-    failures = [event for event in result.all_events if event.is_step_failure]
-    if [event.step_key for event in failures] != [NAME_FAILED_SHARDS]:
-        return None
-    told = failures[0].step_failure_data.user_failure_data
-    return told.description if told else None
+    return only_failed(result, NAME_FAILED_SHARDS)

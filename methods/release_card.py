@@ -145,7 +145,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("Kind", card["kind"]),
         ("Benchmark", edition_in_words(card)),
         ("Origin", card.get("origin", "built")),
-        ("Dialogues", str(card["n_items"])),
+        ("Dialogues" if card["n_turns"] > card["n_items"] else "Items", str(card["n_items"])),
         ("Turns", str(card["n_turns"])),
         ("Images", str(card["n_images"])),
         ("Made", card["created_at"]),

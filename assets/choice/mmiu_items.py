@@ -137,6 +137,7 @@ def mmiu_items(
         Counter(row["reason"] for row in failed),
         len(samples),
         settings.max_failed_share,
+        written.usage,
     )
     changed, unchanged = _unanswerable(asked, gathered, settings)
     asked += changed

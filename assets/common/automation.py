@@ -50,3 +50,6 @@ SHARDS = dg.AssetSelection.groups("ingest")
 WHEN_READY = when_changed(not_awaited=SHARDS)
 """Follow the dependencies as soon as one has changed and none is blocked; work with the shards that are
 there while others were not ingested yet."""
+BY_PEOPLE = dg.AssetSelection.assets(["review", "approved"], ["evaluate", "human_scores"])
+WHEN_EVALUATED = when_changed(not_awaited=SHARDS | BY_PEOPLE)
+"""The same for what also follows decisions and scores of people, which a home may never have."""

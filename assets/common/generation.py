@@ -203,7 +203,8 @@ def write_generated(
     lost = Counter(row["reason"] for row in generated.failed)
     # Several rows of one reply are one request.
     made = {(row["set_id"], row.get("call_key")) for row in generated.rows}
-    require_few_lost(table, "requests", lost, len(made) + len(generated.failed), max_failed_share)
+    n_requests = len(made) + len(generated.failed)
+    require_few_lost(table, "requests", lost, n_requests, max_failed_share, generated.usage)
     rows: pa.Table = rows_to_arrow(table, generated.rows)
     schema, stage = table.split(".")
     losses = f"{schema}.failed"

@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 
 from methods.markdown import table
+from resources.llm.usage import Usage
 
 
 def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
@@ -36,15 +37,26 @@ def too_many(n_lost: int, n_all: int, max_share: float) -> bool:
 
 
 def require_few_lost(
-    name: str, things: str, lost: Mapping[str, int], n_all: int, max_share: float
+    name: str,
+    things: str,
+    lost: Mapping[str, int],
+    n_all: int,
+    max_share: float,
+    usage: Usage | None = None,
 ) -> None:
-    """Raise dg.Failure, before anything is written, if more than `max_share` of `n_all` were lost."""
+    """Raise dg.Failure, before anything is written, if more than `max_share` of `n_all` were lost.
+
+    Where models were asked, `usage` says what to do about replies that could not be read.
+    """
     n_lost = sum(lost.values())
     if not too_many(n_lost, n_all, max_share):
         return
-    raise dg.Failure(
+    said = (
         f"{name} keeps its earlier rows: {n_lost} of {n_all} {things} were lost ({in_words(lost)}), "
-        f"and at most {max_share:.0%} may be.",
+        f"and at most {max_share:.0%} may be."
+    )
+    raise dg.Failure(
+        " ".join(filter(None, (said, usage.advice if usage else ""))),
         metadata={"lost": n_lost, "of": n_all, "limit": max_share, **reasons(lost)},
         allow_retries=False,
     )

@@ -17,15 +17,17 @@ from typing import Any, NamedTuple
 import dagster as dg
 import pyarrow as pa
 
+from assets.common.apart import NO_FAILURE, NOT_MADE, STAGES, WHOLE, Apart
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import SECTIONS, choose, config_fields
 from methods.errors import UserError
+from methods.ids import content_id
 from resources.images.store import ImageStore
 from resources.llm.usage import Usage
 from resources.reports.addresses import calls_of
 from resources.settings import Settings
 from resources.stores import NOT_WRITTEN, refused_by_system
-from resources.warehouse import arrow_schema, column_descriptions, declared_columns
+from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 
 SIDE_TABLES = "loom/side_tables"
 """Metadata of an asset: the tables and views beside its own that it writes or stands for."""
@@ -119,8 +121,11 @@ def table_asset(
 
     `settings` is the class of the asset's settings: the function gets them as its argument of that
     name, and the Launchpad offers them. `version` is raised when the same input gives other rows. The
-    data version is a hash of the table's rows, so equal rows make nothing that follows stale.
+    data version is a hash of the table's rows, so equal rows make nothing that follows stale. An asset
+    of a stage whose steps fail by themselves (`apart.py`) may have an argument `apart`.
     """
+    if table.partition(".")[0] in STAGES:
+        side_tables = [*side_tables, NOT_MADE]
 
     def decorate(function: Callable[..., dg.MaterializeResult]) -> dg.AssetsDefinition:
         asset_spec = table_spec(
@@ -145,9 +150,9 @@ def table_asset(
 def _step(
     table: str, function: Callable[..., dg.MaterializeResult], settings: type[Settings] | None
 ) -> Callable[..., dg.MaterializeResult]:
-    """The function as Dagster calls it: with a context first, and without `settings`."""
+    """The function as Dagster calls it: with a context first, without `settings` and `apart`."""
     signature = inspect.signature(function)
-    asked = [name for name in signature.parameters if name not in ("context", "settings")]
+    asked = [name for name in signature.parameters if name not in ("context", "settings", "apart")]
 
     @wraps(function)
     def step(context: dg.AssetExecutionContext, **resources: Any) -> dg.MaterializeResult:
@@ -163,7 +168,7 @@ def _step(
                     given["settings"] = chosen.settings
             if "context" in signature.parameters:
                 given["context"] = context
-            result = function(**given)
+            result = _made(table, function, given)
             slice_of_run = {}
             if context.has_partition_key or context.has_partition_key_range:
                 slice_of_run = {"wit_shard": list(context.partition_keys)}
@@ -188,6 +193,37 @@ def _step(
         "return": dg.MaterializeResult,
     }
     return step
+
+
+def _made(
+    table: str, function: Callable[..., dg.MaterializeResult], given: dict[str, Any]
+) -> dg.MaterializeResult:
+    """What the function makes.
+
+    Where a step that fails by itself raises, the table keeps its rows, and the reason is written down.
+    The data version has the reasons, too: they are news to what follows.
+    """
+    if table.partition(".")[0] not in STAGES:
+        return function(**given)
+    warehouse: Warehouse = given["warehouse"]
+    apart = Apart(table)
+    if "apart" in inspect.signature(function).parameters:
+        given = {**given, "apart": apart}
+    try:
+        result = function(**given)
+    except NO_FAILURE:
+        raise
+    except Exception as error:
+        apart.lose(WHOLE, error)
+        result = dg.MaterializeResult(metadata={"dagster/row_count": warehouse.count(table)})
+    apart.write(warehouse)
+    if not apart.lost:
+        return result
+    version = content_id(warehouse.fingerprint(table), sorted(apart.lost.items()))
+    return dg.MaterializeResult(
+        metadata={**(result.metadata or {}), **apart.metadata()},
+        data_version=dg.DataVersion(version),
+    )
 
 
 def _show_each_partition(

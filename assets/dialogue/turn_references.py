@@ -80,7 +80,7 @@ def turn_references(
     ]
     failed = [lost for _, lost in written if lost is not None]
     lost = Counter(row["reason"] for row in failed)
-    require_few_lost(TABLE, "conversations", lost, len(items), settings.max_failed_share)
+    require_few_lost(TABLE, "conversations", lost, len(items), settings.max_failed_share, usage)
     table, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)
     warehouse.replace_all([Write(TABLE, table, {}), Write(LOSSES, losses, {"stage": STAGE})])
     details = {

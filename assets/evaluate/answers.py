@@ -11,23 +11,30 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import SHARDS, when_changed
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
 from assets.evaluate.contestants import ImportedPredictions, Letters, contestants, why_not
 from assets.evaluate.inference import PARAMS, Answered, AnswerRun, answer_item
-from assets.evaluate.predictions import imported_releases, imported_texts, predictions
+from assets.evaluate.predictions import (
+    imported_hashes,
+    imported_releases,
+    imported_texts,
+    predictions,
+)
 from assets.evaluate.released import Released, items_of, releases_in_force, releases_named
 from assets.evaluate.results import EvaluationSettings, ResultSet, write_results
 from assets.release import releases
 from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import NO_ANSWER, ContextPolicy
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.contestants import is_file
+from methods.evaluation.contestants import is_file, model_of
 from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.predictions import PredictionError
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
+from resources.prompts import prompt
 from resources.warehouse import Warehouse
 
 WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))
@@ -67,6 +74,7 @@ def answers(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """What each contestant answers to whatever the benchmark asks of each item.
 
@@ -77,20 +85,31 @@ def answers(
     models = llm.profile.evaluate if settings.models is None else settings.models
     runs = []
     not_run = []
+    # A name that models.yaml does not have is a wrong setting, and no trouble of a release.
+    for asks in filter(None, map(model_of, models)):
+        llm.registry.model(asks)
     for release in releases_in_force(warehouse, benchmarks, settings.also_on):
-        items = items_of(warehouse, release.release_id)
-        letters = Letters(settings.seed, label_of(release.benchmark))
-        why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
-        not_run += [f"{name} on {release.release_id}: {of}" for name, of in why.items() if of]
-        names = [name for name, of in why.items() if of is None]
-        asked = contestants(names, llm.registry, items, PARAMS, letters)
-        runs += [(release, AnswerRun(each, item)) for item in items for each in asked]
-    runs += _imported(warehouse, benchmarks, settings.models)
+        with apart.release(release.release_id):
+            for name in release.benchmark.extractor_prompts:
+                prompt(name)
+            items = items_of(warehouse, release.release_id)
+            letters = Letters(settings.seed, label_of(release.benchmark))
+            why = {name: why_not(name, items, letters) for name in filter(is_asked, models)}
+            not_run += [f"{name} on {release.release_id}: {of}" for name, of in why.items() if of]
+            names = [name for name, of in why.items() if of is None]
+            asked = contestants(names, llm.registry, items, PARAMS, letters)
+            runs += [(release, AnswerRun(each, item)) for item in items for each in asked]
+    imported = imported_hashes(warehouse)
+    runs += _imported(warehouse, benchmarks, settings.models, apart)
 
-    async def converse(calls: ModelCalls, place: int) -> Answered:
+    async def converse(calls: ModelCalls, place: int) -> Answered | None:
         release, run = runs[place]
-        policy = _permitted(release.benchmark, settings.context_policy)
-        return await answer_item(calls, release.benchmark, run, llm.profile.extractor, policy)
+        if release.release_id in apart.lost:
+            return None
+        with apart.release(release.release_id, asking=True):
+            policy = _permitted(release.benchmark, settings.context_policy)
+            return await answer_item(calls, release.benchmark, run, llm.profile.extractor, policy)
+        return None
 
     conversations, usage = llm.map(
         "evaluate.answers",
@@ -100,7 +119,17 @@ def answers(
         apart=lambda place: runs[place][1].contestant.asks,
     )
     results = ResultSet("evaluate.answers", "evaluate.extractions")
-    for (release, run), answered in zip(runs, conversations, strict=True):
+    # Predictions that were removed or replaced meanwhile are left to the next run.
+    before, imported = imported, imported_hashes(warehouse)
+    taken = [
+        (release, run, answered)
+        for (release, run), answered in zip(runs, conversations, strict=True)
+        for place in [(release.release_id, run.contestant.name)]
+        if answered is not None
+        and release.release_id not in apart.lost
+        and before.get(place) == imported.get(place)
+    ]
+    for release, run, answered in taken:
         here = {"item_id": run.item.item_id}
         of = results.of(release, run.contestant.name)
         of.n_turns += len(answered.answers)
@@ -111,14 +140,14 @@ def answers(
             of.add("evaluate.extractions", {**here, **row})
         for row in answered.failed:
             of.fail({**here, **row})
-    statuses = Counter(row["status"] for each in conversations for row in each.answers)
+    statuses = Counter(row["status"] for *_, each in taken for row in each.answers)
     counted: dict[str, Any] = {status: statuses[status] for status in ("refused", *NO_ANSWER)}
     if not_run:
         counted["not run"] = "; ".join(not_run)
     if settings.context_policy != "fail":
         left_out = sum(
             bool(row["turns_left_out"] or row["images_left_out"])
-            for each in conversations
+            for *_, each in taken
             for row in each.answers
         )
         counted |= {"shortened": left_out, "context policy": _told(runs, settings.context_policy)}
@@ -144,7 +173,7 @@ def is_asked(name: str) -> bool:
 
 
 def _imported(
-    warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None
+    warehouse: Warehouse, benchmarks: Benchmarks, models: Sequence[str] | None, apart: Apart
 ) -> list[tuple[Released, AnswerRun]]:
     """The imported predictions on every release, in force or not; of `models` alone if some are named.
 
@@ -154,12 +183,13 @@ def _imported(
     wanted = None if models is None else {name for name in models if is_file(name)}
     found = set()
     for release in releases_named(warehouse, benchmarks, imported_releases(warehouse)):
-        items = items_of(warehouse, release.release_id)
-        for name, texts in imported_texts(warehouse, release.release_id).items():
-            found.add(name)
-            if wanted is None or name in wanted:
-                contestant = ImportedPredictions(name, texts)
-                runs += [(release, AnswerRun(contestant, item)) for item in items]
+        with apart.release(release.release_id):
+            items = items_of(warehouse, release.release_id)
+            for name, texts in imported_texts(warehouse, release.release_id).items():
+                found.add(name)
+                if wanted is None or name in wanted:
+                    contestant = ImportedPredictions(name, texts)
+                    runs += [(release, AnswerRun(contestant, item)) for item in items]
     if unknown := sorted((wanted or set()) - found):
         raise PredictionError(
             f"There are no predictions of {unknown[0]}: import some, or leave it out."

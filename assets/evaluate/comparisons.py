@@ -7,6 +7,7 @@ is compared, and how, is `methods/evaluation/ranking.py`.
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -42,6 +43,7 @@ def comparisons(
     settings: ComparisonsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Difference of each two models with its interval, p by sign flips, and p after Holm.
 
@@ -56,28 +58,29 @@ def comparisons(
     writers = {
         row["release_id"]: row["writers"] or [] for row in warehouse.read("release/all").to_pylist()
     }
-    for each in slices(warehouse, benchmarks, settings.panel):
+    for each in slices(warehouse, benchmarks, settings.panel, apart):
         judges = [of.judge for of in each.members or [each]]
-        compared, ranked = compare(
-            each.benchmark.metrics,
-            each.observed,
-            least_coverage=settings.least_coverage,
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
-        )
-        pairs += [{**each.columns, **row} for row in compared]
-        # The finest abilities have few items each.
-        found = compare_parts(
-            each.benchmark.metrics,
-            each.observed,
-            each.benchmark.abilities[:-1],
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
-        )
-        parts += [{**each.columns, **row} for row in found]
-        for row in ranked:
-            remarks = related(row["model"], judges, writers.get(each.release_id, []), families)
-            ranks.append({**each.columns, **row, "related": ", ".join(remarks) or None})
+        with apart.release(each.release_id):
+            compared, ranked = compare(
+                each.benchmark.metrics,
+                each.observed,
+                least_coverage=settings.least_coverage,
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            pairs += [{**each.columns, **row} for row in compared]
+            for row in ranked:
+                remarks = related(row["model"], judges, writers.get(each.release_id, []), families)
+                ranks.append({**each.columns, **row, "related": ", ".join(remarks) or None})
+            # The finest abilities have few items each.
+            found = compare_parts(
+                each.benchmark.metrics,
+                each.observed,
+                each.benchmark.abilities[:-1],
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            parts += [{**each.columns, **row} for row in found]
     table = rows_to_arrow("evaluate.comparisons", pairs)
     warehouse.replace_all(
         [

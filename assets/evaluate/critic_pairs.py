@@ -11,7 +11,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import SHARDS, when_changed
+from assets.common.apart import Apart
+from assets.common.automation import WHEN_EVALUATED
 from assets.common.losses import reasons
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
@@ -67,16 +68,14 @@ class CriticPairsSettings(Settings):
     side_tables=[LEFT_OUT],
     # `review/approved` is materialized after decisions of people.
     deps=[answers, score_queue, approved, human_scores],
-    automation_condition=when_changed(
-        # Most homes never have a file of scores.
-        not_awaited=SHARDS | dg.AssetSelection.assets(human_scores.key)
-    ),
+    automation_condition=WHEN_EVALUATED,
 )
 def critic_pairs(
     settings: CriticPairsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """What the judge is sent about each answer that people scored, and the reply that a score makes.
 
@@ -94,13 +93,15 @@ def critic_pairs(
     for release in releases_named(warehouse, benchmarks, sorted(scored)):
         if not release.benchmark.judge_prompts:
             continue
-        for each in _pairs(warehouse, release, scored[release.release_id]):
-            if isinstance(each, Pair):
-                made.append((release, each))
-            else:
-                left_out.append(
-                    {**_named(release), **each.key._asdict(), "part": each.part, "reason": each.why}
-                )
+        found: list[Pair | LeftOut] = []
+        with apart.release(release.release_id):
+            found = list(_pairs(warehouse, release, scored[release.release_id]))
+        made += [(release, each) for each in found if isinstance(each, Pair)]
+        left_out += [
+            {**_named(release), **each.key._asdict(), "part": each.part, "reason": each.why}
+            for each in found
+            if isinstance(each, LeftOut)
+        ]
     rows = _rows(made, _sides_before(warehouse, settings.seed), settings)
     arrow = rows_to_arrow(TABLE, rows)
     warehouse.replace_all(

@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -28,6 +29,7 @@ def error_attribution(
     settings: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """How many of a model's errors in reasoning and creation go when the turns before are given, how
     many right answers are lost, and the net in points of the win rate with p; of all items and by task.
@@ -41,11 +43,12 @@ def error_attribution(
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]
-        for each in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
-            followed = attribution_rows(
-                each.observed, seed=settings.seed, n_resamples=settings.n_resamples
-            )
-            rows += [{**each.columns, **row} for row in followed]
+        with apart.release(release["release_id"]):
+            for each in slices_of(warehouse, benchmark, release["release_id"], settings.panel):
+                followed = attribution_rows(
+                    each.observed, seed=settings.seed, n_resamples=settings.n_resamples
+                )
+                rows += [{**each.columns, **row} for row in followed]
     table = rows_to_arrow("evaluate.error_attribution", rows)
     warehouse.replace("evaluate.error_attribution", table)
     whole = [row for row in rows if not row["subset_label"]]

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
+from assets.common.apart import Apart
+from assets.common.automation import WHEN_EVALUATED
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.extraction_queue import extraction_queue, letters_by_people
 from assets.evaluate.observations import observations
@@ -45,13 +46,14 @@ class ExtractionQualitySettings(Settings):
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[observations, second_readings, extraction_queue, approved],
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_EVALUATED,
 )
 def extraction_quality(
     settings: ExtractionQualitySettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Who read which share of the letters, whether readers agree, what the extractor does to scores.
 
@@ -63,18 +65,17 @@ def extraction_quality(
     people, n_apart = letters_by_people(review_store)
     rows: list[Row] = []
     for release in answered_choices(warehouse, benchmarks):
-        read = [each.answer for each in readings_on(warehouse, release)]
-        observed = _observed(warehouse, release)
         named = {"benchmark": release.benchmark.name, "release_id": release.release_id}
-        figures = quality_rows(
-            release.benchmark.metrics,
-            read,
-            observed,
-            people,
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
-        )
-        rows += [{**named, **row} for row in figures]
+        with apart.release(release.release_id):
+            figures = quality_rows(
+                release.benchmark.metrics,
+                [each.answer for each in readings_on(warehouse, release)],
+                _observed(warehouse, release),
+                people,
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            rows += [{**named, **row} for row in figures]
     arrow = rows_to_arrow("evaluate.extraction_quality", rows)
     warehouse.replace("evaluate.extraction_quality", arrow)
     shown = {"shares": _shares(rows)} if rows else {"note": NO_CHOICES}

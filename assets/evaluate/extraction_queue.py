@@ -9,6 +9,7 @@ from collections import Counter
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
@@ -48,6 +49,7 @@ def extraction_queue(
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Answers to multiple-choice questions for people to read the letter of, a few of each model.
 
@@ -56,16 +58,17 @@ def extraction_queue(
     rows: dict[str, Row] = {}
     strata: Counter[str] = Counter()
     for release in answered_choices(warehouse, benchmarks, in_force=True):
-        read = (each.answer for each in readings_on(warehouse, release))
-        sample = drawn(
-            (each for each in read if is_model(each.model)),
-            settings.n_answers,
-            settings.seed,
-            lambda each: (each.model, each.stratum),
-        )
-        strata.update(each.stratum for each in sample)
-        # Two models may have given the same answer: it is one item.
-        rows |= {each.queue_id: _queue_row(each) for each in sample}
+        with apart.release(release.release_id):
+            read = (each.answer for each in readings_on(warehouse, release))
+            sample = drawn(
+                (each for each in read if is_model(each.model)),
+                settings.n_answers,
+                settings.seed,
+                lambda each: (each.model, each.stratum),
+            )
+            strata.update(each.stratum for each in sample)
+            # Two models may have given the same answer: it is one item.
+            rows |= {each.queue_id: _queue_row(each) for each in sample}
     table = rows_to_arrow("evaluate.extraction_queue", list(rows.values()))
     warehouse.replace("evaluate.extraction_queue", table)
     queue = warehouse.read("evaluate/extraction_queue").to_pylist()

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -52,6 +53,7 @@ def flagged_items(
     settings: FilterSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Items that most models have right without the picture, and items that no model has right.
 
@@ -60,11 +62,12 @@ def flagged_items(
     """
     summaries: list[Row] = []
     rows: list[Row] = []
-    for each in right_items(warehouse, benchmarks):
-        for name, found in _filtered(each, settings).items():
-            of = {**each.slice.columns, "filter": name}
-            summaries.append({**of, **_summary(found), "min_models": settings.min_models})
-            rows += [{**of, **row} for row in _rows(warehouse, each, found)]
+    for each in right_items(warehouse, benchmarks, apart):
+        with apart.release(each.slice.release_id):
+            for name, found in _filtered(each, settings).items():
+                of = {**each.slice.columns, "filter": name}
+                summaries.append({**of, **_summary(found), "min_models": settings.min_models})
+                rows += [{**of, **row} for row in _rows(warehouse, each, found)]
     table = rows_to_arrow("evaluate.flagged_items", rows)
     summary = rows_to_arrow("evaluate.filters", summaries)
     warehouse.replace_all(

@@ -9,7 +9,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
+from assets.common.automation import WHEN_EVALUATED
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.item_queue import flagged_in_queue, flags_in_force, item_queue
 from assets.evaluate.released import items_of
@@ -27,7 +27,7 @@ Row = dict[str, Any]
     "evaluate.item_decisions",
     # `review/approved` is materialized after decisions of people.
     deps=[item_queue, approved],
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_EVALUATED,
 )
 def item_decisions(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]

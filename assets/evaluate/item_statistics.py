@@ -5,21 +5,26 @@ What belongs here: the table. The figures are `methods/evaluation/statistics/ite
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import NOTHING
 from assets.evaluate.observations import observations
-from assets.evaluate.right_items import right_items
+from assets.evaluate.right_items import RightItems, right_items
 from methods.benchmarks import Benchmarks
 from methods.evaluation.outcomes import right_matrix
 from methods.evaluation.statistics.item_analysis import item_statistics as classical
 from methods.evaluation.statistics.item_response import LEAST_MODELS, item_response
 from resources.settings import Settings
 from resources.warehouse import Warehouse
+
+Row = dict[str, Any]
 
 
 class ItemStatisticsSettings(Settings):
@@ -46,34 +51,38 @@ def item_statistics(
     settings: ItemStatisticsSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Difficulty and discrimination of each item of a benchmark with right and wrong answers.
 
     Over the models alone: what stands beside them (baselines, models without images) does not count.
     Where there are too few of them for item response theory, the row says so.
     """
-    rows = []
-    for each in right_items(warehouse, benchmarks):
-        right = right_matrix(each.outcomes, each.models, each.items)
-        figures = zip(
-            each.items,
-            classical(right, settings.min_models),
-            item_response(right, settings.min_models_irt),
-            strict=True,
-        )
-        for item_id, of, latent in figures:
-            rows.append(
-                {
-                    **each.slice.columns,
-                    "item_id": item_id,
-                    **vars(of),
-                    "irt_discrimination": latent.discrimination,
-                    "irt_difficulty": latent.difficulty,
-                    "irt_why": latent.why,
-                    "flags": list(of.flags),
-                }
-            )
+    rows: list[Row] = []
+    for each in right_items(warehouse, benchmarks, apart):
+        with apart.release(each.slice.release_id):
+            rows += _rows(each, settings)
     table = rows_to_arrow("evaluate.item_statistics", rows)
     warehouse.replace("evaluate.item_statistics", table)
     flags = Counter(flag for row in rows for flag in row["flags"])
     return report(table, flags if rows else {"note": NOTHING})
+
+
+def _rows(each: RightItems, settings: ItemStatisticsSettings) -> Iterator[Row]:
+    right = right_matrix(each.outcomes, each.models, each.items)
+    figures = zip(
+        each.items,
+        classical(right, settings.min_models),
+        item_response(right, settings.min_models_irt),
+        strict=True,
+    )
+    for item_id, of, latent in figures:
+        yield {
+            **each.slice.columns,
+            "item_id": item_id,
+            **vars(of),
+            "irt_discrimination": latent.discrimination,
+            "irt_difficulty": latent.difficulty,
+            "irt_why": latent.why,
+            "flags": list(of.flags),
+        }

@@ -6,7 +6,7 @@ What belongs here: which scores and judgments are compared. The measures are `me
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
+from assets.common.automation import WHEN_EVALUATED
 from assets.common.previews import picture
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
@@ -33,7 +33,7 @@ class JudgeAgreementSettings(Settings):
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[score_queue, judgments, approved],
-    automation_condition=WHEN_READY,
+    automation_condition=WHEN_EVALUATED,
 )
 def judge_agreement(
     settings: JudgeAgreementSettings,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
@@ -137,6 +138,7 @@ def judge_probes(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """How far each judge's verdicts shift, in points or wins, under what should not shift them.
 
@@ -154,19 +156,24 @@ def judge_probes(
     releases = [
         each for each in releases_in_force(warehouse, benchmarks) if each.benchmark.judge_prompts
     ]
-    scores = {each.release_id: _scores(warehouse, each, judges) for each in releases}
-    probes = [
-        probe
-        for release in releases
-        for probe in _probes(warehouse, release, scores[release.release_id], settings)
-    ]
+    scores: dict[str, Scores] = {}
+    probes: list[_Probe] = []
+    for release in releases:
+        with apart.release(release.release_id):
+            scores[release.release_id] = _scores(warehouse, release, judges)
+            probes += list(_probes(warehouse, release, scores[release.release_id], settings))
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
         each = probes[place]
-        if each.asked is not None:
+        if each.release.release_id in apart.lost:
+            return None
+        with apart.release(each.release.release_id, asking=True):
+            if each.asked is None:
+                benchmark = each.release.benchmark
+                return await judge_place(calls, benchmark, each.run, each.place, each.known)
             (reply,) = await ask_judge(calls, each.run, [each.asked])
             return each.asked, reply
-        return await judge_place(calls, each.release.benchmark, each.run, each.place, each.known)
+        return None
 
     replies, usage = llm.map(
         TABLE,
@@ -181,15 +188,17 @@ def judge_probes(
         if reply is not None
     ]
     families = llm.registry.families
-    rows = [
-        row
-        for release in releases
-        for row in (
-            *_planted_rows(warehouse, release, scores[release.release_id], asked, settings),
-            *_verdict_rows(warehouse, release, scores[release.release_id], settings),
-            *_preference_rows(warehouse, release, judges, families, settings),
-        )
-    ]
+    rows: list[Row] = []
+    for release in releases:
+        if release.release_id in apart.lost:
+            continue
+        with apart.release(release.release_id):
+            of_release = scores[release.release_id]
+            rows += [
+                *_planted_rows(warehouse, release, of_release, asked, settings),
+                *_verdict_rows(warehouse, release, of_release, settings),
+                *_preference_rows(warehouse, release, judges, families, settings),
+            ]
     arrow = rows_to_arrow(TABLE, rows)
     named = {"release_id": [each.release_id for each in releases], "judge": list(judges)}
     warehouse.replace_all(

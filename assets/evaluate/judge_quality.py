@@ -12,7 +12,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import SHARDS, when_changed
+from assets.common.apart import Apart
+from assets.common.automation import WHEN_EVALUATED
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.critic_pairs import critic_pairs
 from assets.evaluate.human_scores import human_scores, imported_scores
@@ -79,16 +80,14 @@ class JudgeQualitySettings(ScoringSettings):
     kinds={"scipy"},
     # `review/approved` is materialized after decisions of people.
     deps=[observations, score_queue, approved, human_scores, critic_pairs],
-    automation_condition=when_changed(
-        # Most homes never have a file of scores.
-        not_awaited=SHARDS | dg.AssetSelection.assets(human_scores.key)
-    ),
+    automation_condition=WHEN_EVALUATED,
 )
 def judge_quality(
     settings: JudgeQualitySettings,
     warehouse: dg.ResourceParam[Warehouse],
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Agreement, distribution, length, replicates and shares of variance of each judge's scores.
 
@@ -109,17 +108,18 @@ def judge_quality(
     sides = _sides(warehouse)
     rows = []
     for release_id, of_release in groupby(
-        slices(warehouse, benchmarks, settings.panel), key=lambda each: each.release_id
+        slices(warehouse, benchmarks, settings.panel, apart), key=lambda each: each.release_id
     ):
-        by_origin = {
-            INTERNAL: people.get(release_id, {}),
-            EXTERNAL: imported_scores(warehouse, release_id),
-        }
-        lengths = answer_lengths(warehouse, release_id)
-        beside = Beside(lengths, by_origin, sides.get(release_id, {}))
-        for each in of_release:
-            if each.judge != RULE:
-                rows += [{**each.columns, **row} for row in _rows(each, beside, settings)]
+        with apart.release(release_id):
+            by_origin = {
+                INTERNAL: people.get(release_id, {}),
+                EXTERNAL: imported_scores(warehouse, release_id),
+            }
+            lengths = answer_lengths(warehouse, release_id)
+            beside = Beside(lengths, by_origin, sides.get(release_id, {}))
+            for each in of_release:
+                if each.judge != RULE:
+                    rows += [{**each.columns, **row} for row in _rows(each, beside, settings)]
     arrow = rows_to_arrow("evaluate.judge_quality", rows)
     warehouse.replace("evaluate.judge_quality", arrow)
     shown: Row = {**_main_figures(rows, benchmarks)} if rows else {"note": NO_JUDGE}

@@ -7,6 +7,7 @@ the benchmark's (`methods/evaluation/judging.py`), driven by `judge.py`.
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
@@ -50,6 +51,7 @@ def judgments(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """What each judge of the profile says of each answer; it is never told who answered.
 
@@ -65,16 +67,24 @@ def judgments(
     ]
     lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
     waiting = sorted({release_id for release_id, *_ in lacking})
-    runs = [
-        (release, model, run)
-        for release in releases_in_force(warehouse, benchmarks, waiting)
-        for model, run in _runs(warehouse, release, judges, settings)
-        if model in llm.profile.evaluate or (release.release_id, model, run.judge) in lacking
-    ]
+    runs: list[tuple[Released, str, JudgeRun]] = []
+    versions: dict[str, str] = {}
+    for release in releases_in_force(warehouse, benchmarks, waiting):
+        with apart.release(release.release_id):
+            versions[release.release_id] = judge_version(release.benchmark, settings.images)
+            runs += [
+                (release, model, run)
+                for model, run in _runs(warehouse, release, judges, settings)
+                if model in llm.profile.evaluate
+                or (release.release_id, model, run.judge) in lacking
+            ]
 
     async def judge(calls: ModelCalls, place: int) -> list[Judged]:
         release, _, run = runs[place]
-        return await judge_item(calls, release.benchmark, run)
+        if release.release_id not in apart.lost:
+            with apart.release(release.release_id, asking=True):
+                return await judge_item(calls, release.benchmark, run)
+        return []
 
     judged, usage = llm.map(
         "evaluate.judgments",
@@ -85,11 +95,13 @@ def judgments(
     )
     results = ResultSet("evaluate.judgments")
     for (release, model, run), replies in zip(runs, judged, strict=True):
+        if release.release_id in apart.lost:
+            continue
         of = results.of(release, model, run.judge)
         made_by: dict[str, object] = {
             "provider": llm.registry.model(run.judge).provider,
             "replicate": run.replicate,
-            "judge_version": judge_version(release.benchmark, settings.images),
+            "judge_version": versions[release.release_id],
         }
         _add(of, made_by, run, replies)
     return write_results(warehouse, results, settings.max_failed_share, usage)

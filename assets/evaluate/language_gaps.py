@@ -5,12 +5,13 @@ languages, whose items have ids in common. How they are compared is
 `methods/evaluation/language_gaps.py`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import dagster as dg
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -18,6 +19,7 @@ from assets.evaluate.observed import ScoringSettings, Slice, slices_of
 from assets.evaluate.released import items_of
 from methods.benchmarks import Benchmarks
 from methods.choice.languages import SOURCE_LANGUAGE
+from methods.evaluation.items import Item
 from methods.evaluation.language_gaps import Observed, language_gaps, paired
 from resources.warehouse import Warehouse
 
@@ -34,6 +36,7 @@ def language_gap_table(
     settings: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """What each model scores more in one language than in another, on the same items, with the interval
     of the difference and p by sign flips; of all items and by ability of level 2."""
@@ -50,26 +53,8 @@ def language_gap_table(
                 unlike[f"{first['release_id']} and {second['release_id']}"] = pairing.n_unlike
             continue
         n_pairs += 1
-        benchmark = benchmarks[first["benchmark"]]
-        ones, others = (
-            _by_judge(slices_of(warehouse, benchmark, each["release_id"], settings.panel))
-            for each in (first, second)
-        )
-        of = {
-            "benchmark": benchmark.name,
-            "split": first["split"],
-            **{f"first_{name}": first[key] for name, key in _COLUMNS},
-            **{f"second_{name}": second[key] for name, key in _COLUMNS},
-        }
-        for judge, version in sorted(ones.keys() & others.keys()):
-            compared = language_gaps(
-                benchmark.metrics,
-                Observed(first["release_id"], items[0], ones[judge, version].observed),
-                Observed(second["release_id"], items[1], others[judge, version].observed),
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
-            )
-            rows += [{**of, "judge": judge, "judge_version": version, **row} for row in compared]
+        with apart.release(second["release_id"]):
+            rows += _rows(warehouse, benchmarks, (first, second), items, settings)
     table = rows_to_arrow("evaluate.language_gaps", rows)
     warehouse.replace("evaluate.language_gaps", table)
     details: dict[str, Any] = {"pairs of releases": n_pairs}
@@ -82,6 +67,37 @@ def language_gap_table(
 
 
 _COLUMNS = (("release", "release_id"), ("language", "language"))
+
+
+def _rows(
+    warehouse: Warehouse,
+    benchmarks: Benchmarks,
+    releases: tuple[Row, Row],
+    items: Sequence[list[Item]],
+    settings: ScoringSettings,
+) -> Iterator[Row]:
+    """The gaps between two releases with these items."""
+    first, second = releases
+    benchmark = benchmarks[first["benchmark"]]
+    ones, others = (
+        _by_judge(slices_of(warehouse, benchmark, each["release_id"], settings.panel))
+        for each in releases
+    )
+    of = {
+        "benchmark": benchmark.name,
+        "split": first["split"],
+        **{f"first_{name}": first[key] for name, key in _COLUMNS},
+        **{f"second_{name}": second[key] for name, key in _COLUMNS},
+    }
+    for judge, version in sorted(ones.keys() & others.keys()):
+        compared = language_gaps(
+            benchmark.metrics,
+            Observed(first["release_id"], items[0], ones[judge, version].observed),
+            Observed(second["release_id"], items[1], others[judge, version].observed),
+            seed=settings.seed,
+            n_resamples=settings.n_resamples,
+        )
+        yield from ({**of, "judge": judge, "judge_version": version, **row} for row in compared)
 
 
 def _translations(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[tuple[Row, Row]]:

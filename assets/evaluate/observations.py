@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import map_of, report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
@@ -49,20 +50,26 @@ Judgments = dict[Pass, dict[tuple[str, str], dict[Place, Kept]]]
 
 @table_asset("evaluate.observations", deps=[answers, judgments], automation_condition=WHEN_READY)
 def observations(
-    warehouse: dg.ResourceParam[Warehouse], benchmarks: dg.ResourceParam[Benchmarks]
+    warehouse: dg.ResourceParam[Warehouse],
+    benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Each scored fact: release, model, judge or rule, metric, item, turn, value, status.
 
     What a model failed and what a judge failed are rows, too. All are made of the answers and judgments
     there are, and nothing is asked.
     """
-    rows, unknown = [], []
+    rows: list[Row] = []
+    unknown = []
     for release in warehouse.read("evaluate/answered_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             unknown.append(release["release_id"])
             continue
         benchmark = benchmarks[release["benchmark"]]
-        rows += [{**release, **row} for row in _rows(warehouse, benchmark, release["release_id"])]
+        with apart.release(release["release_id"]):
+            of_release = _rows(warehouse, benchmark, release["release_id"])
+            # All of a release or nothing: a part of its items would be other scores.
+            rows += [{**release, **row} for row in of_release]
     table = rows_to_arrow("evaluate.observations", rows)
     warehouse.replace("evaluate.observations", table)
     statuses = Counter(row["status"] for row in rows)

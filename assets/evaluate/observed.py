@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.evaluate.released import items_of
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
@@ -67,13 +68,18 @@ class Slice:
         }
 
 
-def slices(warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel) -> Iterator[Slice]:
+def slices(
+    warehouse: Warehouse, benchmarks: Benchmarks, panel: Panel, apart: Apart
+) -> Iterator[Slice]:
     """Every slice of every release, the panel of a release's judges after them."""
     for release in warehouse.read("evaluate/observed_releases").to_pylist():
         if release["benchmark"] not in benchmarks:
             continue
         benchmark = benchmarks[release["benchmark"]]
-        yield from slices_of(warehouse, benchmark, release["release_id"], panel)
+        found: list[Slice] = []
+        with apart.release(release["release_id"]):
+            found = slices_of(warehouse, benchmark, release["release_id"], panel)
+        yield from found
 
 
 def slices_of(

@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import map_of, report, rows_to_arrow, table_asset
 from assets.evaluate.pairs import OFF, pairs
@@ -48,7 +49,7 @@ class PairRatingsSettings(Settings):
     automation_condition=WHEN_READY,
 )
 def pair_ratings(
-    settings: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse]
+    settings: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse], apart: Apart
 ) -> dg.MaterializeResult:
     """Bradley-Terry ratings with intervals and ranks, of each release, judge and version of comparing.
 
@@ -66,14 +67,15 @@ def pair_ratings(
             rows, key=lambda row: (row["judge"], row["judge_version"])
         ):
             named = {**release, "judge": judge, "judge_version": version}
-            rated, biased = rating_rows(
-                list(_compared(of)),
-                seed=settings.seed,
-                n_resamples=settings.n_resamples,
-                n_style_resamples=settings.n_style_resamples,
-            )
-            ratings += [{**named, **row} for row in rated]
-            biases += [{**named, **row} for row in biased]
+            with apart.release(release["release_id"]):
+                rated, biased = rating_rows(
+                    list(_compared(of)),
+                    seed=settings.seed,
+                    n_resamples=settings.n_resamples,
+                    n_style_resamples=settings.n_style_resamples,
+                )
+                ratings += [{**named, **row} for row in rated]
+                biases += [{**named, **row} for row in biased]
     arrow = rows_to_arrow(TABLE, ratings)
     warehouse.replace_all(
         [Write(TABLE, arrow, {}), Write(BIASES, rows_to_arrow(BIASES, biases), {})]

@@ -123,9 +123,12 @@ def pairs(
     ]
     lost = Counter(row["reason"] for each in contests for row in each.rows if row["reason"])
     if not taken:
-        raise dg.Failure(
+        said = (
             f"{TABLE} keeps its earlier rows: of the comparisons {lost.total()} had no verdict, and at "
-            f"most {settings.max_failed_share:.0%} may be lost.",
+            f"most {settings.max_failed_share:.0%} may be lost."
+        )
+        raise dg.Failure(
+            " ".join(filter(None, (said, usage.advice))),
             metadata=reasons(lost),
             allow_retries=False,
         )

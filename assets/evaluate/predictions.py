@@ -157,6 +157,11 @@ def imported_releases(warehouse: Warehouse) -> list[str]:
     return sorted({release_id for release_id, _ in _files(warehouse)})
 
 
+def imported_hashes(warehouse: Warehouse) -> dict[tuple[str, str], str]:
+    """By release and contestant, a hash of what its predictions say."""
+    return {place: row["content_hash"] for place, row in _files(warehouse).items()}
+
+
 def imported_texts(warehouse: Warehouse, release_id: str) -> dict[str, dict[Place, str]]:
     """The predictions on a release by contestant."""
     texts: dict[str, dict[Place, str]] = {}

@@ -32,7 +32,10 @@ Place = tuple[Any, ...]
 N_EXAMPLES = 5
 N_CATEGORIES = 20
 N_GROUPS = 3
-BOARD = ("scores", "ranks", "comparisons", "ability_comparisons", "missing", "unjudgeable")
+BOARD = (
+    *("scores", "ranks", "comparisons", "ability_comparisons"),
+    *("missing", "not_made", "unjudgeable"),
+)
 SECTIONS = (
     *("failures", "task_map", "task_distances", "extraction_quality", "language_gaps"),
     *("error_attribution", "judge_quality", "judge_probes", "wording_effects", "page_categories"),
@@ -100,6 +103,7 @@ def board_data(
         **{table: read[table] for table in ("ranks", "comparisons", "ability_comparisons")},
         "above": {},
         "missing": read["missing"],
+        "not_made": read["not_made"],
         "unscored": [m for m in profile.evaluate if m not in scored] if scores else [],
         "unjudgeable": [row["model"] for row in read["unjudgeable"]],
     }

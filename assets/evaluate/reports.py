@@ -10,6 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.error_attribution import error_attribution
@@ -62,6 +63,7 @@ def reports(
     image_store: dg.ResourceParam[ImageStore],
     profile: dg.ResourceParam[Profile],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """One HTML page for each release in force or evaluated, and an index over them.
 
@@ -72,18 +74,19 @@ def reports(
     families = load_registry().families
     rows, lines = [], []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():
-        data = report_data(warehouse, benchmarks, release, profile, families)
-        path = reports_path() / f"{release['release_id']}.html"
-        line = line_of(data, path.name)
-        lines.append(line)
-        rows.append(
-            {
-                "release_id": release["release_id"],
-                "path": relative_to_home(path),
-                "sha256": write_report(path, render_report(data, image_store)),
-                "n_models": line.n_models,
-            }
-        )
+        with apart.release(release["release_id"]):
+            data = report_data(warehouse, benchmarks, release, profile, families)
+            path = reports_path() / f"{release['release_id']}.html"
+            line = line_of(data, path.name)
+            rows.append(
+                {
+                    "release_id": release["release_id"],
+                    "path": relative_to_home(path),
+                    "sha256": write_report(path, render_report(data, image_store)),
+                    "n_models": line.n_models,
+                }
+            )
+            lines.append(line)
     table = rows_to_arrow("evaluate.reports", rows)
     warehouse.replace("evaluate.reports", table)
     links = {

@@ -114,10 +114,8 @@ def write_results(
         else:
             taken.append(each)
     if missing and not taken:
-        raise dg.Failure(
-            f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}",
-            allow_retries=False,
-        )
+        said = f"{results.table} keeps its earlier rows: {_sentence(missing[0], max_failed_share)}"
+        raise dg.Failure(" ".join(filter(None, (said, usage.advice))), allow_retries=False)
     writes = [write for each in taken for write in _writes(results, each)]
     named = {
         "stage": results.stage,

@@ -6,6 +6,7 @@ What belongs here: reading what filters, item statistics and subsets are made of
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assets.common.apart import Apart
 from assets.evaluate.observed import Slice, slices
 from methods.benchmarks import Benchmarks
 from methods.evaluation.contestants import is_model
@@ -26,9 +27,12 @@ class RightItems(NamedTuple):
         return sorted(filter(is_model, self.outcomes))
 
 
-def right_items(warehouse: Warehouse, benchmarks: Benchmarks) -> Iterator[RightItems]:
+def right_items(warehouse: Warehouse, benchmarks: Benchmarks, apart: Apart) -> Iterator[RightItems]:
     """Every slice of a benchmark whose observations are right or wrong."""
     having = {name: each for name, each in benchmarks.items() if is_right_or_wrong(each)}
-    for each in slices(warehouse, having, "mean"):
-        outcomes = outcomes_of(each.benchmark.metrics[0], each.observed)
-        yield RightItems(each, outcomes, items_in(outcomes))
+    for each in slices(warehouse, having, "mean", apart):
+        found: list[RightItems] = []
+        with apart.release(each.release_id):
+            outcomes = outcomes_of(each.benchmark.metrics[0], each.observed)
+            found.append(RightItems(each, outcomes, items_in(outcomes)))
+        yield from found

@@ -62,7 +62,8 @@ def score_queue(
             _score_row(each, benchmarks[each["benchmark"]])
             for each in drawn
             # Who compares two answers says who wins: there is no scale for people to use.
-            if tuple(benchmarks[each["benchmark"]].score_range) != (0, 1)
+            if each["benchmark"] in benchmarks
+            and tuple(benchmarks[each["benchmark"]].score_range) != (0, 1)
         )
     }
     table = rows_to_arrow("evaluate.score_queue", list(rows.values()))

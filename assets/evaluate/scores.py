@@ -6,6 +6,7 @@ scored `methods/evaluation/scoring.py`.
 
 import dagster as dg
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -25,6 +26,7 @@ def scores(
     settings: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Each metric of each model with 95 % intervals, in three forms and by subset.
 
@@ -32,16 +34,17 @@ def scores(
     `common` has only what every model was judged on.
     """
     rows = []
-    for each in slices(warehouse, benchmarks, settings.panel):
-        made = score_rows(
-            each.benchmark.metrics,
-            each.observed,
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
-        )
-        for row in made:
-            provider = " + ".join(sorted(each.providers[row["model"]]))
-            rows.append({**each.columns, "provider": provider, **row})
+    for each in slices(warehouse, benchmarks, settings.panel, apart):
+        with apart.release(each.release_id):
+            made = score_rows(
+                each.benchmark.metrics,
+                each.observed,
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            for row in made:
+                provider = " + ".join(sorted(each.providers[row["model"]]))
+                rows.append({**each.columns, "provider": provider, **row})
     table = rows_to_arrow("evaluate.scores", rows)
     warehouse.replace("evaluate.scores", table)
     return report(table)

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.losses import reasons
 from assets.common.progress import show_progress
@@ -54,6 +55,7 @@ def second_readings(
     warehouse: dg.ResourceParam[Warehouse],
     llm: dg.ResourceParam[Gateway],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """What the extractor reads in a few answers of each model that a rule has read.
 
@@ -64,28 +66,32 @@ def second_readings(
     releases = answered_choices(warehouse, benchmarks, in_force=True)
     for release in releases:
         of = {"benchmark": release.benchmark.name, "release_id": release.release_id}
-        read = {each.answer.place: each for each in readings_on(warehouse, release)}
-        sample = drawn(
-            (
-                each.answer
-                for each in read.values()
-                if each.answer.rule and is_model(each.answer.model)
-            ),
-            settings.n_answers,
-            settings.seed,
-            lambda answer: answer.model,
-        )
-        chosen += [(of, read[each.place]) for each in sample]
+        with apart.release(release.release_id):
+            read = {each.answer.place: each for each in readings_on(warehouse, release)}
+            sample = drawn(
+                (
+                    each.answer
+                    for each in read.values()
+                    if each.answer.rule and is_model(each.answer.model)
+                ),
+                settings.n_answers,
+                settings.seed,
+                lambda answer: answer.model,
+            )
+            chosen += [(of, read[each.place]) for each in sample]
 
-    async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str]:
-        _, reading = chosen[place]
-        request = extraction_request(llm.profile.extractor, reading.extract)
-        return await complete_and_parse(calls, request, reading.extract.read)
+    async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str] | None:
+        of, reading = chosen[place]
+        with apart.release(of["release_id"], asking=True):
+            request = extraction_request(llm.profile.extractor, reading.extract)
+            return await complete_and_parse(calls, request, reading.extract.read)
+        return None
 
     replies, usage = llm.map(TABLE, range(len(chosen)), read_again, show_progress(context))
     rows = [
         _row(of, reading, reply, llm.profile.extractor)
         for (of, reading), reply in zip(chosen, replies, strict=True)
+        if reply is not None
     ]
     table = rows_to_arrow(TABLE, rows)
     named = {"release_id": [release.release_id for release in releases]}

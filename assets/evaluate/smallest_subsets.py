@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import NOTHING
@@ -42,17 +43,17 @@ def smallest_subsets(
     settings: SubsetSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """Subsets by size, how far each keeps the ranking, and random subsets of equal size beside them.
 
     `tau` is of the models that the items were chosen by; `held_out` is the honest figure.
     """
-    rows = [
-        {**each.slice.columns, **row}
-        for each in right_items(warehouse, benchmarks)
-        if each.items
-        for row in _rows(each, settings)
-    ]
+    rows: list[Row] = []
+    for each in right_items(warehouse, benchmarks, apart):
+        if each.items:
+            with apart.release(each.slice.release_id):
+                rows += [{**each.slice.columns, **row} for row in _rows(each, settings)]
     table = rows_to_arrow("evaluate.smallest_subsets", rows)
     warehouse.replace("evaluate.smallest_subsets", table)
     smallest = {row["release_id"]: row["size"] for row in rows if row["is_smallest"]}

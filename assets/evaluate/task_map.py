@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.scores import scores
@@ -46,7 +47,7 @@ class TaskMapSettings(Settings):
     automation_condition=WHEN_READY,
 )
 def task_map(
-    settings: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse]
+    settings: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse], apart: Apart
 ) -> dg.MaterializeResult:
     """Tasks by how alike they are to the models: clusters, places on a picture, mean scores.
 
@@ -65,11 +66,12 @@ def task_map(
     for key, group in groupby(found, key=lambda row: tuple(row[name] for name in OF_MAP)):
         of_map = dict(zip(OF_MAP, key, strict=True))
         of_group = list(group)
-        known = profiles(_by_task(of_group))
-        made = None if known.why_no_map else _map(known, settings)
-        rows += _rows({**of_map, "label": settings.label}, of_group, known, made)
-        distances += _distances(of_map, made) if made else ()
-        lines.append(_line(of_map, known, made))
+        with apart.release(of_map["release_id"]):
+            known = profiles(_by_task(of_group))
+            made = None if known.why_no_map else _map(known, settings)
+            rows += _rows({**of_map, "label": settings.label}, of_group, known, made)
+            distances += _distances(of_map, made) if made else ()
+            lines.append(_line(of_map, known, made))
     made_rows = rows_to_arrow("evaluate.task_map", rows)
     warehouse.replace_all(
         [

@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.common.apart import Apart
 from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -33,6 +34,7 @@ def wording_effects(
     settings: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],
+    apart: Apart,
 ) -> dg.MaterializeResult:
     """What wordings of each style score less or more than their question's other wordings do.
 
@@ -44,19 +46,20 @@ def wording_effects(
     effects: list[dict[str, Any]] = []
     spreads: list[dict[str, Any]] = []
     items: dict[str, list[Item]] = {}
-    for each in slices(warehouse, benchmarks, settings.panel):
+    for each in slices(warehouse, benchmarks, settings.panel, apart):
         if each.release_id not in items:
             # Slices come release by release.
             items = {each.release_id: items_of(warehouse, each.release_id)}
-        found = wording_rows(
-            each.benchmark.metrics,
-            items[each.release_id],
-            each.observed,
-            seed=settings.seed,
-            n_resamples=settings.n_resamples,
-        )
-        for made, rows in zip((effects, spreads), found, strict=True):
-            made += [{**each.columns, **row} for row in rows]
+        with apart.release(each.release_id):
+            found = wording_rows(
+                each.benchmark.metrics,
+                items[each.release_id],
+                each.observed,
+                seed=settings.seed,
+                n_resamples=settings.n_resamples,
+            )
+            for made, rows in zip((effects, spreads), found, strict=True):
+                made += [{**each.columns, **row} for row in rows]
     table = rows_to_arrow(TABLE, effects)
     warehouse.replace_all(
         [Write(TABLE, table, {}), Write(SPREADS, rows_to_arrow(SPREADS, spreads), {})]

@@ -126,7 +126,7 @@ def checks(
         found = by_model(context, llm, asked_about, settings.seed)
     for step, (n_requests, lost) in found.by_step().items():
         things = f"requests of the step {step!r}"
-        require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share)
+        require_few_lost(TABLE, things, lost, n_requests, settings.max_failed_share, found.usage)
     rows = [
         _row(row, pair, {**by_rule[place], **found.columns[place]}, found, settings.policy)
         for row in made

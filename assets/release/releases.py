@@ -73,6 +73,7 @@ NOTHING_APPROVED = (
     "Nothing is approved, so nothing is frozen and the releases in force stay as they are: decide on "
     "items in review, or let review.approved require less."
 )
+ONLY_IMPORTED = "Nothing is built here: the imported releases stay as they are, and are exported."
 
 WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
 """Follow approvals: what they were generated from was decided on with them."""
@@ -115,6 +116,11 @@ def releases(
     Items name their reviewers; turns and references the call and the prompt that made them; images
     their page and attribution. A release comes into force unless another one of its name is pinned.
     """
+    if not _is_built(warehouse):
+        shown = report(rows_to_arrow("release.releases", []), {"note": ONLY_IMPORTED})
+        return dg.MaterializeResult(
+            metadata=shown.metadata, data_version=version_of_releases(warehouse)
+        )
     frozen = _freeze(context, settings, warehouse, ledger, image_store)
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
     details |= frozen.counts
@@ -135,6 +141,12 @@ def releases(
     return dg.MaterializeResult(
         metadata=shown.metadata, data_version=version_of_releases(warehouse)
     )
+
+
+def _is_built(warehouse: Warehouse) -> bool:
+    """Whether a release is to be frozen: a home with imported releases alone has none."""
+    origins = {row["origin"] for row in warehouse.read("release/all").to_pylist()}
+    return origins != {"imported"} or warehouse.count("review.approved") > 0
 
 
 def _freeze(

@@ -99,7 +99,7 @@ def seed_rewrites(
 
     written = ask_and_read(context, llm, TABLE, prompt("rewriting/rewrite"), asks, read)
     lost = Counter(row["reason"] for row in written.failed)
-    require_few_lost(TABLE, "requests", lost, len(asks), settings.max_failed_share)
+    require_few_lost(TABLE, "requests", lost, len(asks), settings.max_failed_share, written.usage)
     rows, left_out = _checked(written, settings, embedder)
     failed = [*written.failed, *(row for row in left_out if row["reason"] != SURPLUS)]
     made, losses = rows_to_arrow(TABLE, rows), rows_to_arrow(LOSSES, failed)

@@ -11,12 +11,12 @@ from typing import NamedTuple, get_args
 from urllib.parse import urlencode
 
 from methods.errors import UserError
-from resources.llm.ledger.calls import ANSWERED
+from resources.llm.ledger.calls import ANSWERED, UNREAD
 from resources.llm.ledger.entries import Filter, Name, Place
 from resources.llm.request import FailureKind
 from resources.reports.addresses import CALLS
 
-OUTCOMES = (ANSWERED, *get_args(FailureKind), "lost")
+OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
 """`lost` is what an earlier version kept no reason of."""
 LONGEST = 500
 """Characters of a parameter."""

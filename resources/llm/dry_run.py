@@ -89,6 +89,9 @@ class DryModelCalls(ModelCalls):
         self.gateway.forecasts[self.stage, request.model].usage.count(outcome, request.model)
         return outcome
 
+    def _keep_readings(self) -> None:
+        """Nothing is kept."""
+
     async def _resolve(self, asked: KeyedRequest) -> Outcome | None:
         request, spec, _, key, _ = asked
         stand_in_answers = self.gateway.stand_in_answers

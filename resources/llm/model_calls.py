@@ -83,6 +83,7 @@ class ModelCalls:
         self._awaited: set[str] = set()
         self._budget_error: BudgetReached | None = None
         self._unsaved: dict[str, asyncio.Semaphore] = {}
+        self._readings: dict[str, bool] = {}
 
     async def __aenter__(self) -> "ModelCalls":
         context = self.context
@@ -96,7 +97,20 @@ class ModelCalls:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._stack.aclose()
+        try:
+            self._keep_readings()
+        finally:
+            await self._stack.aclose()
+
+    def _keep_readings(self) -> None:
+        """Tell the ledger what could not be read, and what now could."""
+        if not self._readings:
+            return
+        ledger = self.context.ledger
+        before = ledger.unread(self.stage)
+        read = {key for key, was_read in self._readings.items() if was_read}
+        ledger.mark_read(before & read, read=True)
+        ledger.mark_read(self._readings.keys() - read - before, read=False)
 
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
         """The outcome of one request, which is a result of its model (`trial.py`).
@@ -151,6 +165,12 @@ class ModelCalls:
                 raise AuthError(refused)
             self.trials.of(spec).give_up(refused)
         return outcome
+
+    def count_reading(self, key: str, *, read: bool) -> None:
+        """Count whether the answer to a request, or one to its repairs, was read. The ledger is told at
+        the end, in one transaction."""
+        self._readings[key] = read
+        self.usage.unread += not read
 
     def prefer_superseded(self, request: ChatRequest) -> ChatRequest:
         """The request, or its earlier version if only that was answered or is in a batch.

@@ -64,20 +64,26 @@ async def _complete_and_parse(
     calls: ModelCalls, request: ChatRequest, parse: Callable[[str], V]
 ) -> ParsedReply[V]:
     request = asked = calls.prefer_superseded(request)
+    first = ""
     for repairs in range(1 + MAX_REPAIRS):
         outcome = await calls.outcome_of(asked)
+        first = first or outcome.key
         if isinstance(outcome, Failure):
             return ParsedReply(
                 outcome.key, asked.prompt_version, None, (outcome.kind, outcome.detail)
             )
         try:
-            return ParsedReply(outcome.key, asked.prompt_version, parse(outcome.text), None)
+            value = parse(outcome.text)
         except ParseError as unreadable:
             error = unreadable
+        else:
+            calls.count_reading(first, read=True)
+            return ParsedReply(outcome.key, asked.prompt_version, value, None)
         if repairs < MAX_REPAIRS:
             asked = replace(
                 asked,
                 messages=repair_messages(asked.messages, outcome.text, error.detail),
                 prompt_version=f"{request.prompt_version}+{REPAIR_VERSION}",
             )
+    calls.count_reading(first, read=False)
     return ParsedReply(outcome.key, asked.prompt_version, None, (error.reason, error.detail))

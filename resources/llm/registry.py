@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -38,19 +38,19 @@ class Profile(BaseModel):
     """The models of each role: the writer builds, each judge scores, `evaluate` are compared.
 
     Steps of building may have models of their own, as in MMDU another model summarizes than asks (B.1):
-    `summary`, `question`, `answer`, `rewrite`, `check`; the writer has those that are not named.
-    `evaluate` may name what calibrates them beside the models (`methods/evaluation/contestants.py`).
-    The extractor reads answers that no rule can read; without one the first judge does. A profile with
-    one judge may say `judge` in place of `judges`.
+    `summary`, `question`, `answer`, `rewrite`, `check`; the writer has those that are not named. Who
+    only evaluates needs no writer. `evaluate` may name what calibrates them beside the models
+    (`methods/evaluation/contestants.py`). The extractor reads answers that no rule can read; without
+    one the first judge does. A profile with one judge may say `judge` in place of `judges`.
     """
 
     model_config = ConfigDict(extra="forbid")
-    writer: str
-    summary: str
-    question: str
-    answer: str
-    rewrite: str
-    check: str
+    writer: str | None = None
+    summary: str | None = None
+    question: str | None = None
+    answer: str | None = None
+    rewrite: str | None = None
+    check: str | None = None
     judges: list[str] = Field(min_length=1)
     extractor: str
     evaluate: list[str]
@@ -80,16 +80,21 @@ class Profile(BaseModel):
         return self
 
     def of(self, role: Role) -> str:
-        """The model that has a role in building."""
-        name: str = getattr(self, role)
+        """The model that has a role in building. Raises RegistryError where the profile names none."""
+        name: str | None = getattr(self, role)
+        if name is None:
+            raise RegistryError(
+                f"The profile names no model to build with, as {role} or as writer: name a writer in "
+                "it, or take another profile (LOOM_PROFILE)."
+            )
         return name
 
     @property
     def models(self) -> list[str]:
         """Every model of the profile, each once."""
         asked = [model for name in self.evaluate if (model := model_of(name)) is not None]
-        builders = [self.writer, *map(self.of, STEPS)]
-        return list(dict.fromkeys([*builders, *self.judges, self.extractor, *asked]))
+        builders = (getattr(self, role) for role in get_args(Role))
+        return list(dict.fromkeys([*filter(None, builders), *self.judges, self.extractor, *asked]))
 
 
 class Registry(BaseModel):

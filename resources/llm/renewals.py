@@ -15,17 +15,26 @@ class RenewalError(UserError):
 
 
 def ask_anew(
-    ledger: Ledger, registry: Registry, model: str | None, stage: str | None, prompt: str | None
+    ledger: Ledger,
+    registry: Registry,
+    model: str | None,
+    stage: str | None,
+    prompt: str | None,
+    *,
+    unread: bool = False,
 ) -> str:
     """Ask anew from now on what fits all that is given; returns a sentence with the number of answers.
 
     `model` is an entry of models.yaml, `stage` an asset (`evaluate/answers`), `prompt` a prompt or one
-    version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`). Raises RenewalError, RegistryError.
+    version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`). With `unread`, only what could not be read.
+    Raises RenewalError, RegistryError.
     """
     answerer = registry.model(model).answerer() if model else None
     renewal = Renewal(answerer, stage and stage.replace("/", "."), prompt)
     if renewal == Renewal(None, None, None):
         raise RenewalError("Say what to ask anew: a model, a stage or a prompt.")
+    if unread:
+        return _again(ledger.forget_unread(renewal))
     kinds = ledger.kinds()
     covered = sum(
         n_calls
@@ -44,6 +53,19 @@ def ask_anew(
     return (
         f"{covered} answer{'s are' if covered > 1 else ' is'} asked for anew when the assets that use "
         f"{'them' if covered > 1 else 'it'} are materialized; the earlier ones stay in the ledger."
+    )
+
+
+def _again(n_answers: int) -> str:
+    if not n_answers:
+        raise RenewalError(
+            "The ledger has no such answer that could not be read: what a changed address, entry or "
+            "prompt makes another request is asked by itself in the next run."
+        )
+    return (
+        f"{n_answers} answer{'s' if n_answers > 1 else ''} that could not be read "
+        f"{'are' if n_answers > 1 else 'is'} asked for again when the assets are materialized; what "
+        "was read stays."
     )
 
 

@@ -7,10 +7,12 @@ What counts as a result is its asker's to say: an outcome (`model_calls.py`) or 
 
 import asyncio
 from types import TracebackType
-from typing import Final
+from typing import Final, get_args
 
 from methods.errors import UserError
 from resources.llm.model_spec import ModelSpec
+from resources.llm.request import FailureKind
+from resources.llm.usage import asking_unread_again
 
 FIRST_RESULTS = 20
 """Results that give a model up if all of them failed for the same reason."""
@@ -89,10 +91,13 @@ class Trial:
 
     def _sentence(self) -> str:
         reason, detail = self._losses[0]
+        # What could not be read is kept: without being forgotten it would come from the ledger again.
+        unread = reason not in get_args(FailureKind)
+        then = f", run {asking_unread_again(self._stage)}, and" if unread else " and"
         return (
             f"{self._stage} stopped asking {self._model}, as its first {FIRST_RESULTS} results all "
             f"failed with {reason} ({detail.rstrip('.')}): correct what this names "
-            "(the model's server, its entry in models.yaml or the prompt) and run again; what was "
+            f"(the model's server, its entry in models.yaml or the prompt){then} run again; what was "
             "answered is kept and costs nothing."
         )
 

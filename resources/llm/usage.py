@@ -46,6 +46,8 @@ class Usage:
     """Outcomes whose reply counts tokens that are not believed."""
     stage: str = ""
     """The stage, an asset's table; empty where no model is asked."""
+    unread: int = 0
+    """Replies that could not be read, nor after their repairs."""
 
     def count(self, outcome: Outcome, model: str) -> None:
         """Add one outcome of a request to `model`."""
@@ -82,6 +84,7 @@ class Usage:
         self.sent_of += later.sent_of
         self.other_models += later.other_models
         self.not_believed += later.not_believed
+        self.unread += later.unread
 
     def requests_of(self, model: str) -> tuple[int, int]:
         """Number of requests to a model, or to ALL_MODELS, that have an outcome; how many were sent."""
@@ -107,7 +110,27 @@ class Usage:
             "completion tokens": self.completion_tokens,
             "cost (USD)": round(self.cost_usd, 6),
             "cost of the run so far (USD)": round(self.run_cost_usd, 6),
+            **({"could not be read": self.advice} if self.unread else {}),
         }
+
+    @property
+    def advice(self) -> str:
+        """What to do about replies that could not be read: a sentence, empty where there are none."""
+        return unread_sentence(self.stage, self.unread) if self.unread else ""
+
+
+def asking_unread_again(stage: str) -> str:
+    """The command that has what could not be read asked for again, and nothing else."""
+    return f"make ask-anew STAGE={stage.replace('.', '/')} UNREAD=yes"
+
+
+def unread_sentence(stage: str, n: int) -> str:
+    """How many replies of a stage could not be read, and what has them asked for again."""
+    return (
+        f"{n} {'replies' if n > 1 else 'reply'} could not be read: correct the model's server, its "
+        f"entry in models.yaml or the prompt; then {asking_unread_again(stage)} has "
+        f"{'these' if n > 1 else 'it'} asked for again in the next run, and nothing that was read."
+    )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,21 @@ from resources.reports.report_trust import trust_of
 from resources.reports.report_wordings import wordings_of
 
 _OFFLINE = "offline"
+_SECTIONS = {
+    "readings": ("second_readings", "extraction_queue", "extraction_quality"),
+    "task-map": ("task_map",),
+    "languages": ("language_gaps",),
+    "attribution": ("error_attribution",),
+    "pairwise": ("pairs", "pair_ratings"),
+    "wordings": ("wording_effects",),
+    "trust": ("score_queue", "judge_agreement", "critic_pairs", "judge_quality", "judge_probes"),
+    "items": (
+        *("flagged_items", "item_statistics", "smallest_subsets", "item_queue", "item_decisions"),
+    ),
+}
+"""Section -> the tables of the stage that it shows, or rests on alone."""
+_LEADERBOARD = "leaderboard"
+"""The section that rests on all others."""
 
 
 def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
@@ -45,8 +60,8 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
       `refusals_are_right`), `grades` (lowest and highest grade of a judge), `by_rule` and `abilities`
       (labels, the coarsest first)
     - `judges`: the profile's, in order; `families`: model -> family
-    - `scores`, `ranks`, `comparisons`, `ability_comparisons`, `missing`, `failures`: rows of the tables
-      of these names; `above`: finest ability -> the one that it is part of;
+    - `scores`, `ranks`, `comparisons`, `ability_comparisons`, `missing`, `not_made`, `failures`: rows
+      of the tables of these names; `above`: finest ability -> the one that it is part of;
       `unscored`: models of the profile without scores; `unjudgeable`: contestants that answered where
       the release has no reference
     - `task_map`, `task_distances`: rows of the tables of these names
@@ -102,6 +117,7 @@ def render_report(data: Mapping[str, Any], image_store: ImageStore) -> str:
         n_unjudgeable=sum(map(is_model, data["unjudgeable"])),
         letters=letters_of(data["choice"], [who.name for pane in panes[:1] for who in pane.order]),
         missing=data["missing"],
+        not_made=_not_made(data["not_made"]),
         unscored=data["unscored"],
         generated=data["generated"],
         offline=_offline(data),
@@ -142,6 +158,15 @@ def _offline(data: Mapping[str, Any]) -> str | None:
         made += ["some of the answers or judgments"]
     # Reads as a list in words: "a, b and c".
     return " and ".join(", ".join(made).rsplit(", ", 1)).capitalize() or None
+
+
+def _not_made(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """What steps did not make of the release, and why, by the section where it would stand."""
+    section_of = {f"evaluate.{name}": of for of, names in _SECTIONS.items() for name in names}
+    found: dict[str, list[Mapping[str, Any]]] = {_LEADERBOARD: [], **{of: [] for of in _SECTIONS}}
+    for row in rows:
+        found[section_of.get(row["step"], _LEADERBOARD)].append(row)
+    return found
 
 
 def _failures(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[Mapping[str, Any]]]]:

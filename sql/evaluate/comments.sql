@@ -153,6 +153,9 @@ COMMENT ON COLUMN evaluate.extractions.answer_call_key IS 'Model call that gave 
 COMMENT ON COLUMN evaluate.extractions.call_key IS 'Model call that read it; NULL if a rule did.';
 COMMENT ON COLUMN evaluate.extractions.prompt_version IS 'Prompt of the extractor and its hash; NULL if a rule read it.';
 
+COMMENT ON COLUMN evaluate.not_made.step IS 'Table that the step makes.';
+COMMENT ON COLUMN evaluate.not_made.release_id IS 'Release that it made nothing of; empty where it made nothing at all.';
+COMMENT ON COLUMN evaluate.not_made.reason IS 'Why, and what to do about it.';
 COMMENT ON COLUMN evaluate.observations.benchmark IS 'Name of the benchmark, such as mmdu.';
 COMMENT ON COLUMN evaluate.observations.release_id IS 'Release that the question is from.';
 COMMENT ON COLUMN evaluate.observations.model IS 'Model that answered.';

@@ -100,6 +100,15 @@ CREATE TABLE IF NOT EXISTS evaluate.missing (
     PRIMARY KEY (release_id, model, stage, asked)
 );
 
+-- What a step of evaluation did not make in its last run, and why. `release_id` is empty where the step made
+-- nothing: its table has the rows of an earlier run.
+CREATE TABLE IF NOT EXISTS evaluate.not_made (
+    step VARCHAR NOT NULL,
+    release_id VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    PRIMARY KEY (step, release_id)
+);
+
 -- One scored fact a row. Before it everything is the benchmark's, after it everything is shared. `judge`
 -- is a model or 'rule'; `judge_version` the version of the judging or of the rule, and how the answers were
 -- asked where dialogues that are too long were shortened (`context=truncate`).

@@ -1,8 +1,8 @@
--- Number of items in the releases in force that were built, by kind.
+-- Number of items in the releases in force that were built, by kind; of imported ones where none was built.
 SELECT r.kind, count(*) AS n
 FROM release.current
 JOIN release.releases AS r USING (release_id)
 JOIN release.items USING (release_id)
-WHERE r.origin = 'built'
+WHERE r.origin = 'built' OR NOT EXISTS (FROM release.releases WHERE origin = 'built')
 GROUP BY r.kind
 ORDER BY r.kind;

@@ -32,7 +32,7 @@ def in_force(folder: Path) -> dict[str, str]:
 def test_every_release_is_listed_with_those_in_force_marked(folder: Path, capsys) -> None:
     assert releases.main(["list"]) == 0
     heads, *lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert heads == ["release", "dialogues", "turns", "tau", "review", "made", "parent"]
+    assert heads == ["release", "items", "turns", "tau", "review", "made", "parent"]
     marked = {line[1] for line in lines if line[0] == "*"}
     assert marked == set(in_force(folder).values()) and SECOND in marked
     (first,) = [line for line in lines if line[0] == FIRST]

@@ -270,19 +270,25 @@ def version(data: SensorExecutionData) -> str:
 
 
 def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
-    reviewers: Daemon,
+    reviewers: Daemon, loom_home: Path
 ) -> None:
     assert reported(reviewers.tick()) == []
     assert not review_path().exists()  # Looking makes none.
     one, two, three = queued("one"), queued("two"), queued("three", "dialogue")
     queue(one, two, three)
-    assert reviewers.tick().skip_message == "3 items await people."
+    assert reviewers.tick().skip_message == (
+        "3 items are open for people, and releases await none of them (require of review.approved: "
+        "none)."
+    )
+    (loom_home / "settings.yaml").write_text("review: {approved: {require: all}}")
 
     accept(one, 1, 2)
     accept(two, 1, 2)
     accept(three, 1)
     waiting = reviewers.tick()
-    assert reported(waiting) == [] and waiting.skip_message == "1 items await people."
+    assert reported(waiting) == [] and waiting.skip_message == (
+        "1 item is open for people, and releases await them (require of review.approved: all)."
+    )
     accept(three, 2)
     done = reviewers.tick()
     assert reported(done) == [(3, 6)]

@@ -91,7 +91,8 @@ def today(before: Rows) -> Rows:
         for place, row in enumerate(found, start=1):
             row["place"] = place
     made_later = (
-        *("evaluate.missing", "release.choices", "choice.items", "choice.failed"),
+        *("evaluate.missing", "evaluate.not_made"),
+        *("release.choices", "choice.items", "choice.failed"),
         "evaluate.ability_comparisons",
         *ITEM_ANALYSIS,
         *("choice.translations", "evaluate.language_gaps"),

@@ -151,5 +151,24 @@ def _places(distances: Floats, seed: int) -> Floats:
     scaling = MDS(2, metric="precomputed", init="classical_mds", n_init=1, random_state=seed)
     # One thread: with several, the order of additions and so the result would vary.
     with threadpool_limits(limits=1):
-        places: Floats = scaling.fit_transform(distances)
+        places: Floats = scaling.fit_transform(distances, init=_classical_places(distances))
+    return places
+
+
+def _classical_places(distances: Floats) -> Floats:
+    """Classical scaling to a plane (Torgerson 1952): the vectors of the two largest eigenvalues of the
+    doubly centred squares, each by the root of its eigenvalue.
+
+    Correlation distances need not keep the triangle inequality, so an eigenvalue may be negative. Its
+    size counts then: a start that is flat would stay flat. scikit-learn's own start is NaN there.
+    """
+    from scipy.linalg import eigh
+    from sklearn.utils.extmath import svd_flip
+
+    squares = distances**2
+    centred = squares - squares.mean(axis=0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    values, vectors = eigh(-0.5 * centred)
+    axes, _ = svd_flip(vectors[:, ::-1][:, :2], None)
+    places: Floats = np.sqrt(np.abs(values[::-1][:2])) * axes
     return places

@@ -15,7 +15,10 @@ from methods.json_text import from_json
 from resources.llm.request import Completion, Failure, Outcome
 
 ANSWERED = "answered"
-"""The outcome of a call that holds an answer; of the others it is a failure kind."""
+"""The outcome of a call that holds an answer; of the others it is UNREAD or a failure kind."""
+UNREAD = "unread"
+"""The outcome of an answer that its asker could not read, nor what came of asking for a repair. It is
+kept, and looked at in each run, until it is read or somebody has it asked for again."""
 KEPT_CHARACTERS = 10_000
 """Characters of a reply without an answer that are kept."""
 _WHY = {
@@ -92,7 +95,7 @@ def outcome_of(
     """A kept reply as its asker sees it: an answer, or why it is none."""
     paid = prompt_tokens, completion_tokens, cost_usd
     claims = answered_as, claimed_tokens
-    if outcome == ANSWERED:
+    if outcome in (ANSWERED, UNREAD):
         return Completion(key, response, finish_reason, *paid, cached, reasoning, *claims)
     why = why_no_answer(outcome, completion_tokens)
     return Failure(key, outcome, why, *paid, finish_reason, reasoning, cached, *claims)  # type: ignore[arg-type]

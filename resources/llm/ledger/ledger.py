@@ -6,12 +6,14 @@ of charges (the state of batches stands in `batch_state.py`, in the same file). 
 SHA-256 inside the request, never as base64; keys and secrets never come near it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from resources.llm.ledger.calls import (
+    ANSWERED,
     OUTCOME_COLUMNS,
+    UNREAD,
     Call,
     Charge,
     insert,
@@ -154,6 +156,54 @@ class Ledger:
             "SELECT model, stage, prompt FROM renewals ORDER BY seq"
         )
         return [Renewal(*row) for row in rows]
+
+    def unread(self, stage: str) -> set[str]:
+        """The keys of a stage's answers that could not be read when they were last looked at."""
+        rows = self._file.connection.execute(
+            "SELECT key FROM calls WHERE outcome = 'unread' AND stage = ?", [stage]
+        )
+        return {key for (key,) in rows}
+
+    def count_unread(self) -> dict[str, int]:
+        """The number of those answers by stage."""
+        rows = self._file.connection.execute(
+            "SELECT stage, count(*) FROM calls WHERE outcome = 'unread' GROUP BY stage ORDER BY stage"
+        )
+        return dict(rows.fetchall())
+
+    def mark_read(self, keys: Set[str], *, read: bool) -> None:
+        """Keep whether these answers could be read."""
+        if not keys:
+            return
+        outcomes = (ANSWERED, UNREAD) if read else (UNREAD, ANSWERED)
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "UPDATE calls SET outcome = ? WHERE outcome = ? AND key = ?",
+                [(*outcomes, key) for key in keys],
+            )
+
+    def forget_unread(self, like: Renewal) -> int:
+        """Have what could not be read and is like `like` asked for again; the number of answers.
+
+        They are charges from now on: paid for, and no answer.
+        """
+        with self._file.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT {', '.join(f'c.{name}' for name in Call._fields)}, "
+                "coalesce(c.endpoint, e.endpoint) FROM calls AS c LEFT JOIN earlier_endpoints AS e "
+                "USING (provider, model) WHERE c.outcome = 'unread'"
+            ).fetchall()
+            found = [
+                _unpacked(call)
+                for *values, endpoint in rows
+                for call in [Call._make(values)]
+                if like.covers(f"{endpoint} {call.model}", call.stage, call.prompt_version)
+            ]
+            connection.executemany(
+                "DELETE FROM calls WHERE key = ?", [(each.key,) for each in found]
+            )
+            insert(connection, [each.as_charge("Its asker could not read it.") for each in found])
+        return len(found)
 
     def kinds(self) -> list[tuple[str | None, str, str, str, int]]:
         """Endpoint, model, stage and prompt version of the calls, and the number of each."""

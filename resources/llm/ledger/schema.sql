@@ -4,8 +4,8 @@
 -- `answered_as` is the model that the reply names where that is another, `claimed_tokens` the tokens that it
 -- counts where they are not believed and others were estimated; both are NULL for nearly all.
 
--- Replies that are kept: an answer, or what is no answer and would come again (outcome `truncated`,
--- `reasoning_only`: the token limit was too small). One for a request.
+-- Replies that are kept: an answer, one that its asker could not read (outcome `unread`), or what is no
+-- answer and would come again (`truncated`, `reasoning_only`: the token limit was too small). One for a request.
 CREATE TABLE IF NOT EXISTS calls (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS calls (
 );
 -- To see at once that none is left, or which.
 CREATE INDEX IF NOT EXISTS calls_without_endpoint ON calls (provider, model) WHERE endpoint IS NULL;
+CREATE INDEX IF NOT EXISTS calls_unread ON calls (stage) WHERE outcome = 'unread';
 
 -- Paid for, no answer, and asked again next time: withheld by a filter, empty, unreadable, or a second
 -- answer to a request. `response` is what came, cut; `request` is NULL for what was kept before version 5.

@@ -3,7 +3,11 @@
 import dagster as dg
 import pytest
 
+from assets.common.apart import Apart
 from assets.common.losses import reasons, require_few_lost
+from methods.prompts.template import TemplateError
+from resources.llm.model_calls import BatchPending, WaitingForBatch
+from resources.migrations import StoreError
 
 
 @pytest.mark.parametrize(
@@ -56,3 +60,33 @@ def test_reasons_are_a_table_with_the_most_frequent_first() -> None:
 
 def test_no_losses_have_no_table() -> None:
     assert reasons({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "kept", "kept_while_asking"),
+    [
+        # A benchmark's own fault, or its prompt's.
+        (KeyError("no such label"), True, True),
+        (TemplateError("The prompt toy/extract cannot be filled in."), True, True),
+        # What ends the calls of all releases: a ledger, a key, a budget.
+        (StoreError("The ledger is damaged."), True, False),
+        # What is no failure.
+        (WaitingForBatch("It waits."), False, False),
+        (BatchPending(), False, False),
+    ],
+)
+def test_what_one_release_may_keep_from_the_others(
+    error: Exception, kept: bool, kept_while_asking: bool
+) -> None:
+    for asking, is_kept in ((False, kept), (True, kept_while_asking)):
+        apart = Apart("evaluate.scores")
+        try:
+            with apart.release("one", asking=asking):
+                raise error
+        except type(error):
+            assert not is_kept and apart.lost == {}
+        else:
+            assert is_kept and list(apart.lost) == ["one"]
+        with apart.release("another"):
+            pass
+        assert "another" not in apart.lost

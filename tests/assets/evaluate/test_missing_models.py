@@ -1,10 +1,13 @@
 """A model that loses too much keeps what it had, is named, and does not stop the others."""
 
+import re
+import sys
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from dagster_project import run
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -13,12 +16,14 @@ from tests.assets.world import (
     SCORING,
     Row,
     World,
+    check,
     copy_of,
     made,
     metadata,
     models_yaml,
     sentence,
 )
+from tests.doubles.garbling_proxy import Asked
 from tests.resources.llm.entries import no_backoff
 
 TABLES = ("answers", "judgments", "failed", "missing", "scores")
@@ -122,6 +127,33 @@ def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_awa
     assert tables(world) == before, "nobody is missing any more"
 
 
+def test_a_model_that_dies_midway_goes_on_where_it_was(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
+    before = tables(world)
+    answered: list[str] = []
+
+    def is_dead(asked: Asked) -> bool:
+        if asked.model == "offline-careful" and len(answered) < 10:
+            answered.append(asked.text)
+            return False
+        return asked.model == "offline-careful"
+
+    world.proxy.refuse(is_dead, 503, "gone")
+    answers = dg.AssetSelection.assets(["evaluate", "answers"])
+    assert world.run(ANY_ASSETS, assets=answers).success
+    (missing,) = world.rows("FROM evaluate.missing")
+    assert (missing["model"], missing["n_lost"]) == ("careful", N_TURNS - len(answered))
+    assert tables(world) == {**before, "missing": [missing]}
+
+    world.proxy.heal()
+    asked = len(world.proxy.requests)
+    assert world.run(ANY_ASSETS, assets=answers).success
+    assert len(world.proxy.requests) - asked == N_TURNS - len(answered)
+    assert tables(world) == before
+
+
 def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) -> None:
     # The sixth turn of four dialogues: 4 of 24 are a sixth.
     world.proxy.refuse(
@@ -151,8 +183,11 @@ def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing
         "evaluate.answers keeps its earlier rows: careful lost 24 of 24 "
     )
     assert sentence(run).endswith("(20 not_asked, 4 bad_request), and at most 20% may be lost.")
-    assert made(run) == set(), "what follows is skipped"
+    assert {"evaluate/scores", "evaluate/leaderboard"} <= made(run), "it is made of what there is"
     assert tables(world) == before
+    assert [row["step"] for row in world.rows("FROM evaluate.not_made")] == ["evaluate.answers"]
+    assert not check(run, "evaluate/answers", "made").passed
+    assert check(run, "evaluate/scores", "made").passed
 
 
 def test_a_judge_that_fails_for_one_model_leaves_that_models_judgments(world: World) -> None:
@@ -178,7 +213,9 @@ def test_a_judge_that_fails_for_one_model_leaves_that_models_judgments(world: Wo
     assert tables(world) == {**before, "missing": [missing]}
 
 
-def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments(world: World) -> None:
+def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_advice_works(
+    world: World,
+) -> None:
     before = tables(world)
     # The first three of six turns of each of four dialogues.
     references = world.rows(
@@ -194,6 +231,55 @@ def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments(world: Wo
     assert sentence(run).startswith(
         "evaluate.judgments keeps its earlier rows: careful lost 12 of 24 turns on "
     )
-    assert sentence(run).endswith("(12 no_dictionary), and at most 20% may be lost.")
-    assert made(run) == {"evaluate/answers", "evaluate/second_readings"}, "nothing is scored"
+    assert "(12 no_dictionary), and at most 20% may be lost. " in sentence(run)
+    assert {"evaluate/scores", "evaluate/leaderboard"} <= made(run)
     assert tables(world) == before
+
+    # Run again it comes to the same at no cost: what could not be read is in the ledger.
+    world.proxy.heal()
+    asked = len(world.proxy.requests)
+    judgments = dg.AssetSelection.assets(["evaluate", "judgments"])
+    assert not world.run(ANY_ASSETS, assets=judgments).success
+    assert len(world.proxy.requests) == asked
+    # What the sentence says asks again for that, and for nothing that was read.
+    advice = re.search(r"make ask-anew STAGE=(\S+) UNREAD=yes", sentence(run))
+    assert advice is not None
+    config = {"renew": {"config": {"stage": advice[1], "unread": True}}}
+    n_unread = world.ledger.count_unread()["evaluate.judgments"]
+    assert world.run("ask_anew", config).success
+    assert world.run(ANY_ASSETS, assets=judgments).success
+    assert len(world.proxy.requests) - asked == n_unread, "once each, without repairs"
+    assert tables(world) == before
+    assert world.ledger.count_unread() == {}
+
+
+def test_from_a_terminal_evaluation_ends_with_what_there_is_and_what_has_failed(
+    evaluated: World,
+    make_world: MakeWorld,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("Input contains NaN.")
+
+    monkeypatch.setattr(sys.modules["assets.evaluate.task_map"], "groupby", fail)
+    copy_of(evaluated.root, tmp_path)
+    world = make_world(tmp_path, evaluated.corpus)
+    with world.environment():
+        assert run.main(["--job", "evaluate"]) == 1
+
+    printed = capsys.readouterr()
+    said = "ValueError (Input contains NaN.) in tests/assets/evaluate/test_missing_models.py, line "
+    assert f"FAILED made: {said}" in printed.out
+    (release_id,) = world.rows("SELECT release_id AS id FROM release.current WHERE name = 'mmdu'")
+    ending = printed.out[printed.out.index("Leaderboard (") :]
+    assert ending.startswith(f"Leaderboard ({release_id['id']}, Overall Score/micro, judge judge")
+    assert f"evaluate.task_map failed: {said}" in ending
+    page = world.home / "reports" / f"{release_id['id']}.html"
+    assert f"Report:   {page}" in ending
+    assert printed.err.startswith("The run of evaluate failed")
+    # The reason stands on the page, between what could be made.
+    shown = page.read_text()
+    assert "evaluate.task_map failed; what it made before is shown." in shown and said in shown
+    assert shown.index('id="leaderboard"') < shown.index(said) < shown.index('id="trust"')

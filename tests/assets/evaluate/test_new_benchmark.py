@@ -1,6 +1,8 @@
 """A benchmark that a test adds goes through definitions, evaluation and report; no code knows it."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -11,13 +13,30 @@ from assets.evaluate import observations
 from assets.release.published import write_imported
 from dagster_project.definitions import build_defs
 from methods.benchmarks import BENCHMARKS
+from methods.evaluation.asking import Asking, Limits, Transcript
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import Judging
+from methods.evaluation.metrics import Scored, Unit
+from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
 from resources import prompts
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
-from tests.assets.world import ANY_ASSETS, World, made, models_yaml
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    REPORTS,
+    SCORING,
+    Result,
+    Row,
+    World,
+    check,
+    copy_of,
+    made,
+    models_yaml,
+    sentence,
+)
 from tests.doubles import garbling_proxy
 
 COLOURS = ("red", "green", "blue", "red", "green", "blue")
@@ -64,7 +83,7 @@ def project_prompts(folder: Path) -> Path:
     return folder
 
 
-def release(world: World) -> None:
+def release(world: World, benchmark: str = "toy") -> None:
     items = []
     for number, (colour, key) in enumerate(zip(COLOURS, KEYS, strict=True)):
         image = world.root / f"{number}.png"
@@ -89,8 +108,8 @@ def release(world: World) -> None:
             )
         )
     with world.environment():
-        edition = Edition("toy", "test", None, "imported")
-        write_imported(world.warehouse, "toy-test", edition, items, {"file": "toy.tsv"})
+        edition = Edition(benchmark, "test", None, "imported")
+        write_imported(world.warehouse, f"{benchmark}-test", edition, items, {"file": "toy.tsv"})
 
 
 def test_what_no_rule_reads_is_read_by_a_model_and_named(toy: World) -> None:
@@ -144,6 +163,98 @@ def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> 
     assert toy.warehouse.count("evaluate.answers") == n_answers
     with_it = {**resources, "benchmarks": {"toy": Toy()}}
     assert dg.materialize([observations], resources=with_it).success
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raising(Mean):
+    """A metric that cannot be computed."""
+
+    def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
+        return [Unit((1 // 0,), "", None)]
+
+
+class Broken(Toy):
+    """The same benchmark with a fault of its author's."""
+
+    name = "broken"
+
+    def __init__(self, where: str):
+        self.where = where
+        if where == "prompt":
+            self.extractor_prompts = ("broken/extract",)
+        if where == "metric":
+            self.metrics = (Raising(name="Circular", observation="right", lowest=0.0, highest=1.0),)
+
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, object, None]:
+        if self.where == "ask" and item.item_id == "item-3":
+            raise KeyError("no such label")
+        return super().ask(item, limits)
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        if self.where == "judge":
+            raise RecursionError
+        return super().judge(item, transcript)
+
+
+def circular(world: World) -> list[Row]:
+    return world.rows(
+        "SELECT * FROM evaluate.scores WHERE benchmark = 'toy' AND metric = 'Circular' ORDER BY ALL"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "said", "steps"),
+    [
+        ("ask", "KeyError", ["answers"]),
+        ("prompt", "There is no prompt file", ["answers"]),
+        ("judge", "RecursionError", ["observations"]),
+        ("metric", "ZeroDivisionError", ["comparisons", "scores"]),
+    ],
+)
+def test_a_benchmark_that_raises_loses_its_own_results_only(
+    toy: World, make_world: MakeWorld, tmp_path: Path, where: str, said: str, steps: list[str]
+) -> None:
+    copy_of(toy.root, tmp_path)
+    world = make_world(tmp_path, toy.corpus)
+    shutil.copy(toy.root / "models.yaml", tmp_path)
+    release(world, "broken")
+    chosen = ASKING | SCORING | REPORTS
+
+    def run(benchmark: Toy) -> Result:
+        with world.environment():
+            world.definitions = build_defs(
+                benchmarks={**BENCHMARKS, "toy": Toy(), "broken": benchmark},
+                resource_overrides={"embedder": world.embedder},
+            )
+        return world.run(ANY_ASSETS, assets=chosen)
+
+    result = run(Broken(where))
+
+    assert not result.success
+    assert sentence(result).startswith("broken-test-") and said in sentence(result)
+    if where != "prompt":
+        assert " in tests/assets/evaluate/test_new_benchmark.py, line " in sentence(result)
+    lost = world.rows("SELECT DISTINCT step FROM evaluate.not_made ORDER BY step")
+    assert [row["step"] for row in lost] == [f"evaluate.{step}" for step in steps]
+    assert [check(result, f"evaluate/{step}", "made").passed for step in steps] == [False] * len(
+        steps
+    )
+    # The other benchmark has all that it had.
+    assert "evaluate/reports" in made(result)
+    assert circular(world) == circular(toy)
+    pages = {
+        page.name.split("-")[0]: page.read_text()
+        for page in (world.home / "reports").glob("*-test*")
+    }
+    assert said in pages["broken"] and said not in pages["toy"]
+
+    if where == "metric":
+        # Mended, it is whole again, and nothing is said of it any more.
+        mended = Toy()
+        mended.name = "broken"
+        assert run(mended).success
+        assert world.rows("FROM evaluate.not_made") == []
+        assert {row["benchmark"] for row in world.rows("FROM evaluate.scores")} == {"toy", "broken"}
 
 
 def test_a_policy_that_it_does_not_permit_is_not_used_and_the_asset_says_so(toy: World) -> None:

@@ -2,13 +2,17 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pandas as pd
 import pytest
 
+from assets.evaluate.inference import Answered, answer_item
+from assets.evaluate.predictions import import_predictions, remove_predictions
 from assets.evaluate.released import items_of
 from methods.choice.baselines import most_frequent_accuracy
 from tests.assets.conftest import MakeWorld
@@ -321,6 +325,32 @@ def test_who_is_removed_is_gone_from_every_table(world: World) -> None:
     said = sentence(removed(world, "mmbench-dev-en", "gone"))
     assert said.startswith("There are no predictions of file:gone on mmbench-dev-en-")
     assert "file:careful" in said
+
+
+def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    careful, careless = (world.root / f"{model}.xlsx" for model in ("careful", "careless"))
+    for name in ("gone", "new"):
+        import_predictions(world.warehouse, "mmbench-dev-en", careless, name)
+    changed: list[str] = []
+
+    async def meanwhile(*given: Any) -> Answered:
+        if not changed:
+            changed.append(remove_predictions(world.warehouse, "mmbench-dev-en", "gone"))
+            import_predictions(world.warehouse, "mmbench-dev-en", careful, "new")
+        return await answer_item(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["assets.evaluate.answers"], "answer_item", meanwhile)
+        assert evaluate(world).success
+    assert answers(world, "mmbench", "file:gone") == answers(world, "mmbench", "file:new") == []
+    assert answers(world, "mmbench", "file:careful")
+
+    assert evaluate(world).success
+    assert answers(world, "mmbench", "file:gone") == []
+    circular = shown(world, "Circular/micro")
+    assert circular["file:new"] == circular["careful"] > circular["careless"]
 
 
 def test_predictions_that_there_are_not_cannot_be_asked_for(base: World) -> None:

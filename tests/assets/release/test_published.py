@@ -24,6 +24,8 @@ from tests.assets.world import (
     World,
     copy_of,
     made,
+    metadata,
+    models_yaml,
     sentence,
 )
 
@@ -284,6 +286,26 @@ def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
     assert not run.success and sentence(run).startswith(why)
     assert sentence(run).count("\n") == 0
     assert empty.rows("FROM release.releases") == before
+
+
+def test_who_only_evaluates_needs_no_writer_review_or_ingestion(empty: World, folder: Path) -> None:
+    models = models_yaml(empty.proxy.base_url)
+    del models["profiles"]["test"]["writer"]
+    empty.write_models(models)
+    release_id = taken(empty, folder / "benchmark.json")
+
+    # The job that exports what was built exports what was imported, and freezes nothing.
+    exported = empty.run("release")
+    assert exported.success
+    assert metadata(exported, "release/releases")["note"].startswith("Nothing is built here")
+    files = {path.name for path in (empty.home / "releases" / release_id).iterdir()}
+    assert {"dialogues.json", "mmdu.tsv", "tables.json", "images"} <= files
+    evaluated = empty.run("evaluate")
+    assert evaluated.success, sentence(evaluated)
+    assert {row["model"] for row in empty.rows("FROM evaluate.leaderboard")} == {
+        "careful",
+        "careless",
+    }
 
 
 def test_a_file_of_no_named_benchmark_is_told_which_there_are(empty: World, folder: Path) -> None:

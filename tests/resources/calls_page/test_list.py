@@ -196,7 +196,7 @@ def test_values_of_the_newest_calls_are_offered_and_a_filter_stays_in_the_form(
         ("cost=much", "The cost much is no number of US dollars: say 0.01, for example."),
         ("cost=nan", "The cost nan is no number of US dollars"),
         ("cost=-1", "The cost -1 is no number"),
-        ("outcome=good", "There is no outcome good: it is one of answered, refused,"),
+        ("outcome=good", "There is no outcome good: it is one of answered, unread, refused,"),
         ("before=1", "before=1 is no place in the list"),
         ("before=9" * 30, "is no place in the list"),
         ("a=1", "The first call '1' is no key of the ledger"),
@@ -260,8 +260,8 @@ def test_a_ledger_that_was_cut_short_is_one_sentence(home: Path, port: int) -> N
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        (4, "has version 4 and is read as version 6"),
-        (99, "has version 99 and this version of vlm-loom knows versions up to 6"),
+        (4, "has version 4 and is read as version 7"),
+        (99, "has version 99 and this version of vlm-loom knows versions up to 7"),
     ],
 )
 def test_a_ledger_of_another_version_is_left_as_it_is(

@@ -64,7 +64,7 @@ def test_what_version_1_kept_is_there_whole_and_found(path):
 
     assert list(ledger) == in_order(calls)
     assert ledger.find([calls[3].key]) == {calls[3].key: calls[3].as_outcome(cached=True)}
-    assert query(path, "PRAGMA user_version") == [(6,)]
+    assert query(path, "PRAGMA user_version") == [(7,)]
     assert query(path, "SELECT count(*), sum(cost_usd) FROM paid_calls") == [
         (700, pytest.approx(700 * 0.0025))
     ]

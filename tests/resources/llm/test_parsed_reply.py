@@ -14,6 +14,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
+from resources.llm.renewals import RenewalError, ask_anew
 from resources.llm.request import ChatRequest
 from resources.llm.trial import FIRST_RESULTS
 from resources.offline.process import OfflineServer
@@ -106,6 +107,46 @@ def test_after_two_repair_turns_it_is_lost_and_all_three_calls_are_kept(ask, wri
     ledger = Ledger(tmp_path / "ledger.sqlite")
     assert {call.response for call in ledger} == {"no", "no again", "never"}
     assert ledger.find([reply.key])[reply.key].text == "never"
+
+
+def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing_else(
+    ask, writer, tmp_path
+):
+    ledger, registry = (
+        Ledger(tmp_path / "ledger.sqlite"),
+        lambda: load_registry(tmp_path / "models.yaml"),
+    )
+    good = replace(REQUEST, prompt_version="test/q@2")
+    assert ask(request=good).value == ["Why?", "How?"]
+    with pytest.raises(RenewalError, match="no such answer that could not be read"):
+        ask_anew(ledger, registry(), None, "s", None, unread=True)
+    # The first of them has been given.
+    writer.says("", "no", "no again", "never", "Q1: Who?\nQ2: Where?")
+    assert ask().loss and ask().loss and ledger.count_unread() == {"s": 1}
+    sent = len(writer.received)
+
+    told = ask_anew(ledger, registry(), "m", "s", "test/q@1", unread=True)
+
+    assert told.startswith("1 answer that could not be read is asked for again")
+    assert ask(request=good).value == ["Why?", "How?"] and len(writer.received) == sent
+    assert ask().value == ["Who?", "Where?"] and len(writer.received) == sent + 1
+    # Paid for all the same, and kept as what they were.
+    (charge,) = ledger.charges()
+    assert (charge.response, charge.outcome) == ("no", "unread")
+    ledger.close()
+
+
+def test_a_reply_that_a_later_parser_reads_is_not_asked_again(ask, writer, tmp_path, monkeypatch):
+    writer.says("Warum? Wie?")
+    assert ask().value is None
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert ledger.count_unread() == {"s": 1}
+    monkeypatch.setitem(globals(), "parse_numbered", lambda reply, letter, n: reply.split())
+
+    assert ask().value == ["Warum?", "Wie?"]
+
+    assert ledger.count_unread() == {} and len(writer.received) == 3
+    ledger.close()
 
 
 def test_what_was_repaired_once_is_never_asked_again(ask, writer):

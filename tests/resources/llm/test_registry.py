@@ -216,6 +216,15 @@ def test_a_profile_that_names_an_unknown_model_is_refused(load, role):
         load(GOOD.replace(role, role.replace("big", "gone"))).profile("paid")
 
 
+def test_who_only_evaluates_needs_no_writer(load):
+    profile = load(GOOD.replace("writer: big, ", "")).profile("paid")
+    assert "big" in profile.models and None not in profile.models
+    with pytest.raises(
+        RegistryError, match="names no model to build with, as summary or as writer"
+    ):
+        profile.of("summary")
+
+
 def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
     profile = load(GOOD.replace("writer: big", "writer: big, answer: local, check: stand-in"))
 

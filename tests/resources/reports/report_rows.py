@@ -270,6 +270,7 @@ def report_data(store: ImageStore) -> Row:
         "judge_quality": [],
         "judge_probes": [],
         "missing": [],
+        "not_made": [],
         "unscored": [],
         "unjudgeable": [],
         "failures": [],

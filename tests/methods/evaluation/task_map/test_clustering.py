@@ -97,6 +97,26 @@ def test_tasks_that_are_all_alike_are_one_cluster_in_one_place() -> None:
     assert not made.places.any() and stress(made.distances, made.places) == 0
 
 
+@settings(max_examples=15, deadline=None)
+@given(st.integers(3, 8), st.integers(0, 1000))
+def test_distances_without_a_triangle_inequality_have_places(n: int, seed: int) -> None:
+    """Correlation distances may be any from 0 to 2: many have one positive eigenvalue or none."""
+    drawn = np.random.default_rng(seed).choice([0.0, 0.1, 2.0], (n, n))
+    distances = np.triu(drawn, 1) + np.triu(drawn, 1).T
+    made = task_map([f"task-{number}" for number in range(n)], distances)
+    assert np.isfinite(made.places).all()
+    # No worse than all tasks in one place, whose stress is 1.
+    assert stress(made.distances, made.places) < 1 or not distances.any()
+
+
+def test_three_tasks_on_a_line_have_places() -> None:
+    # a and c are further apart than by b: no triangle; eigenvalues by hand: 2, 0 and -1/2.
+    made = task_map(["a", "b", "c"], np.array([[0.0, 0.5, 2.0], [0.5, 0.0, 0.5], [2.0, 0.5, 0.0]]))
+    assert np.isfinite(made.places).all()
+    # Least squares of three distances on a line: x + x = 2 - e and x = 0.5 + e, with e = 1/3.
+    assert sorted(pdist(made.places)) == pytest.approx([5 / 6, 5 / 6, 5 / 3], abs=1e-2)
+
+
 def test_the_same_distances_give_the_same_map() -> None:
     tasks, distances = planted([4, 5], 3)
     first, second = task_map(tasks, distances, seed=1), task_map(tasks, distances, seed=1)

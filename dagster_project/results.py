@@ -1,0 +1,80 @@
+"""What evaluation came to, in a terminal: leaderboards, what is missing and why, where the reports are.
+
+What belongs here: printing it. `make demo` and `make run JOB=evaluate` end with it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from assets.common.apart import not_made
+from methods.evaluation.judging import PANEL, RULE
+from resources import home
+from resources.llm.ledger import Ledger
+from resources.llm.usage import unread_sentence
+from resources.warehouse import Warehouse
+
+
+def show_results(judges: Sequence[str]) -> None:
+    """A table for each release in force, judge of `judges` and version of its judging; below them the
+    models that have no results, the steps that have failed, and the replies that could not be read."""
+    warehouse = Warehouse(home.warehouse_path())
+    shown = {RULE, PANEL, *judges}
+    rows = [row for row in warehouse.read("evaluate/overall").to_pylist() if row["judge"] in shown]
+    of_table = itemgetter("release", "metric", "judge", "judge_version")
+    tables = [(of, list(models)) for of, models in groupby(rows, key=of_table)]
+    n_versions = Counter(of[:3] for of, _ in tables)
+    for (release, metric, judge, version), models in tables:
+        named = judge if n_versions[release, metric, judge] == 1 else f"{judge} {version}"
+        providers = ", ".join(sorted({row["provider"] for row in models}))
+        print(f"\nLeaderboard ({release}, {metric}, judge {named}, provider {providers})\n")
+        _show_models(models)
+    lacking = [
+        f"{row['model']} on {row['release_id']}: the results of {row['stage']} were not taken, as "
+        f"{row['n_lost']} of {row['n_turns']} turns were lost ({row['why']})."
+        for row in warehouse.read("evaluate/missing_in_force").to_pylist()
+    ]
+    lacking += [
+        f"{step} failed: {reason}"
+        for step, reasons in not_made(warehouse).items()
+        for reason in reasons
+    ]
+    with closing(Ledger(home.ledger_path())) as ledger:
+        unread = ledger.count_unread()
+    lacking += [
+        f"{stage}: {unread_sentence(stage, n)}"
+        for stage, n in unread.items()
+        if stage.startswith("evaluate.")
+    ]
+    if lacking:
+        print("\n" + "\n".join(lacking))
+
+
+def show_reports() -> None:
+    """The path of each report."""
+    for report in Warehouse(home.warehouse_path()).read("evaluate/report_paths").to_pylist():
+        print(f"Report:   {home.home() / report['path']}")
+
+
+def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The models of one table, best first."""
+    width = max(20, *(len(row["model"]) for row in rows))
+    print(
+        f"{'model':<{width}} {'rank':>7} {'score':>6}  {'95 % interval':<15} {'judged only':>11} "
+        f"{'judged':>8} {'refused':>8} {'no answer':>10} {'failed':>7}"
+    )
+    for row in rows:
+        value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
+        score = "-" if value is None else f"{value:.1f}"
+        interval = "" if low is None else f"{low:.1f} - {high:.1f}"
+        judged_only = "-" if row["judged_only"] is None else f"{row['judged_only']:.1f}"
+        rank = (
+            "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
+        )
+        print(
+            f"{row['model']:<{width}} {rank:>7} {score:>6}  {interval:<15} {judged_only:>11} "
+            f"{row['n_judged']:>8} {row['n_refused']:>8} {row['n_no_answer']:>10} {row['n_failed']:>7}"
+        )

@@ -115,7 +115,7 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path, commanded: Commanded) -
 
     assert done.returncode == 2
     assert done.stderr == (
-        "There is no profile 'nope' in models.yaml; it has offline, offline-faults, "
+        "There is no profile 'nope' in models.yaml; there are offline, offline-faults, "
         "offline-two-judges, openai.\n"
     )
     assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,8 @@ N_NEAREST = 3
 N_LISTED = 10
 ALIKE = 0.6
 """Share of two names that is to be the same: that of difflib's `get_close_matches`."""
+AS_NEAR = 0.15
+"""How much less like it than the nearest a name may be that is named beside that one."""
 LAST_PART = 0.8
 """What the same last part of two names is worth of what the same name is."""
 _PARTS = re.compile(r"[a-z_]+[./]([a-z_]\w+)")
@@ -24,7 +26,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(set(known))
     like = {each: _likeness(name.casefold(), each.casefold()) for each in names}
-    found = sorted((each for each in names if like[each] >= ALIKE), key=lambda each: -like[each])
+    least = max(ALIKE, max(like.values(), default=0.0) - AS_NEAR)
+    found = sorted((each for each in names if like[each] >= least), key=lambda each: -like[each])
     if found:
         found = found[:N_NEAREST]
         return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from methods.naming import nearest
 
+_NO_SUCH_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+
 
 def first_fault(error: ValidationError, of: type[BaseModel]) -> tuple[str, str]:
     """Where the first fault is, in keys with dots between them, and what it is, without a full stop.
@@ -15,7 +17,7 @@ def first_fault(error: ValidationError, of: type[BaseModel]) -> tuple[str, str]:
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
-    if first["type"] == "extra_forbidden":
+    if first["type"] in _NO_SUCH_KEY:
         return place, f"there is no such key; {nearest(str(first['loc'][-1]), _keys(of))}"
     return place, first["msg"].removeprefix("Value error, ")
 

@@ -98,9 +98,9 @@ def test_what_the_users_folder_lacks_stays_ours(override, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("mmdu/jugde", "the nearest are mmdu/judge.md, "),
-        ("mmud/judge", "the nearest are mmdu/judge.md, "),
-        ("mmdu/Judge", "the nearest are mmdu/judge.md, "),
+        ("mmdu/jugde", "the nearest is mmdu/judge.md:"),
+        ("mmud/judge", "the nearest is mmdu/judge.md:"),
+        ("mmdu/Judge", "the nearest is mmdu/judge.md:"),
         ("my/own", "there are "),
     ],
 )

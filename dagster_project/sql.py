@@ -30,7 +30,7 @@ SELECT
     string_agg(column_name, ', ' ORDER BY column_index) AS columns
 FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
 """
-NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
+NO_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 HELP = (
     "A copy of the tables, to read. End a query with ; and the prompt with .quit or Ctrl-D. "
     ".tables lists what there is."

@@ -1,22 +1,16 @@
 """What the automation sensor would do on a finished build, once somebody turns it on."""
 
-import shutil
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
-from dagster._utils.schedules import cron_string_iterator
 
 from dagster_project.definitions import build_defs
 from dagster_project.jobs import run_job
-from dagster_project.resources import SAMPLE_CORPUS
-from tests.dagster_project.test_sensors import Daemon
 from tests.e2e.running import Run
 
 pytestmark = [
@@ -149,67 +143,3 @@ def test_a_blocking_check_that_failed_holds_back_what_follows_and_no_more(
         )
     )
     assert approved.to_user_string() not in automation.requested()
-
-
-# --- Everything turned on ----------------------------------------------------------------------------
-
-MONDAY = datetime(2026, 11, 30, 2, tzinfo=UTC)
-"""02:00: within the hour from here every schedule is due."""
-
-
-def an_hour(automation: Automation) -> Counter[str]:
-    """How often whatever starts runs would start some within an hour in which all of it is turned on.
-
-    Sensors are ticked once a minute, the automation is evaluated every ten minutes, and schedules when
-    they are due. What asks for a run with a key that there was starts none, as Dagster has it.
-    """
-    started: Counter[str] = Counter()
-    keys: set[str] = set()
-
-    def note(name: str, requests: Iterable[dg.RunRequest]) -> None:
-        for request in requests:
-            if request.run_key not in keys:
-                keys.update([request.run_key] if request.run_key else [])
-                started[name] += 1
-
-    repository = build_defs().get_repository_def()
-    daemons = {
-        sensor.name: Daemon(automation.instance, sensor)
-        for sensor in repository.sensor_defs
-        if not isinstance(sensor, dg.AutomationConditionSensorDefinition)
-    }
-    ends = MONDAY + timedelta(hours=1)
-    for schedule in repository.schedule_defs:
-        for tick in cron_string_iterator(MONDAY.timestamp(), str(schedule.cron_schedule), "UTC"):
-            if tick > ends:
-                break
-            started[f"{schedule.name} is due"] += 1
-            with dg.build_schedule_context(
-                automation.instance, scheduled_execution_time=tick, repository_def=repository
-            ) as context:
-                note(schedule.name, schedule.evaluate_tick(context).run_requests or [])
-    for minute in range(61):
-        for name, daemon in daemons.items():
-            note(name, daemon.tick().run_requests or [])
-        if minute % 10 == 0 and automation.requested():
-            started["automation"] += 1
-    return started
-
-
-def test_an_hour_with_all_schedules_and_sensors_starts_nothing_but_what_is_new(
-    automation: Automation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    due = {
-        "ingest_weekly is due": 1,
-        "evaluate_missing_models is due": 1,
-        "mirror_ledger is due": 2,
-    }
-    assert an_hour(automation) == due
-
-    corpus = tmp_path / "corpus"
-    shutil.copytree(SAMPLE_CORPUS, corpus)
-    shutil.copyfile(corpus / "shards" / "sample-a.tsv", corpus / "shards" / "sample-c.tsv")
-    monkeypatch.setenv("LOOM_CORPUS", str(corpus))
-    # A new shard is asked for once by each, however often they look: the schedule before the sensor has
-    # made it a partition, the automation when it is one.
-    assert an_hour(automation) == {**due, "ingest_weekly": 1, "automation": 1}

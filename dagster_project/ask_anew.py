@@ -3,7 +3,6 @@
 What belongs here: arguments and config. What it does is `resources/llm/renewals.py`.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -15,6 +14,7 @@ from dagster_project.home import says_yes
 from dagster_project.progress import progress_logger
 from methods.errors import UserError
 from resources import home
+from resources.command_line import CommandParser
 from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.renewals import ask_anew
@@ -66,7 +66,7 @@ def ask_anew_job() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Decide it from a terminal; 0 when it was done, 2 when it could not be."""
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.ask_anew", description=__doc__)
+    parser = CommandParser(prog="python -m dagster_project.ask_anew", description=__doc__)
     parser.add_argument("--model", help="an entry of models.yaml")
     parser.add_argument("--stage", help="an asset that asks models, such as evaluate/answers")
     parser.add_argument("--prompt", help="a prompt, or one version of it: mmdu/judge@4bf65a46")

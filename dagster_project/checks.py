@@ -1,4 +1,4 @@
-"""Asset checks: the schema of every table, licences, tables without rows, and the ledger.
+"""Asset checks: the schema of every table, licences, tables without rows, the ledger, critics.
 
 What belongs here: the factory that makes schema checks from `sql/`, and checks of stages with few of
 them. A blocking check that fails stops what follows. What a step may lose is a limit of the step: it
@@ -16,9 +16,12 @@ from assets.common.tables import SIDE_TABLES
 from assets.evaluate.critic_export import shared_by_sides
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
+from dagster_project.check_results import N_SHOWN, result
 from dagster_project.cluster_checks import cluster_checks
+from dagster_project.content_checks import content_checks
 from dagster_project.release_checks import no_overlap
 from dagster_project.review_checks import review_checks
+from methods.naming import listed, number_of
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
 
@@ -35,17 +38,23 @@ def schema_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
     )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         every, existing = declared_columns(), warehouse.columns()
-        declared = {(table, *column) for table in tables for column in every[table]}
-        found = {(table, *column) for table in tables for column in existing.get(table, [])}
-        return dg.AssetCheckResult(
-            passed=found == declared,
-            metadata={
-                "missing": [" ".join(map(str, column)) for column in sorted(declared - found)],
-                "unexpected": [" ".join(map(str, column)) for column in sorted(found - declared)],
-            },
+        declared = {_column(table, *each) for table in tables for each in every[table]}
+        found = {_column(table, *each) for table in tables for each in existing.get(table, [])}
+        missing, unexpected = sorted(declared - found), sorted(found - declared)
+        wrong = (
+            f"The tables are not as sql/ declares them (missing: {listed(missing)}; unexpected: "
+            f"{listed(unexpected)}): undo the change (ALTER TABLE), or restore a backup (make restore)."
+        )
+        return result(
+            wrong if missing or unexpected else None,
+            {"missing": missing, "unexpected": unexpected},
         )
 
     return check
+
+
+def _column(table: str, name: str, kind: str, nullable: bool) -> str:
+    return f"{table}.{name} {kind}{'' if nullable else ' NOT NULL'}"
 
 
 def licence_check() -> dg.AssetChecksDefinition:
@@ -72,19 +81,18 @@ def licence_check() -> dg.AssetChecksDefinition:
             f"ingest again, or let them in with licences_left_out: {{{instruct}: []}} under "
             "release.releases in settings.yaml."
         )
-        return dg.AssetCheckResult(
-            passed=passed,
-            description=None if passed else advice,
-            severity=dg.AssetCheckSeverity[settings.without_licence.upper()],
-            metadata={
+        return result(
+            None if passed else advice,
+            {
                 "without licence": n_without,
                 "limit": limit,
                 "by shard": [
                     f"{row['wit_shard']}: {row['n_without']} of {row['n_entries']}"
                     for row in shares
                     if row["n_without"]
-                ][:20],
+                ][:N_SHOWN],
             },
+            dg.AssetCheckSeverity[settings.without_licence.upper()],
         )
 
     return check
@@ -107,11 +115,9 @@ def empty_check(
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         rows = warehouse.read(query).to_pylist()
         found = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
-        passed = any(found.values())
-        return dg.AssetCheckResult(
-            passed=passed,
-            description=None if passed else f"There are no {counted}. {if_none}",
-            metadata={f"{counted}, {kind}": n for kind, n in found.items()},
+        return result(
+            None if any(found.values()) else f"There are no {counted}. {if_none}",
+            {f"{counted}, {kind}": n for kind, n in found.items()},
         )
 
     return check
@@ -136,13 +142,16 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         # A call that was answered while the table was written is in the ledger already.
         late = ledger.find([row["call_key"] for row in missing])
         unknown = [row for row in missing if row["call_key"] not in late]
-        return dg.AssetCheckResult(
-            passed=not unknown,
-            metadata={
-                "unknown": len(unknown),
-                **Counter(row["named_by"] for row in unknown),
-                "first of them": [row["call_key"] for row in unknown[:20]],
-            },
+        naming = Counter(row["named_by"] for row in unknown)
+        keys = [row["call_key"] for row in unknown]
+        wrong = (
+            f"The ledger lacks {number_of(len(unknown), 'call')} of {listed(naming)} ({listed(keys)}): "
+            "restore a backup that has them (make restore), or materialize these tables again, which "
+            "asks and pays for them anew."
+        )
+        return result(
+            wrong if unknown else None,
+            {"unknown": len(unknown), **naming, "first of them": keys[:N_SHOWN]},
         )
 
     @dg.asset_check(
@@ -150,8 +159,12 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
     )
     def answered_once(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()
-        return dg.AssetCheckResult(
-            passed=not twice, metadata={"twice": len(twice), "first of them": twice[:20]}
+        wrong = (
+            f"ledger.calls has {number_of(len(twice), 'request')} as answered twice ({listed(twice)}): "
+            "materialize ledger/calls again; make ledger-check looks at the ledger itself."
+        )
+        return result(
+            wrong if twice else None, {"twice": len(twice), "first of them": twice[:N_SHOWN]}
         )
 
     return [calls_known, answered_once]
@@ -168,12 +181,14 @@ def critic_check() -> dg.AssetChecksDefinition:
     )
     def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
         found = shared_by_sides(warehouse.read("evaluate/critic_pairs").to_pylist())
-        return dg.AssetCheckResult(
-            passed=not found,
-            metadata={
-                **Counter(each.kind for each in found),
-                "first of them": [f"{each.kind}: {each.what}"[:200] for each in found[:20]],
-            },
+        first = [f"{each.kind}: {each.what}"[:200] for each in found]
+        wrong = (
+            f"evaluate.critic_pairs has on both sides {listed(first, 3)}: materialize "
+            "evaluate/critic_pairs again."
+        )
+        return result(
+            wrong if found else None,
+            {**Counter(each.kind for each in found), "first of them": first[:N_SHOWN]},
         )
 
     return check
@@ -248,6 +263,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "review/approved), then materialize review/approved and release/releases again.",
         ),
         *cluster_checks(),
+        *content_checks(specs),
         no_overlap,
         *review_checks(),
         *ledger_checks(),

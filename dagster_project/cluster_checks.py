@@ -4,15 +4,18 @@ What belongs here: conditions that clusters and sets must meet (blocking), and l
 person, which are settings of the assets. Schema checks are in `checks.py`.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import dagster as dg
-import pyarrow as pa
 
 from assets.cluster.clusters import ClusterSettings
 from assets.cluster.cohesion import CohesionSettings
 from assets.cluster.image_sets import ImageSetsSettings
-from assets.common.previews import preview
 from assets.common.settings import used
+from dagster_project.check_results import N_SHOWN, result, shown
 from methods.image_sets import MAX_IMAGES, MIN_IMAGES
+from methods.naming import listed, number_of
 from resources.warehouse import Warehouse
 
 CLUSTERS = dg.AssetKey(["cluster", "clusters"])
@@ -21,7 +24,8 @@ NEAR_PAIRS = dg.AssetKey(["cluster", "near_pairs"])
 IMAGE_SETS = dg.AssetKey(["cluster", "image_sets"])
 TOLERANCE = 1e-4
 """How much a similarity may differ when it is computed again in another order of additions."""
-N_SHOWN = 20
+WARN = dg.AssetCheckSeverity.WARN
+SAMPLE_AGAIN = "materialize cluster/image_sets again: sets that are sound are kept."
 
 
 def cluster_checks() -> list[dg.AssetChecksDefinition]:
@@ -48,13 +52,15 @@ def within_tau(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """Blocking. In clusters by density only members that were assigned later must be within tau."""
     found = warehouse.read("cluster/far_members", {"n_tolerance": TOLERANCE})
     n_far = sum(found["is_far"].to_pylist())
-    return dg.AssetCheckResult(
-        passed=not found.num_rows,
-        metadata={
-            "beyond tau": n_far,
-            "not as near as recorded": found.num_rows - n_far,
-            "farthest": _table(found),
-        },
+    n_other = found.num_rows - n_far
+    wrong = (
+        f"cluster.clusters has {number_of(n_far, 'member')} beyond tau of the centre, and {n_other} "
+        f"with another similarity than recorded ({_members(found.to_pylist())}): materialize "
+        "cluster/clusters again with recluster, and what follows."
+    )
+    return result(
+        wrong if found.num_rows else None,
+        {"beyond tau": n_far, "not as near as recorded": n_other, "farthest": shown(found)},
     )
 
 
@@ -71,10 +77,15 @@ def unclustered(
     (shape,) = warehouse.read("cluster/shape").to_pylist() or [{"n_entries": 0, "n_clustered": 0}]
     without = shape["n_entries"] - shape["n_clustered"]
     share = without / max(1, shape["n_entries"])
-    return dg.AssetCheckResult(
-        passed=share <= limit,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={"in no cluster": without, "share": share, "limit": limit},
+    wrong = (
+        f"cluster.clusters has {without} of its {shape['n_entries']} entries in no cluster (cluster_id "
+        f"is NULL), and {limit:.0%} may be: lower its tau, add pages on the same subjects, or raise "
+        "its max_unclustered_share."
+    )
+    return result(
+        None if share <= limit else wrong,
+        {"in no cluster": without, "share": share, "limit": limit},
+        WARN,
     )
 
 
@@ -89,11 +100,21 @@ def giant_group(
     """A warning: tau may be too low for the categories, or the categories too general."""
     limit = used(context.instance, "cluster.clusters", ClusterSettings).max_group_share
     largest = warehouse.read("cluster/largest_groups", {"n_rows": N_SHOWN})
-    share = max(largest["share"].to_pylist(), default=0.0)
-    return dg.AssetCheckResult(
-        passed=share <= limit,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={"largest share": share, "limit": limit, "largest": _table(largest)},
+    rows = largest.to_pylist()
+    share = rows[0]["share"] if rows else 0.0
+    too_large = [
+        f"{row['group_id']} of {row['title']}, {row['share']:.0%}"
+        for row in rows
+        if row["share"] > limit
+    ]
+    wrong = (
+        f"cluster.clusters has more than {limit:.0%} of the grouped entries in one group "
+        f"({listed(too_large)}): raise its tau, give better categories, or raise its max_group_share."
+    )
+    return result(
+        wrong if too_large else None,
+        {"largest share": share, "limit": limit, "largest": shown(largest)},
+        WARN,
     )
 
 
@@ -108,14 +129,15 @@ def loose(
     """A warning: the images of a loose cluster are hardly related."""
     limit = used(context.instance, "cluster.cohesion", CohesionSettings).min_mean_similarity
     found = warehouse.read("cluster/loose", {"n_similarity": limit})
-    return dg.AssetCheckResult(
-        passed=not found.num_rows,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={
-            "loose clusters": found.num_rows,
-            "limit": limit,
-            "loosest": _table(found),
-        },
+    wrong = (
+        f"cluster.cohesion has {number_of(found.num_rows, 'cluster')} with a mean similarity to the "
+        f"centre below {limit:g} ({_named(found.to_pylist(), 'cluster_id')}): raise tau of "
+        "cluster.clusters, use threshold instead of density, or lower its min_mean_similarity."
+    )
+    return result(
+        wrong if found.num_rows else None,
+        {"loose clusters": found.num_rows, "limit": limit, "loosest": shown(found)},
+        WARN,
     )
 
 
@@ -127,11 +149,13 @@ def loose(
 def mergeable(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """A warning: their sets would be better sampled from both."""
     found = warehouse.read("cluster/mergeable_pairs")
-    return dg.AssetCheckResult(
-        passed=not found.num_rows,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={"pairs": found.num_rows, "nearest": _table(found)},
+    pairs = [f"{row['cluster_a']} and {row['cluster_b']}" for row in found.to_pylist()]
+    wrong = (
+        f"cluster.near_pairs has {number_of(len(pairs), 'pair')} that could be one cluster "
+        f"({listed(pairs)}): materialize cluster/clusters again with recluster, which may give new "
+        "sets, or leave them apart."
     )
+    return result(wrong if pairs else None, {"pairs": len(pairs), "nearest": shown(found)}, WARN)
 
 
 @dg.asset_check(
@@ -146,8 +170,12 @@ def no_repeats(
     """Blocking: a question that compares an image with its near-duplicate has no answer."""
     allowed = used(context.instance, "cluster.image_sets", ImageSetsSettings).repeat_pages
     found = warehouse.read("cluster/repeats_in_sets", {"n_repeat_pages": allowed})
-    return dg.AssetCheckResult(
-        passed=not found.num_rows, metadata={"sets": found.num_rows, "first": _table(found)}
+    wrong = (
+        f"cluster.image_sets has {number_of(found.num_rows, 'set')} with a page or a picture twice "
+        f"({_named(found.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
+    )
+    return result(
+        wrong if found.num_rows else None, {"sets": found.num_rows, "first": shown(found)}
     )
 
 
@@ -161,8 +189,13 @@ def sizes(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """Blocking: MMDU 2.2 and 3.2."""
     bounds = {f"n_{kind}": most for kind, most in MAX_IMAGES.items()}
     found = warehouse.read("cluster/wrong_sizes", {"n_least": MIN_IMAGES, **bounds})
-    return dg.AssetCheckResult(
-        passed=not found.num_rows, metadata={"sets": found.num_rows, "first": _table(found)}
+    wrong = (
+        f"cluster.image_sets has {number_of(found.num_rows, 'set')} with too few or too many images "
+        "or a gap in the order "
+        f"({_named(found.to_pylist(), 'set_id')}): {SAMPLE_AGAIN}"
+    )
+    return result(
+        wrong if found.num_rows else None, {"sets": found.num_rows, "first": shown(found)}
     )
 
 
@@ -182,11 +215,26 @@ def entry_use(
         "n_instruction": settings.instruction_max_uses,
     }
     found = warehouse.read("cluster/overused_entries", bounds)
-    return dg.AssetCheckResult(
-        passed=not found.num_rows, metadata={"entries": found.num_rows, "first": _table(found)}
+    wrong = (
+        "cluster.image_sets has entries in more sets of a kind than allowed "
+        f"({_named(found.to_pylist(), 'entry_id')}): {SAMPLE_AGAIN}"
+    )
+    return result(
+        wrong if found.num_rows else None, {"entries": found.num_rows, "first": shown(found)}
     )
 
 
-def _table(rows: pa.Table) -> dg.MarkdownMetadataValue:
-    """The first rows as a Markdown table, their texts escaped."""
-    return dg.MetadataValue.md(preview(rows, n_rows=N_SHOWN) if rows.num_rows else "none")
+def _named(rows: Iterable[dict[str, Any]], column: str) -> str:
+    return listed([row[column] for row in rows])
+
+
+def _members(rows: Iterable[dict[str, Any]]) -> str:
+    """Members with the similarity that their vectors have, and the recorded one."""
+    return listed(
+        [
+            f"{row['entry_id']} in {row['community_id']}: {row['similarity']:.3f}, recorded "
+            f"{'none' if row['recorded'] is None else format(row['recorded'], '.3f')}"
+            for row in rows
+        ],
+        5,
+    )

@@ -4,20 +4,20 @@ What belongs here: arguments. The files are `assets/evaluate/critic_export.py`; 
 `docs/guides/critic`.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from assets.evaluate.critic_export import export_critic
 from methods.errors import UserError
 from resources import home
+from resources.command_line import CommandParser
 from resources.stores import bring_home_up_to_date
 from resources.warehouse import Warehouse
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the files; 0 when it was done, 2 when it could not be."""
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.critic", description=__doc__)
+    parser = CommandParser(prog="python -m dagster_project.critic", description=__doc__)
     parser.add_argument("--release", default="", help="id, name, or how an id begins")
     arguments = parser.parse_args(argv)
     try:

@@ -5,7 +5,6 @@ dialogues by itself, and the page of what came of it. No provider is asked: the 
 the texts, and a call is reckoned as in `make dry-run`.
 """
 
-import argparse
 import shutil
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from methods.markdown import code, table
 from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, Built, figures_of
 from resources import home
 from resources.atomic_file import write_atomically
+from resources.command_line import CommandParser
 from resources.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.dry_run import DryGateway, Forecast
@@ -61,9 +61,7 @@ class OfKind:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the page, or write it to a file; 0 when it was done, 2 when it could not be."""
-    parser = argparse.ArgumentParser(
-        prog="python -m dagster_project.dialogue_shape", description=__doc__
-    )
+    parser = CommandParser(prog="python -m dagster_project.dialogue_shape", description=__doc__)
     parser.add_argument("--settings", type=Path, default=PAPER_SETTINGS, help="as settings.yaml")
     parser.add_argument("--out", type=Path, help="the page; it is printed without")
     arguments = parser.parse_args(argv)

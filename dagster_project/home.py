@@ -13,6 +13,7 @@ from pathlib import Path
 
 from methods.errors import UserError
 from resources import home
+from resources.command_line import CommandParser
 from resources.home_backup import back_up, restore
 from resources.home_cleaning import clean
 from resources.home_in_use import require_unused
@@ -35,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.home", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+    parser = CommandParser(prog="python -m dagster_project.home", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
 
     backup = commands.add_parser("backup", help="copy the home while it is in use")
     backup.add_argument("--to", type=Path, help="a new folder; by default backups/<time> beside it")

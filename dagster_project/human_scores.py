@@ -3,13 +3,13 @@
 What belongs here: arguments. It is a job, so that the UI shows it (`human_score_jobs.py`).
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from dagster_project.one_op import run_one_op
 from methods.errors import UserError
+from resources.command_line import CommandParser
 from resources.stores import bring_home_up_to_date
 
 NEXT = "Run the job evaluate next, which compares judges with them."
@@ -17,9 +17,7 @@ NEXT = "Run the job evaluate next, which compares judges with them."
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Import a file; 0 when it was done, 2 when it could not be."""
-    parser = argparse.ArgumentParser(
-        prog="python -m dagster_project.human_scores", description=__doc__
-    )
+    parser = CommandParser(prog="python -m dagster_project.human_scores", description=__doc__)
     parser.add_argument("--release", default="", help="id, name, or how an id begins")
     parser.add_argument("--file", default="", help=".csv, .tsv, .jsonl, .json or .xlsx")
     arguments = parser.parse_args(argv)

@@ -6,16 +6,18 @@ of its own that runs the stages' jobs one after the other in its process (docs/d
 """
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from dagster import AssetSelection
+from dagster import AssetSelection, DagsterRunStatus
 from dagster._core.utils import make_new_run_id
 
 from assets.common.partitions import wit_shards
 from assets.common.tables import plain_errors
 from dagster_project.ask_anew import ask_anew_job
+from dagster_project.dead_runs import end_dead_runs
 from dagster_project.human_score_jobs import import_scores_job
 from dagster_project.interrupts import handlers_kept
 from dagster_project.live_runs import marked
@@ -23,7 +25,7 @@ from dagster_project.prediction_jobs import PREDICTION_JOBS
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 from dagster_project.release_jobs import RELEASE_JOBS
 from dagster_project.run_origin import in_location
-from dagster_project.run_tags import BUILD
+from dagster_project.run_tags import BUILD, LOST_SHARDS
 from dagster_project.settings_job import settings_job
 from dagster_project.shard_failures import NAME_FAILED_SHARDS, failed_shards, why_failed
 from dagster_project.shards import observation
@@ -31,6 +33,7 @@ from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe
 from resources.embedder import Embedder
 from resources.llm.gateway import Gateway
+from resources.waiting import Waiting
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -41,6 +44,10 @@ if TYPE_CHECKING:
     Job = dg.JobDefinition | UnresolvedAssetJobDefinition
 
 ResolveJob = Callable[[str], dg.JobDefinition]
+
+POLL_SECONDS = 1.0
+SAID_AFTER, SAID_EVERY = 0.0, 300.0
+"""When a build that waits for another one looks again, and says so."""
 
 DESCRIPTIONS = {
     "ingest": "Shards to entries.",
@@ -59,6 +66,11 @@ STAGES = {
     stage: dg.define_asset_job(stage, AssetSelection.groups(stage), description=description)
     for stage, description in DESCRIPTIONS.items()
 }
+CHECKS = dg.define_asset_job(
+    "checks",
+    AssetSelection.all_asset_checks(),
+    description="Every check on the tables as they are now; nothing is made or asked.",
+)
 ASK_MODELS = ("dialogue", "rewrite", "choice", "quality", "evaluate")
 """Stages that may stop to wait for a batch of model calls."""
 
@@ -72,15 +84,16 @@ def run_job(
     assets: Sequence[dg.AssetKey] | None = None,
     resources: Mapping[str, object] | None = None,
     ops: Mapping[str, object] | None = None,
+    console: Mapping[str, object] = SHOW_PROGRESS,
 ) -> dg.ExecuteInProcessResult:
     """Run a job here and now, as a run of its own that the UI shows on the job's page and in its
-    timeline."""
+    timeline. `console` is the run config of what it prints."""
     run_id = make_new_run_id()
     with handlers_kept(), marked(instance, run_id), in_location(instance, job.name):
         return job.execute_in_process(
             instance=instance,
             run_id=run_id,
-            run_config={**SHOW_PROGRESS, "ops": dict(ops or {})},
+            run_config={**console, "ops": dict(ops or {})},
             partition_key=partition,
             asset_selection=assets,
             tags=tags,
@@ -111,14 +124,16 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
 
     @dg.op(
         description="Add the corpus's shards as partitions and ingest them all; one that fails does "
-        "not stop the others."
+        "not stop the others.",
+        out=dg.Out(dg.Nothing),
     )
     def ingest_shards(
         context: dg.OpExecutionContext,
         corpus: dg.ResourceParam[Corpus],
         warehouse: dg.ResourceParam[Warehouse],
         embedder: dg.ResourceParam[Embedder],
-    ) -> str:
+    ) -> None:
+        _wait_for_earlier_builds(context)
         with plain_errors():
             shards = corpus.shards()
         if not shards:
@@ -145,11 +160,12 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
                 raise _failed_stage("ingest", result)
             if not result.success:
                 failed[shard] = why_failed(result)
-                context.log.warning(f"shard {shard} could not be ingested: {failed[shard]}")
+                context.log.warning(f"shard {shard} is left out; the others go on")
         said = failed_shards(failed, len(shards)) if failed else ""
         if len(failed) == len(shards):
             raise dg.Failure(said, allow_retries=False)
-        return said
+        # No output: a run that is executed again from its failure has its parent's tags alone.
+        context.instance.add_run_tags(context.run_id, {LOST_SHARDS: said})
 
     @dg.op(
         description="Embed the entries, cluster them, sample image sets.",
@@ -192,8 +208,9 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         description="Fail, when all else is done, if shards could not be ingested; say which and why.",
         ins={"after": dg.In(dg.Nothing)},
     )
-    def name_failed_shards(said: str) -> None:
-        if said:
+    def name_failed_shards(context: dg.OpExecutionContext) -> None:
+        run = context.instance.get_run_by_id(context.run_id)
+        if run and (said := run.tags.get(LOST_SHARDS)):
             raise dg.Failure(said, allow_retries=False)
 
     @dg.job(
@@ -201,11 +218,31 @@ def build_job(resolve_job: ResolveJob) -> dg.JobDefinition:
         logger_defs={"console": progress_logger},
     )
     def build() -> None:
-        said = ingest_shards()
-        done = mirror_ledger(release_approved(generate_dialogues(cluster_entries(said))))
-        name_failed_shards(said, after=done)
+        ingested = ingest_shards()
+        done = mirror_ledger(release_approved(generate_dialogues(cluster_entries(ingested))))
+        name_failed_shards(done)
 
     return build
+
+
+def _wait_for_earlier_builds(context: dg.OpExecutionContext) -> None:
+    """Wait until the builds of this home that began earlier have ended: they do the same work."""
+    waiting = Waiting(math.inf, context.log.info, SAID_AFTER, SAID_EVERY)
+    at_work = dg.RunsFilter(job_name=context.job_name, statuses=[DagsterRunStatus.STARTED])
+    while True:
+        end_dead_runs(context.instance)
+        began = {
+            record.dagster_run.run_id: (record.start_time or math.inf, record.dagster_run.run_id)
+            for record in context.instance.get_run_records(at_work)
+        }
+        own = began.get(context.run_id, (math.inf, context.run_id))
+        earlier = [run_id for run_id, since in began.items() if since < own]
+        if not earlier:
+            return
+        waiting.goes_on(
+            f"the build of run {earlier[0]} is at work on this home, and makes the same"
+        )
+        time.sleep(POLL_SECONDS)
 
 
 def _failed_stage(name: str, result: dg.ExecuteInProcessResult) -> dg.Failure:
@@ -221,6 +258,7 @@ def all_jobs(resolve_job: ResolveJob) -> "list[Job]":
     """Every job of the project; `resolve_job` as for `build_job`."""
     return [
         *STAGES.values(),
+        CHECKS,
         build_job(resolve_job),
         settings_job(),
         ask_anew_job,

@@ -16,7 +16,9 @@ from dagster_project.model_check import PARAMS, Finding, check
 from dagster_project.resources import make_gateway
 from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
+from methods.naming import listed
 from methods.prompts.messages import Image, Message, Part, Text
+from resources.command_line import CommandParser, require_said
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -45,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.models", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+    parser = CommandParser(prog="python -m dagster_project.models", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
 
     asking = commands.add_parser("ask", help="ask a model one question")
     asking.add_argument("model", help="its name in models.yaml")
@@ -68,7 +70,7 @@ def _gateway(model: str) -> Iterator[Gateway]:
     """
     registry = load_registry()
     if not model:
-        raise UserError(f"Say which model: MODEL=name, one of {', '.join(registry.models)}.")
+        raise UserError(f"Say which model: MODEL=name, one of {listed(registry.models)}.")
     live = registry.model(model).model_copy(update={"mode": "live"})
     alone = Profile.model_validate({"writer": model, "judge": model, "evaluate": [model]})
     gateway = make_gateway(
@@ -85,8 +87,7 @@ def _gateway(model: str) -> Iterator[Gateway]:
 
 
 def _ask(arguments: argparse.Namespace) -> bool:
-    if not arguments.question.strip():
-        raise UserError('Say what to ask: Q="question".')
+    require_said({"MODEL=name": arguments.model, 'Q="question"': arguments.question.strip()})
     with _gateway(arguments.model) as gateway:
         images = [Image(_stored(Path(image), gateway.images)) for image in arguments.image]
         parts: tuple[Part, ...] = (*images, Text(arguments.question))

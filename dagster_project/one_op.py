@@ -18,10 +18,14 @@ def run_one_op(job: str, op: str, config: Mapping[str, Any]) -> "dg.ExecuteInPro
     from dagster_project.definitions import build_defs
     from dagster_project.instance import open_instance
     from dagster_project.jobs import run_job
+    from dagster_project.progress import WITHOUT_FAILURES
 
     with open_instance() as instance:
         result = run_job(
-            build_defs().resolve_job_def(job), instance, ops={op: {"config": dict(config)}}
+            build_defs().resolve_job_def(job),
+            instance,
+            ops={op: {"config": dict(config)}},
+            console=WITHOUT_FAILURES,
         )
     if not result.success:
         failed = next(event for event in result.all_events if event.is_step_failure)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dagster_project.one_op import run_one_op
 from methods.errors import UserError
+from resources.command_line import CommandParser, require_said
 from resources.stores import bring_home_up_to_date
 
 NEXT = "Run the job evaluate next"
@@ -20,8 +21,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         bring_home_up_to_date()
-        if not arguments.release or not arguments.model:
-            raise UserError("Say on which release and of which model: RELEASE=<name> MODEL=<name>.")
         return int(arguments.command(arguments))
     except (OSError, UserError) as error:
         print(error, file=sys.stderr)
@@ -29,10 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m dagster_project.predictions", description=__doc__
-    )
-    commands = parser.add_subparsers(required=True)
+    parser = CommandParser(prog="python -m dagster_project.predictions", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
     imported = commands.add_parser("import", help="take a file of predictions on a release")
     imported.add_argument("--file", default="", help=".xlsx, .tsv, .csv, .jsonl or .json")
     imported.set_defaults(command=_import)
@@ -45,8 +42,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    if not arguments.file:
-        raise UserError("There is nothing to import: say FILE=path.")
+    require_said(
+        {
+            "RELEASE=name": arguments.release,
+            "FILE=path": arguments.file,
+            "MODEL=name": arguments.model,
+        }
+    )
     config = {
         # A run may be started anywhere.
         "file": str(Path(arguments.file).resolve()),
@@ -60,6 +62,7 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 def _remove(arguments: argparse.Namespace) -> int:
+    require_said({"RELEASE=name": arguments.release, "MODEL=name": arguments.model})
     config = {name: getattr(arguments, name) for name in ("release", "model")}
     result = run_one_op("remove_predictions", "drop_predictions", config)
     if result is None:

@@ -11,10 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
+from dagster._core.errors import DagsterAssetCheckFailedError
 from dagster._utils.error import SerializableErrorInfo
 
 SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
 """Run config that prints with this logger instead of Dagster's own."""
+
+WITHOUT_FAILURES: Mapping[str, Any] = {"loggers": {"console": {"config": {"say_failures": False}}}}
+"""The same for who says himself why a step failed."""
 
 QUIET_SECONDS = 3.0
 """A step that has printed nothing for so long is named, so that it is seen that it is at work."""
@@ -31,8 +35,9 @@ _SHOWN = ("calls", "cache hits", "failed", "rejected", "cost (USD)")
 class ProgressHandler(logging.Handler):
     """Prints materializations, failed checks, failures and the assets' own progress lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, say_failures: bool) -> None:
         super().__init__()
+        self._say_failures = say_failures
         self._printed: set[tuple[object, str]] = set()
         self._quiet: threading.Timer | None = None
 
@@ -71,6 +76,8 @@ class ProgressHandler(logging.Handler):
             return self._materialized(event)
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             return _failed_check(event)
+        if not self._say_failures:
+            return None
         if event.is_resource_init_failure and event.engine_event_data.error:
             return f"FAILED: {cause(event.engine_event_data.error)}"
         why = why_step_failed(event)
@@ -98,17 +105,28 @@ def _print(line: str) -> None:
     print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
 
 
+def is_wrong(check: dg.AssetCheckEvaluation) -> bool:
+    """Whether a check failed that does more than warn."""
+    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+
+
 def _failed_check(event: dg.DagsterEvent) -> str | None:
     check = event.asset_check_evaluation_data
     if check.passed:
         return None
-    found = ", ".join(f"{name} {entry.value}" for name, entry in check.metadata.items())
-    return f"CHECK FAILED {check.asset_key.to_user_string()} {check.check_name}: {found}"
+    says = "FAILED" if is_wrong(check) else "WARNS"
+    name = f"{check.asset_key.to_user_string()} {check.check_name}"
+    return f"CHECK {says} {name}: {check.description}"
 
 
 def why_step_failed(event: dg.DagsterEvent) -> str | None:
-    """The sentence of a step's failure: its own, or its error's; None of any other event."""
+    """The sentence of a step's failure: its own, or its error's; None of any other event.
+
+    A check that failed has said it itself before its step fails.
+    """
     if not (event.is_step_failure and event.step_failure_data.error):
+        return None
+    if event.step_failure_data.error.cls_name == DagsterAssetCheckFailedError.__name__:
         return None
     told = event.step_failure_data.user_failure_data
     return (told and told.description) or cause(event.step_failure_data.error)
@@ -131,9 +149,12 @@ def cause(error: SerializableErrorInfo) -> str:
     return error.message.strip().splitlines()[0].removeprefix(f"{_FAILURE}: ")
 
 
-@dg.logger({}, description="One line for each asset, for a terminal.")
-def progress_logger(_context: dg.InitLoggerContext) -> logging.Logger:
+@dg.logger(
+    {"say_failures": dg.Field(bool, is_required=False, default_value=True)},
+    description="One line for each asset, for a terminal.",
+)
+def progress_logger(context: dg.InitLoggerContext) -> logging.Logger:
     """The logger that jobs print with."""
     logger = logging.Logger("vlm_loom.progress", level=logging.DEBUG)
-    logger.addHandler(ProgressHandler())
+    logger.addHandler(ProgressHandler(context.logger_config["say_failures"]))
     return logger

@@ -8,11 +8,10 @@ pinned since.
 import dagster as dg
 
 from assets.release.overlap import NAMES, blocking, counted, in_numbers, shared_in_force
+from dagster_project.check_results import N_SHOWN, result
 from methods.markdown import code, table
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
-
-N_SHOWN = 20
 
 
 @dg.asset_check(
@@ -43,10 +42,9 @@ def no_overlap(
         f"Benchmarks and instruction sets in force share {in_numbers(forbidden)}: run the job "
         "release, which leaves that out of the instruction sets, or says which item to take out."
     )
-    return dg.AssetCheckResult(
-        passed=not forbidden,
-        description=told if forbidden else None,
-        metadata={
+    return result(
+        told if forbidden else None,
+        {
             **counted(found),
             "first of them": dg.MetadataValue.md("\n".join(lines) if first else "none"),
         },

@@ -21,6 +21,7 @@ from methods.markdown import code, table
 from methods.release_card import TAU, card_markdown, card_of, reviewed_by, settings_of
 from methods.release_diff_text import score
 from resources import home
+from resources.command_line import CommandParser
 from resources.images.store import ImageStore
 from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date
@@ -39,8 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.releases", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+    parser = CommandParser(prog="python -m dagster_project.releases", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
 
     every = commands.add_parser("list", help="every release, * before those in force")
     every.set_defaults(command=lambda _: _print(listed(_warehouse())))

@@ -7,13 +7,14 @@ checks are made in `checks.py`.
 import dagster as dg
 
 from assets.review import queued
+from dagster_project.check_results import N_SHOWN, result
+from methods.naming import listed, number_of
 from methods.review import by_item
 from methods.review.process import item_status
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
 APPROVED = dg.AssetKey(["review", "approved"])
-N_SHOWN = 20
 
 
 def review_checks() -> list[dg.AssetChecksDefinition]:
@@ -33,6 +34,7 @@ def decided_by_people(
     """Blocking: every approval that people are demanded for has the decisions that review.yaml asks."""
     demanded = set(warehouse.read("review/demanded").column("item_id").to_pylist())
     items = [item for item in queued(warehouse) if item["item_id"] in demanded]
+    known = {item["item_id"] for item in items}
     mirrored = set(warehouse.read("review/event_ids").column("event_id").to_pylist())
     # Leave out decisions that were made after the table: the next run will read them.
     events = [each for each in review_store.decisions(demanded) if each.event_id in mirrored]
@@ -43,12 +45,19 @@ def decided_by_people(
         if (status := item_status(item, decided[item["item_id"]], rules.of(item["kind"]))).name
         != "approved"
     }
-    return dg.AssetCheckResult(
-        passed=not incomplete and len(items) == len(demanded),
-        metadata={
+    lacking = [f"{item}: {name}" for item, name in incomplete.items()]
+    lacking += [f"{item}: not in review.queue" for item in sorted(demanded - {*known})]
+    wrong = (
+        f"review.approved has {number_of(len(lacking), 'item')} without the decisions that review.yaml "
+        "demands "
+        f"({listed(lacking)}): materialize review/queue and review/approved again."
+    )
+    return result(
+        wrong if lacking else None,
+        {
             "demanded and approved": len(demanded),
-            "without the decisions": len(incomplete),
-            "first of them": [f"{item}: {name}" for item, name in incomplete.items()][:N_SHOWN],
+            "without the decisions": len(lacking),
+            "first of them": lacking[:N_SHOWN],
         },
     )
 
@@ -62,10 +71,10 @@ def decided_by_people(
 def on_this_content(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
     """Blocking: contents, names and policies in `review.approved` are those of the stored decisions."""
     wrong = warehouse.read("review/misapproved").to_pylist()
-    return dg.AssetCheckResult(
-        passed=not wrong,
-        metadata={
-            "wrong": len(wrong),
-            "first of them": [f"{row['item_id']}: {row['why']}" for row in wrong[:N_SHOWN]],
-        },
+    first = [f"{row['item_id']}: {row['why']}" for row in wrong]
+    told = (
+        f"review.approved has {number_of(len(wrong), 'row')} that no stored decisions lead to "
+        f"({listed(first)}): "
+        "materialize review/approved again."
     )
+    return result(told if wrong else None, {"wrong": len(wrong), "first of them": first[:N_SHOWN]})

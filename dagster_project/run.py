@@ -4,11 +4,12 @@ What belongs here: which jobs can be run so, and the sentence where one cannot. 
 in it is `make demo`'s.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from methods.errors import UserError
+from methods.naming import nearest
+from resources.command_line import CommandParser
 from resources.llm.registry import active_profile, load_registry
 from resources.stores import bring_home_up_to_date, usable_home
 
@@ -23,19 +24,20 @@ JOBS = (
     "release",
     "evaluate",
     "ledger",
+    "checks",
 )
 """Jobs that need nothing to be said; `build` runs `ingest` for each shard."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the job; 0 when it succeeded, 1 when it failed, 2 for a wrong name or setting."""
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.run", description=__doc__)
+    """Run the job; 0 when it succeeded, 1 when it or a check failed, 2 for a wrong name or setting."""
+    parser = CommandParser(prog="python -m dagster_project.run", description=__doc__)
     parser.add_argument("--job", default="", help=f"one of {', '.join(JOBS)}")
     job = parser.parse_args(argv).job
     try:
         if job not in JOBS:
             raise UserError(
-                f"There is no job '{job}' that runs by itself: say JOB=name, one of {', '.join(JOBS)}."
+                f"There is no job '{job}' that runs by itself: say JOB=name; {nearest(job, JOBS)}."
             )
         bring_home_up_to_date()
         with usable_home():
@@ -52,7 +54,7 @@ def _run(job: str) -> int:
     from dagster_project.definitions import build_defs
     from dagster_project.instance import open_instance
     from dagster_project.jobs import run_job
-    from dagster_project.progress import only_failed, say_failed
+    from dagster_project.progress import is_wrong, only_failed, say_failed
     from dagster_project.results import show_reports, show_results
 
     with open_instance() as instance:
@@ -62,7 +64,7 @@ def _run(job: str) -> int:
         show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
-    if result.success:
+    if result.success and not any(map(is_wrong, result.get_asset_check_evaluations())):
         return 0
     say_failed(job)
     return 1

@@ -11,6 +11,7 @@ import dagster as dg
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from assets.common.partitions import wit_shards
+from assets.common.tables import recorded_rows
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder
 from methods.errors import UserError
@@ -106,9 +107,7 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
             n_calls = ledger.count_paid_calls()
     except UserError as error:
         return dg.SkipReason(str(error))
-    last = context.instance.get_latest_materialization_event(dg.AssetKey(["ledger", "calls"]))
-    shown = last.asset_materialization.metadata if last and last.asset_materialization else {}
-    n_shown = shown["dagster/row_count"].value if "dagster/row_count" in shown else 0
+    n_shown = recorded_rows(context.instance, "ledger.calls") or 0
     # The ledger only grows, so an equal count means the same calls.
     if n_calls == n_shown:
         return dg.SkipReason(f"All {n_calls} calls of the ledger are in the warehouse.")

@@ -4,6 +4,7 @@ What belongs here: the job. Reading and writing the file is `resources/settings.
 themselves stand beside the assets.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -18,8 +19,24 @@ SHOWN = "made_from"
 """Field with which the Launchpad says which state of the file its values are."""
 
 
+EVERYDAY: Mapping[str, Sequence[str]] = {
+    "cluster.clusters": ("tau",),
+    "cluster.sides": ("benchmark_share",),
+    "cluster.image_sets": ("benchmark_sets", "instruction_sets"),
+    "dialogue.questions": ("per_image", "per_set"),
+    "rewrite.seeds": ("n_seeds",),
+    "choice.items": ("n_items",),
+    "choice.mmiu_items": ("n_derived",),
+    "choice.translations": ("languages",),
+    "quality.checks": ("model_checks",),
+    "review.approved": ("require", "sample_share"),
+}
+"""What people change most. The UI sorts a Launchpad's keys, so it can only be made short."""
+
+
 def settings_job() -> dg.JobDefinition:
-    """The job; its Launchpad opens with the settings as they were when the definitions were loaded."""
+    """The job; its Launchpad opens with what people change and what the file has, as they were when the
+    definitions were loaded, and takes every other setting."""
     kept = {table: of for table, of in SECTIONS.items() if _kept_fields(of)}
     stages: dict[str, dict[str, dg.Field]] = {}
     for table, of in kept.items():
@@ -76,7 +93,7 @@ def _kept_fields(of: type[Settings]) -> list[str]:
 
 
 def _shown(kept: dict[str, type[Settings]]) -> dict[str, Any]:
-    """Every setting with its value of now, by stage and asset."""
+    """What the Launchpad opens with: settings with their values of now, by stage and asset."""
     try:
         written = read_sections(SECTIONS)
     except UserError:
@@ -87,8 +104,10 @@ def _shown(kept: dict[str, type[Settings]]) -> dict[str, Any]:
     }
     for table, of in kept.items():
         stage, name = table.split(".")
-        values = of(**written.get(table, {})).model_dump()
-        shown.setdefault(stage, {})[name] = {field: values[field] for field in _kept_fields(of)}
+        in_file = written.get(table, {})
+        values = of(**in_file).model_dump()
+        if fields := [each for each in values if each in {*EVERYDAY.get(table, ()), *in_file}]:
+            shown.setdefault(stage, {})[name] = {field: values[field] for field in fields}
     return shown
 
 

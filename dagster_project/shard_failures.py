@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import dagster as dg
 
 from assets.common.losses import each_with_reason
-from dagster_project.progress import cause, only_failed, why_step_failed
+from dagster_project.progress import cause, is_wrong, only_failed, why_step_failed
 
 NAME_FAILED_SHARDS = "name_failed_shards"
 """The last step of a build: it fails if shards could not be ingested, when all else is done."""
@@ -18,9 +18,9 @@ NAME_FAILED_SHARDS = "name_failed_shards"
 def why_failed(result: dg.ExecuteInProcessResult) -> str:
     """What ended a run, in words: the sentence of its first failed step, or its checks that failed."""
     checks = [
-        f"the check {check.check_name} of {check.asset_key.to_user_string()} failed"
+        f"check {check.check_name} of {check.asset_key.to_user_string()}: {check.description}"
         for check in result.get_asset_check_evaluations()
-        if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+        if is_wrong(check)
     ]
     if checks:
         return ", ".join(checks)

@@ -4,7 +4,7 @@ What belongs here: the copy, the prompt and what it prints. The copy is DuckDB's
 two transactions; it is open for reading alone, and is gone when the prompt ends.
 """
 
-import argparse
+import re
 import shutil
 import sys
 import tempfile
@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from methods.errors import UserError
+from methods.naming import nearest
 from resources import home
+from resources.command_line import CommandParser
 from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse_schema import later_version
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +30,7 @@ SELECT
     string_agg(column_name, ', ' ORDER BY column_index) AS columns
 FROM duckdb_columns() WHERE NOT internal GROUP BY name ORDER BY name
 """
+NO_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 HELP = (
     "A copy of the tables, to read. End a query with ; and the prompt with .quit or Ctrl-D. "
     ".tables lists what there is."
@@ -36,7 +40,7 @@ _SHOWN_ROWS = 1_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer the query that is given, or those at the prompt; 0, or 2 where that could not be."""
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.sql", description=__doc__)
+    parser = CommandParser(prog="python -m dagster_project.sql", description=__doc__)
     parser.add_argument(
         "query", nargs="?", help="a query, or several; without it there is a prompt"
     )
@@ -75,6 +79,8 @@ def copy_of_tables() -> "Iterator[duckdb.DuckDBPyConnection]":
         # What is open stays there until it is closed, and is gone then even if this process is killed.
         shutil.rmtree(folder)
     try:
+        if later := later_version(connection, path):
+            print(later, file=sys.stderr)
         yield connection
     finally:
         connection.close()
@@ -119,12 +125,21 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
             if found is not None:
                 found.show(max_width=_width(), max_rows=_SHOWN_ROWS)
     except duckdb.Error as error:
-        print(error, file=sys.stderr)
+        print(_said(connection, error), file=sys.stderr)
         return False
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return False
     return True
+
+
+def _said(connection: "duckdb.DuckDBPyConnection", error: "duckdb.Error") -> str:
+    """What is wrong with a query; DuckDB itself would suggest tables of its own, too."""
+    unknown = NO_TABLE.search(str(error))
+    if unknown is None:
+        return str(error)
+    known = [name for name, _ in connection.execute(TABLES).fetchall()]
+    return f"There is no table {unknown[1]}; {nearest(unknown[1], known)}."
 
 
 def _width() -> int:

@@ -20,6 +20,7 @@ from methods.evaluation.task_map.vectors import cosine_distances
 from resources import home
 from resources.accuracy_file import read_accuracies
 from resources.atomic_file import write_atomically
+from resources.command_line import CommandParser
 from resources.reports.task_map_page import render_task_map, task_map_csv
 from resources.stores import bring_home_up_to_date
 from resources.task_vectors.products import read_products
@@ -45,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dagster_project.task_map", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+    parser = CommandParser(prog="python -m dagster_project.task_map", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
 
     weights = commands.add_parser("weights", help="a map of task vectors: page and CSV")
     weights.add_argument("vectors", help="folder with a folder of safetensors for each task")

@@ -4,12 +4,12 @@ A file in that folder replaces the project's file of the same name (`mmdu/judge.
 belongs here: finding, checking and reading them.
 """
 
-import difflib
 import os
 from functools import cache
 from pathlib import Path
 
 from methods.errors import UserError
+from methods.naming import nearest
 from methods.prompts.front_matter import FrontMatterError
 from methods.prompts.template import PromptTemplate
 from resources.home import REPO_ROOT
@@ -54,10 +54,9 @@ def _check(folder: Path) -> None:
         # Hidden files are those of editors and file systems.
         if name in known or name.startswith(".") or path.name.startswith("."):
             continue
-        nearest = difflib.get_close_matches(name, known, n=3) or known
         raise PromptError(
-            f"The file {path} replaces no prompt, since none is called {name}: rename it, to "
-            f"{' or '.join(nearest)} for example, or remove it."
+            f"The file {path} replaces no prompt, since none is called {name}; {nearest(name, known)}: "
+            "rename it, or remove it."
         )
 
 

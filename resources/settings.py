@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from methods.errors import UserError
+from methods.naming import nearest
 from resources.atomic_file import write_atomically
 from resources.home import settings_path
 
@@ -60,7 +61,7 @@ def checked(table: str, of: type[S], values: Mapping[str, Any]) -> S:
     try:
         return of.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_sentence(table, error)) from None
+        raise SettingsError(_sentence(table, of, error)) from None
 
 
 def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
@@ -107,9 +108,7 @@ def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise SettingsError unless the file may have these values."""
     for table, given in values.items():
         if table not in sections:
-            raise SettingsError(
-                f"there are no settings of {table}; there are those of {', '.join(sections)}."
-            )
+            raise SettingsError(f"there are no settings of {table}; {nearest(table, sections)}.")
         once = sections[table].RUN_ONLY & given.keys()
         if once:
             raise SettingsError(f"{table}.{min(once)} is for one run: give it in the Launchpad.")
@@ -146,11 +145,11 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _sentence(table: str, error: ValidationError) -> str:
+def _sentence(table: str, of: type[Settings], error: ValidationError) -> str:
     """The first thing that is wrong, in one sentence."""
     first = error.errors(include_url=False)[0]
     named = ".".join([table, *map(str, first["loc"])])
     if first["type"] == "extra_forbidden":
-        return f"there is no setting {named}."
+        return f"there is no setting {named}; {nearest(str(first['loc'][-1]), of.model_fields)}."
     problem = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
     return f"{named} is {first['input']!r}, but {problem[0].lower()}{problem[1:].rstrip('.')}."

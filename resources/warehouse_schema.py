@@ -188,6 +188,24 @@ def upgrade_steps(
     return version, compared_with, steps
 
 
+def later_version(connection: "duckdb.DuckDBPyConnection", path: Path) -> str | None:
+    """What to say of an open file of a later version, which can be read only; None of any other."""
+    import duckdb
+
+    try:
+        version, _ = _read_version(connection, path)
+    except (duckdb.Error, WarehouseError):
+        return None
+    known = current_version(MIGRATIONS)
+    if version is None or version <= known:
+        return None
+    return (
+        f"{path} has version {version}, and this version of vlm-loom knows versions up to {known}: "
+        "what is in it can be looked at, and may differ from the guides; update vlm-loom before all "
+        "else."
+    )
+
+
 @cache
 def _declared() -> str:
     return hashlib.sha256((schema_ddl() + views_ddl()).encode()).hexdigest()

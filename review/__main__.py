@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from methods.errors import UserError
+from resources.command_line import CommandParser
 from resources.stores import bring_home_up_to_date
 from review.commands import accounts, demo, files, label_studio, serve
 
@@ -30,10 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m review", description="Human review of the queued items."
-    )
-    commands = parser.add_subparsers(required=True)
+    parser = CommandParser(prog="python -m review", description="Human review of the queued items.")
+    commands = parser.add_subparsers(required=True, metavar="command")
     for command in COMMANDS:
         command.add_to(commands)
     return parser

@@ -22,6 +22,7 @@ from assets.dialogue import summaries
 from methods.choice.placing import placed
 from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
 from methods.mmbench.writing import SCHEMA, assigned, item_id, read_item
+from methods.naming import nearest
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
@@ -49,7 +50,9 @@ class ItemsSettings(GenerationSettings):
     def _are_leaves(cls, abilities: list[str]) -> list[str]:
         for ability in abilities:
             if ability not in DESCRIPTIONS:
-                raise ValueError(f"{ability!r} is none of {', '.join(DESCRIPTIONS)}")
+                raise ValueError(
+                    f"there is no ability {ability!r}; {nearest(ability, DESCRIPTIONS)}"
+                )
         if len(set(abilities)) < len(abilities):
             raise ValueError("an ability is there twice")
         return abilities

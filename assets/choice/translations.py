@@ -26,6 +26,7 @@ from methods.mmbench.translating import (
     texts_of,
     translation_id,
 )
+from methods.naming import nearest
 from methods.review.contents import content_of
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
@@ -44,7 +45,9 @@ class TranslationsSettings(GenerationSettings):
     def _are_known(cls, languages: list[str]) -> list[str]:
         for language in languages:
             if language not in LANGUAGES:
-                raise ValueError(f"{language!r} is none of {', '.join(LANGUAGES)}")
+                raise ValueError(
+                    f"there is no language {language!r}; {nearest(language, LANGUAGES)}"
+                )
         if len(set(languages)) < len(languages):
             raise ValueError("a language is there twice")
         return languages

@@ -69,10 +69,15 @@ def used(instance: dg.DagsterInstance, table: str, of: type[S]) -> S:
 
 def shown(instance: dg.DagsterInstance, table: str) -> dict[str, Any] | None:
     """The settings that the last materialization of `table` shows; None if it shows none."""
+    value = last_reported(instance, table, SHOWN_AS)
+    return value if isinstance(value, dict) else None
+
+
+def last_reported(instance: dg.DagsterInstance, table: str, name: str) -> Any:
+    """A value in the metadata of the last materialization of `table`; None where it has none."""
     event = instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
     metadata = event.asset_materialization.metadata if event and event.asset_materialization else {}
-    value = metadata[SHOWN_AS].value if SHOWN_AS in metadata else None
-    return value if isinstance(value, dict) else None
+    return metadata[name].value if name in metadata else None
 
 
 def config_fields(table: str, of: type[Settings]) -> dict[str, dg.Field]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from assets.common.apart import NO_FAILURE, NOT_MADE, STAGES, WHOLE, Apart
 from assets.common.previews import PREVIEW_ROWS, preview
-from assets.common.settings import SECTIONS, choose, config_fields
+from assets.common.settings import SECTIONS, choose, config_fields, last_reported
 from methods.errors import UserError
 from methods.ids import content_id
 from resources.images.store import ImageStore
@@ -29,6 +29,8 @@ from resources.settings import Settings
 from resources.stores import NOT_WRITTEN, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 
+ROW_COUNT = "dagster/row_count"
+"""Metadata of a materialization: how many rows the table had then."""
 SIDE_TABLES = "loom/side_tables"
 """Metadata of an asset: the tables and views beside its own that it writes or stands for."""
 OWNERS = {
@@ -234,11 +236,17 @@ def _show_each_partition(
         of_key = {"wit_shard": key}
         rows = resources["warehouse"].first_rows(table, of_key, PREVIEW_ROWS)
         own = {
-            "dagster/row_count": resources["warehouse"].count(table, of_key),
+            ROW_COUNT: resources["warehouse"].count(table, of_key),
             "preview": dg.MetadataValue.md(preview(rows, resources.get("image_store"))),
             "all other counts are of": ", ".join(context.partition_keys),
         }
         context.add_asset_metadata(own, partition_key=key)
+
+
+def recorded_rows(instance: dg.DagsterInstance, table: str) -> int | None:
+    """The number of rows that the last materialization of `table` reported; None before the first."""
+    count: int | None = last_reported(instance, table, ROW_COUNT)
+    return count
 
 
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
@@ -264,7 +272,7 @@ def report(
     `n_rows` where `rows` are only the first of them.
     """
     shown: dict[str, Any] = {
-        "dagster/row_count": rows.num_rows if n_rows is None else n_rows,
+        ROW_COUNT: rows.num_rows if n_rows is None else n_rows,
         "preview": dg.MetadataValue.md(preview(rows, images)),
         **(details or {}),
     }

@@ -32,6 +32,7 @@ from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.contestants import is_file, model_of
 from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.predictions import PredictionError
+from methods.naming import nearest
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.prompts import prompt
@@ -192,7 +193,8 @@ def _imported(
                     runs += [(release, AnswerRun(contestant, item)) for item in items]
     if unknown := sorted((wanted or set()) - found):
         raise PredictionError(
-            f"There are no predictions of {unknown[0]}: import some, or leave it out."
+            f"There are no predictions of {unknown[0]}; {nearest(unknown[0], found)}: import some, or "
+            "leave it out."
         )
     return runs
 

@@ -19,7 +19,7 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers
 from assets.evaluate.judge import JudgeImages, with_images
 from assets.evaluate.pair_rounds import Contest, ask_in_rounds, versus
-from assets.evaluate.released import Released, items_of, releases_named
+from assets.evaluate.released import Released, items_of, no_such_release, releases_named
 from assets.evaluate.results import EvaluationSettings
 from assets.evaluate.transcripts import transcripts_of
 from assets.release import releases
@@ -156,11 +156,7 @@ def _named(
     found = releases_named(warehouse, benchmarks, release_ids)
     missing = sorted(set(release_ids) - {each.release_id for each in found})
     if missing:
-        raise dg.Failure(
-            f"There is no benchmark release {missing[0]} to compare answers on: evaluate.pairs.releases"
-            " takes ids of release.releases.",
-            allow_retries=False,
-        )
+        raise no_such_release(warehouse, benchmarks, missing[0])
     return found
 
 

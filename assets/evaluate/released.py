@@ -11,6 +11,7 @@ import dagster as dg
 from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
+from methods.naming import nearest
 from methods.release_items import items_of_release
 from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
@@ -44,10 +45,7 @@ def releases_in_force(
     }
     missing = [release_id for release_id in also if release_id not in found]
     if missing:
-        raise dg.Failure(
-            f"There is no benchmark release {missing[0]}; release.releases has those there are.",
-            allow_retries=False,
-        )
+        raise no_such_release(warehouse, benchmarks, missing[0])
     if not found:
         names = ", ".join(benchmarks)
         raise dg.Failure(
@@ -55,6 +53,16 @@ def releases_in_force(
             allow_retries=False,
         )
     return list(found.values())
+
+
+def no_such_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
+    """The failure that says which releases of benchmarks are called like one that there is not."""
+    rows = warehouse.read("release/all").to_pylist()
+    known = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
+    return dg.Failure(
+        f"There is no benchmark release {release_id}; {nearest(release_id, known)}.",
+        allow_retries=False,
+    )
 
 
 def releases_named(

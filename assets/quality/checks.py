@@ -18,6 +18,7 @@ from assets.dialogue import dialogues
 from assets.ingest import entries
 from assets.quality.model_checks import TABLE, Checked, Findings, by_model
 from methods.mmdu.composing import without_places
+from methods.naming import nearest
 from methods.quality.checks import DROPPED, NOT_CHECKED, OUTCOMES, REASONS, REVIEWED
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import Policy, counts, outcome_of
@@ -71,16 +72,14 @@ class ChecksSettings(GenerationSettings):
     @classmethod
     def _known_language(cls, language: str) -> str:
         if language not in SCRIPTS_OF:
-            raise ValueError(
-                f"there is no language {language!r}; there are {', '.join(SCRIPTS_OF)}"
-            )
+            raise ValueError(f"there is no language {language!r}; {nearest(language, SCRIPTS_OF)}")
         return language
 
     @field_validator("drop", "review")
     @classmethod
     def _known_checks(cls, names: list[str]) -> list[str]:
         if unknown := [name for name in names if name not in REASONS]:
-            raise ValueError(f"there is no check {unknown[0]!r}; there are {', '.join(REASONS)}")
+            raise ValueError(f"there is no check {unknown[0]!r}; {nearest(unknown[0], REASONS)}")
         return names
 
     @property

@@ -14,6 +14,7 @@ from assets.common.tables import rows_to_arrow
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.licences.terms import Term
+from methods.naming import nearest
 from resources.settings import Settings, read_sections, write_sections
 from resources.warehouse import Warehouse, Write
 
@@ -52,7 +53,8 @@ def cards_of(warehouse: Warehouse, release_ids: Sequence[str]) -> list[dict[str,
     found = {row["release_id"]: row for row in warehouse.read("release/all").to_pylist()}
     for release_id in release_ids:
         if release_id not in found:
-            there_are = f"there are {', '.join(found)}" if found else "there are none yet"
+            known = [*found, *(row["name"] for row in found.values())]
+            there_are = nearest(release_id, known) if found else "there are none yet"
             raise ReleaseError(f"There is no release {release_id}; {there_are}.")
     return [found[release_id] for release_id in release_ids]
 

@@ -16,6 +16,7 @@ from assets.release.in_force import ReleaseError, in_force, pins, write_in_force
 from assets.release.releases import NAMES, TABLES
 from methods.evaluation.items import Item
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
+from methods.naming import nearest
 from methods.published_forms import importable, published_forms
 from methods.release import Edition
 from methods.release_card import edition_of
@@ -62,7 +63,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     if forms is None:
         raise PublishedFileError(
             f"There is no benchmark {wanted.benchmark!r} whose published files can be read "
-            f"(BENCHMARK=...); there are {', '.join(importable())}."
+            f"(BENCHMARK=...); {nearest(wanted.benchmark, importable())}."
         )
     name = wanted.name or imported_name(wanted.edition)
     require_name(name)

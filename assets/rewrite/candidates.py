@@ -22,6 +22,7 @@ from assets.rewrite.pictures_seen import Looked, look_at
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
 from methods.alignmmbench.keywords import KEYWORDS
+from methods.naming import nearest
 from resources.images.store import ImageStore
 from resources.known_images import known_images
 from resources.picture_encoder import PictureEncoder
@@ -64,7 +65,7 @@ class CandidatesSettings(Settings):
     def _are_of_tasks(cls, keywords: dict[str, list[str]]) -> dict[str, list[str]]:
         for task, words in keywords.items():
             if task not in KEYWORDS:
-                raise ValueError(f"{task!r} is none of {', '.join(KEYWORDS)}")
+                raise ValueError(f"there is no task {task!r}; {nearest(task, KEYWORDS)}")
             if not all(word.strip() for word in words):
                 raise ValueError(f"a keyword of {task} is empty")
         return keywords

@@ -24,6 +24,7 @@ from methods.alignmmbench.drafting import (
     read_seed,
     seed_id,
 )
+from methods.naming import nearest
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
@@ -49,7 +50,7 @@ class SeedsSettings(GenerationSettings):
     def _are_single(cls, tasks: list[str]) -> list[str]:
         for task in tasks:
             if task not in SINGLE_TASKS:
-                raise ValueError(f"{task!r} is none of {', '.join(SINGLE_TASKS)}")
+                raise ValueError(f"there is no task {task!r}; {nearest(task, SINGLE_TASKS)}")
         if len(set(tasks)) < len(tasks):
             raise ValueError("a task is there twice")
         return tasks

@@ -24,6 +24,7 @@ from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.published import PublishedError, PublishedItem, Table
 from methods.evaluation.published_tables import allow_long_cells, is_unicode, shown
 from methods.evaluation.without_pictures import IMAGE_PATH
+from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
 from methods.spreadsheet_cells import unmarked_rows
 
@@ -176,7 +177,7 @@ def _records(table: Table, say: Callable[[str], None]) -> dict[str, _Record]:
         image = _cell(row, at_image).strip() if at_image is not None else ""
         records[item_id] = _Record(image, texts)
     if n_blank:
-        say(f"{_n(n_blank, 'row')} of {shown(table.name)} without an ID and an instruction")
+        say(f"{number_of(n_blank, 'row')} of {shown(table.name)} without an ID and an instruction")
     return records
 
 
@@ -212,7 +213,7 @@ def _add(records: dict[str, _Record], table: Table, say: Callable[[str], None]) 
                     f"{shown(item_id)} has two texts as the {meaning.what} of turn {meaning.turn}"
                 )
     if unknown:
-        say(f"{_n(len(unknown), 'ID')} of {shown(table.name)} without an item")
+        say(f"{number_of(len(unknown), 'ID')} of {shown(table.name)} without an item")
 
 
 def _item(item_id: str, record: _Record) -> PublishedItem:
@@ -280,7 +281,7 @@ def _say_left_out(table: Table, say: Callable[[str], None]) -> None:
         for place in (*nameless, *range(len(names), len(row)))
     )
     if stray:
-        say(f"{_n(stray, 'value')} of {shown(table.name)} in columns without a name")
+        say(f"{number_of(stray, 'value')} of {shown(table.name)} in columns without a name")
 
 
 def _rows(table: Table) -> Iterator[tuple[str, Sequence[str]]]:
@@ -316,10 +317,6 @@ def _turn_of(name: str) -> int | None:
         if words & {ordinal, str(turn), TASK_LABELS[turn]}
     ]
     return turns[0] if len(turns) == 1 else None
-
-
-def _n(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 # --- Writing ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from methods.evaluation.contestants import FILE
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
+from methods.naming import nearest
 
 ITEM = ("item", "item_id", "question_id")
 """Columns that name the item: the first of these that a file has."""
@@ -183,8 +184,6 @@ def _item_column(rows: Sequence[Row]) -> str:
     lacking = [] if item else [f"{ITEM[0]} or {ITEM[-1]}"]
     lacking += [name for name in (MODEL, SCORE) if name not in named]
     if item is None or lacking:
-        there_are = ", ".join(map(shown, sorted(named))) or "none of these columns"
-        raise HumanScoresError(
-            f"It has no column {lacking[0]}; of those that count it has {there_are}."
-        )
+        there_are = nearest(lacking[0].split()[0], map(shown, named))
+        raise HumanScoresError(f"It has no column {', '.join(lacking)}; {there_are}.")
     return item

@@ -15,6 +15,7 @@ from methods.evaluation.cells import Row
 from methods.evaluation.items import Item
 from methods.evaluation.published_tables import shown
 from methods.ids import content_id
+from methods.naming import nearest
 
 COLUMNS = ("prediction", "predict", "pred", "output")
 """Where a file has its predictions: the first of these that it has."""
@@ -120,9 +121,9 @@ def _column(rows: Sequence[Row]) -> str:
     named = {name for row in rows for name in row.cells}
     column = next((name for name in COLUMNS if name in named), None)
     if column is None:
-        there_are = ", ".join(map(shown, sorted(named)))
+        there_are = nearest(COLUMNS[0], map(shown, named))
         raise PredictionError(
-            f"It has no column {COLUMNS[0]}; it has {there_are}." if named else "It has no records."
+            f"It has no column {COLUMNS[0]}; {there_are}." if named else "It has no records."
         )
     return column
 

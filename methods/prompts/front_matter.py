@@ -19,6 +19,8 @@ import re
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from methods.validation import first_fault
+
 _FIRST_LINE = "---\n"
 _BLOCK = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
@@ -59,6 +61,5 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
     try:
         return FrontMatter.model_validate(fields), source[block.end() :]
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise FrontMatterError(f"is wrong at '{place}': {first['msg']}") from None
+        place, said = first_fault(error, FrontMatter)
+        raise FrontMatterError(f"is wrong at '{place}': {said}") from None

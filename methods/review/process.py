@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from methods.ids import canonical_json, content_id
+from methods.naming import nearest
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 
@@ -60,7 +61,7 @@ class RuleBook(BaseModel):
     def _known_kinds(cls, kinds: dict[str, Rules]) -> dict[str, Rules]:
         for kind in kinds:
             if kind not in KINDS:
-                raise ValueError(f"there is no kind {kind!r}; the kinds are {', '.join(KINDS)}")
+                raise ValueError(f"there is no kind {kind!r}; {nearest(kind, KINDS)}")
         return kinds
 
     def of(self, kind: str) -> Rules:

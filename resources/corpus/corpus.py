@@ -16,6 +16,7 @@ from pathlib import Path
 from methods.evaluation.published_tables import is_unicode
 from methods.ingest.image_filters import parse_exclusions
 from methods.json_text import from_json
+from methods.naming import nearest
 from methods.web_address import without_secrets
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
@@ -73,10 +74,9 @@ class Corpus:
         """The shard of that name."""
         shards = self._shards()
         if name not in shards:
-            known = ", ".join(sorted(shards)[:10]) or "none"
             raise CorpusError(
-                f"There is no shard {name!r} in {self.path}: use one of those there ({known}) "
-                "or put the file there."
+                f"There is no shard {name!r} in {self.path}; {nearest(name, shards)}: use one of "
+                "these, or put the file there."
             )
         return shards[name]
 

@@ -20,6 +20,7 @@ from methods.errors import UserError
 from methods.ingest.image_filters import ImageLimits
 from methods.ingest.topics import Topic
 from methods.licences.reading import licence_name
+from methods.validation import first_fault
 from methods.wikimedia import THUMBNAIL_WIDTHS
 
 FILE_NAME = "corpus.yaml"
@@ -140,10 +141,7 @@ def load_settings(folder: Path) -> CorpusSettings:
         content: Any = yaml.safe_load(path.read_text())
         return CorpusSettings.model_validate(content or {})
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the keys"
-        raise CorpusError(
-            f"Correct {place} in {path}: {first['msg'].removeprefix('Value error, ')}."
-        ) from None
+        place, said = first_fault(error, CorpusSettings)
+        raise CorpusError(f"Correct {place or 'the keys'} in {path}: {said}.") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CorpusError(f"{path} cannot be read as YAML: {error}") from None

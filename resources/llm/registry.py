@@ -23,6 +23,8 @@ from methods.evaluation.contestants import (
     model_of,
 )
 from methods.evaluation.judging import PANEL, PEOPLE, RULE
+from methods.naming import nearest
+from methods.validation import first_fault
 from resources.home import REPO_ROOT
 from resources.llm.model_spec import ModelSpec, RegistryError
 
@@ -122,7 +124,7 @@ class Registry(BaseModel):
         """The entry called `name`. Raises RegistryError naming those there are."""
         if name not in self.models:
             raise RegistryError(
-                f"There is no model '{name}' in {self.file}; it has {', '.join(sorted(self.models))}."
+                f"There is no model '{name}' in {self.file}; {nearest(name, self.models)}."
             )
         return self.models[name]
 
@@ -135,8 +137,7 @@ class Registry(BaseModel):
         """The profile called `name`, all its models known. Raises RegistryError."""
         if name not in self.profiles:
             raise RegistryError(
-                f"There is no profile '{name}' in {self.file}; "
-                f"it has {', '.join(sorted(self.profiles))}."
+                f"There is no profile '{name}' in {self.file}; {nearest(name, self.profiles)}."
             )
         profile = self.profiles[name]
         for contestant in profile.evaluate:
@@ -148,10 +149,10 @@ class Registry(BaseModel):
                 )
             asked = model_of(contestant)
             if ":" in contestant and asked == contestant and asked not in self.models:
+                there_are = [*self.models, *(f"{each}:<model>" for each in ABLATIONS), *BASELINES]
                 raise RegistryError(
-                    f"There is no contestant '{contestant}' for the profile {name} in {self.file}: "
-                    f"there are {', '.join(sorted(self.models))}, "
-                    f"{', '.join(f'{each}:<model>' for each in ABLATIONS)}, {', '.join(BASELINES)}."
+                    f"There is no contestant '{contestant}' for the profile {name} in {self.file}; "
+                    f"{nearest(contestant, there_are)}."
                 )
         for model in profile.models:
             self.model(model)
@@ -204,9 +205,7 @@ def _registry(text: str, path: Path) -> Registry:
             {"file": path.name, "profiles": raw["profiles"], "models": models}
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
+        place, said = first_fault(error, Registry)
         # What is wrong with the names of all models has no place.
         raise RegistryError(": ".join(filter(None, (str(path), place, f"{said}.")))) from None
 

@@ -5,9 +5,15 @@ part of the key of every request that it covers (`model_calls.py`). So each is a
 that was stopped goes on where it was, and the earlier answers stay.
 """
 
+from collections.abc import Sequence
+
 from methods.errors import UserError
+from methods.naming import nearest
 from resources.llm.ledger import Ledger, Renewal
 from resources.llm.registry import Registry
+
+Kind = tuple[str | None, str, str, str, int]
+"""Endpoint, model, stage, prompt version, and how many answers there are of these."""
 
 
 class RenewalError(UserError):
@@ -42,13 +48,7 @@ def ask_anew(
         if renewal.covers(f"{endpoint} {of_model}", of_stage, version)
     )
     if not covered:
-        models = {model for _, model, _, _, _ in kinds}
-        stages = {stage for _, _, stage, _, _ in kinds}
-        prompts = {version.partition("@")[0] for _, _, _, version, _ in kinds}
-        raise RenewalError(
-            f"The ledger has no such answer: it has the stages {_names(stages)}, the models "
-            f"{_names(models)} and the prompts {_names(prompts)}."
-        )
+        raise RenewalError(_nothing(kinds, renewal))
     ledger.renew(renewal)
     return (
         f"{covered} answer{'s are' if covered > 1 else ' is'} asked for anew when the assets that use "
@@ -69,5 +69,15 @@ def _again(n_answers: int) -> str:
     )
 
 
-def _names(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
+def _nothing(kinds: Sequence[Kind], renewal: Renewal) -> str:
+    """Which of what was given has no answer, and what is called like it."""
+    versions = {version for *_, version, _ in kinds}
+    asked = {
+        "model": (renewal.model, {f"{endpoint} {model}" for endpoint, model, *_ in kinds}),
+        "stage": (renewal.stage, {stage for _, _, stage, _, _ in kinds}),
+        "prompt": (renewal.prompt, {*versions, *(each.partition("@")[0] for each in versions)}),
+    }
+    for what, (name, known) in asked.items():
+        if name and name not in known:
+            return f"The ledger has no answer of the {what} {name}; {nearest(name, known)}."
+    return "The ledger has answers of each of these, and none of all together: leave one out."

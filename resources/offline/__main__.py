@@ -7,14 +7,13 @@ when it stops.
 
 from __future__ import annotations
 
-import argparse
-
+from resources.command_line import CommandParser
 from resources.offline.files import Limits
 
 
 def main() -> None:
     """Read the command line and serve."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m resources.offline",
         description="Serve an offline stand-in for a paid OpenAI-protocol API on 127.0.0.1.",
     )

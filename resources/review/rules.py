@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from methods.errors import UserError
 from methods.review.process import RuleBook
+from methods.validation import first_fault
 
 
 class RulesError(UserError):
@@ -28,6 +29,5 @@ def read_rules(path: Path) -> RuleBook:
     try:
         return RuleBook.model_validate({} if book is None else book)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the whole file"
-        raise RulesError(f"{path}: {where}: {first['msg']}.") from None
+        where, said = first_fault(error, RuleBook)
+        raise RulesError(f"{path}: {where or 'the whole file'}: {said}.") from None

@@ -19,7 +19,7 @@ ADDRESS = f"http://{HOST}:{PORT}"
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `account` and its own commands."""
     account = commands.add_parser("account", help="add and change the accounts of reviewers")
-    actions = account.add_subparsers(required=True)
+    actions = account.add_subparsers(required=True, metavar="command")
 
     add = actions.add_parser("add", help="add an account; prints a link that signs in once")
     add.add_argument("name", help="the name on this person's decisions")

@@ -27,7 +27,7 @@ Command = Callable[[argparse.Namespace, LabelStudio, list[QueueItem]], int]
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `label-studio push` and `label-studio pull`."""
     parser = commands.add_parser("label-studio", help=f"review in Label Studio (token in {TOKEN})")
-    actions = parser.add_subparsers(required=True)
+    actions = parser.add_subparsers(required=True, metavar="command")
     for name, command, what in (
         ("push", _push, "add the items that a person may decide to their project"),
         ("pull", _pull, "store the decisions made there"),

@@ -114,10 +114,7 @@ def test_a_wrong_setting_is_one_sentence(tmp_path: Path, commanded: Commanded) -
     done = commanded(dry_run.main, tmp_path / "home", LOOM_PROFILE="nope")
 
     assert done.returncode == 2
-    assert done.stderr == (
-        "There is no profile 'nope' in models.yaml; it has offline, offline-faults, "
-        "offline-two-judges, openai.\n"
-    )
+    assert done.stderr == "There is no profile 'nope' in models.yaml; the nearest is openai.\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -180,9 +180,10 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
     Picture.effect_noise((64, 64), 90).save(whole, "PNG")
     cut.write_bytes(whole.getvalue()[:200])
     wrong = {
-        ("nobody", "Why?"): "There is no model 'nobody' in models.yaml; it has it.",
-        ("", "Why?"): "Say which model: MODEL=name, one of it.",
-        ("it", " \n"): 'Say what to ask: Q="question".',
+        ("nobody", "Why?"): "There is no model 'nobody' in models.yaml; there is it.",
+        ("", "Why?"): "Say MODEL=name.",
+        ("", ""): 'Say MODEL=name Q="question".',
+        ("it", " \n"): 'Say Q="question".',
         (
             "it",
             "--image=/no/such.png",

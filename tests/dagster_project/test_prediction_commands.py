@@ -68,12 +68,9 @@ def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["import"], "Say on which release and of which model: RELEASE=<name> MODEL=<name>."),
-        (["remove", "--release", "x"], "Say on which release and of which model:"),
-        (
-            ["import", "--release", "x", "--model", "m"],
-            "There is nothing to import: say FILE=path.",
-        ),
+        (["import"], "Say RELEASE=name FILE=path MODEL=name."),
+        (["remove", "--release", "x"], "Say MODEL=name."),
+        (["import", "--release", "x", "--model", "m"], "Say FILE=path."),
     ],
 )
 def test_what_is_not_said_is_asked_for(

@@ -2,12 +2,14 @@
 
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from dagster_project import progress
+from dagster_project.check_results import result
 from dagster_project.progress import SHOW_PROGRESS, progress_logger
 
 
@@ -17,9 +19,10 @@ def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [re.sub(r"^\[ *\d+\.\d s\] ", "", line).strip() for line in lines]
 
 
-def run(*assets: dg.AssetsDefinition) -> bool:
+def run(*assets: dg.AssetsDefinition, checks: Sequence[dg.AssetChecksDefinition] = ()) -> bool:
     definitions = dg.Definitions(
         assets=list(assets),
+        asset_checks=checks,
         jobs=[dg.define_asset_job("stage", "*")],
         loggers={"console": progress_logger},
     )
@@ -67,6 +70,26 @@ def test_a_step_that_speaks_or_ends_soon_is_not_named(capsys):
         "… half of it",
         "talks                            0 rows",
         "FAILED fails: It is broken: mend it.",
+    ]
+
+
+def test_a_check_that_failed_is_said_in_its_sentence_once(capsys):
+    @dg.asset
+    def rows() -> None: ...
+
+    @dg.asset_check(asset=rows, blocking=True)
+    def whole() -> dg.AssetCheckResult:
+        return result("It has 1 row too few: make it again.", {"rows": 3})
+
+    @dg.asset_check(asset=rows)
+    def few() -> dg.AssetCheckResult:
+        return result("It has few rows: add some.", {}, dg.AssetCheckSeverity.WARN)
+
+    assert not run(rows, checks=[whole, few])
+    assert printed(capsys) == [
+        "rows                             0 rows",
+        "CHECK WARNS rows few: It has few rows: add some.",
+        "CHECK FAILED rows whole: It has 1 row too few: make it again.",
     ]
 
 

@@ -96,6 +96,15 @@ def test_what_there_is_not_is_refused_with_what_there_is(
     assert all(each in said for each in (FIRST, SECOND, INSTRUCTION))
 
 
+def test_what_is_called_like_what_there_is_gets_the_nearest_alone(folder: Path, capsys) -> None:
+    assert releases.main(["show", f"{FIRST[:-1]}x"]) == 2
+    assert FIRST in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        releases.main(["shw", FIRST])
+    said = "dagster_project.releases: there is no command 'shw'; the nearest is show.\n"
+    assert capsys.readouterr() == ("", said)
+
+
 def test_a_home_without_releases_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
@@ -129,7 +138,9 @@ def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(folder: Path
 def test_what_was_built_here_is_not_retired(folder: Path, capsys) -> None:
     before = in_force(folder)
     assert releases.main(["retire", "mmdu"]) == 2
-    assert "only an imported one can be retired" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "only an imported one can be retired" in said.err and said.err.count("\n") == 1
+    assert "can be retired" not in said.out, "it is said once"
     assert in_force(folder) == before
 
 

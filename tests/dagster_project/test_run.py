@@ -1,10 +1,16 @@
 """A job from a terminal: it runs as the UI runs it, or a sentence says why not."""
 
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
+import dagster as dg
 import pytest
+from dagster._core.utils import make_new_run_id
 
+from dagster_project import jobs
 from dagster_project.jobs import DESCRIPTIONS
+from dagster_project.live_runs import marked, marks_folder
 from dagster_project.run import JOBS
 from tests.e2e.running import command
 
@@ -12,7 +18,7 @@ RUN = "dagster_project.run"
 
 
 def test_every_stage_but_that_of_shards_can_be_run_by_itself_and_the_build_of_all() -> None:
-    assert set(JOBS) == {*DESCRIPTIONS, "build"} - {"ingest"}
+    assert set(JOBS) == {*DESCRIPTIONS, "build", "checks"} - {"ingest"}
 
 
 @pytest.mark.parametrize("name", ["", "ingest", "evaluat"])
@@ -20,7 +26,8 @@ def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: st
     done = command(RUN, tmp_path / "home", "--job", name)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"There is no job '{name}' that runs by itself: say JOB=name")
+    assert done.stderr.startswith(f"There is no job '{name}' that runs by itself: say JOB=name; ")
+    assert name != "evaluat" or done.stderr.endswith("; the nearest is evaluate.\n")
     assert done.stderr.count("\n") == 1 and not (tmp_path / "home").exists()
 
 
@@ -29,6 +36,57 @@ def test_a_job_runs_and_says_what_it_made(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ledger/costs" in done.stdout
+
+
+def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
+    done = command(RUN, tmp_path / "home", "--job", "checks")
+
+    # An empty home has no image sets, and no release in force.
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = (
+        "CHECK FAILED cluster/image_sets not_empty: There are no image sets in cluster.image_sets."
+    )
+    assert said in done.stdout and "whole" not in done.stdout
+
+
+def test_a_build_waits_for_one_that_began_earlier_and_says_so(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def begun(run_id: str) -> SimpleNamespace:
+        run = dg.DagsterRun("build", run_id=run_id)
+        instance.add_run(run)
+        for kind in (dg.DagsterEventType.RUN_START,):
+            instance.report_dagster_event(dg.DagsterEvent(kind.value, "build"), run_id)
+        log = SimpleNamespace(info=said.append)
+        return SimpleNamespace(instance=instance, run_id=run_id, job_name="build", log=log)
+
+    first, second = begun(make_new_run_id()), begun(make_new_run_id())
+    with marked(instance, first.run_id), marked(instance, second.run_id):
+        jobs._wait_for_earlier_builds(first)
+        assert said == []
+
+        def end_first(_seconds: float) -> None:
+            instance.report_run_failed(instance.get_run_by_id(first.run_id))
+
+        monkeypatch.setattr(jobs.time, "sleep", end_first)
+        jobs._wait_for_earlier_builds(second)
+    assert said == [
+        f"Waiting for 0 s: the build of run {first.run_id} is at work on this home, and makes the same."
+    ]
+
+
+def test_a_build_whose_process_is_gone_is_not_waited_for(instance: dg.DagsterInstance) -> None:
+    dead = make_new_run_id()
+    instance.add_run(dg.DagsterRun("build", run_id=dead))
+    instance.report_dagster_event(dg.DagsterEvent("PIPELINE_START", "build"), dead)
+    with suppress(RuntimeError), marked(instance, dead):
+        raise RuntimeError("The process ends, and its mark with it.")
+    (marks_folder(instance) / dead).touch()
+    mine = SimpleNamespace(instance=instance, run_id=make_new_run_id(), job_name="build", log=None)
+    mine.log = SimpleNamespace(info=pytest.fail)
+    jobs._wait_for_earlier_builds(mine)
 
 
 def test_a_job_that_fails_is_said(tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 import os
 import shutil
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from dagster._core.definitions.sensor_definition import SensorExecutionData
+from dagster._utils.schedules import cron_string_iterator
 
 from dagster_project import sensors
 from dagster_project.definitions import defs
@@ -16,7 +19,8 @@ from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
-from resources.home import review_path
+from resources.home import ledger_path, review_path
+from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 
 SHARDS = dg.AssetKey(["ingest", "shards"])
@@ -363,3 +367,43 @@ def test_rules_that_cannot_be_read_are_one_sentence(reviewers: Daemon, loom_home
     skipped = reviewers.tick()
 
     assert reported(skipped) == [] and "annotators" in (skipped.skip_message or "")
+
+
+# --- Everything turned on ----------------------------------------------------------------------------
+
+
+def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_again(
+    instance: dg.DagsterInstance, corpus: Path, loom_home: Path
+) -> None:
+    """From Monday 02:00 to 03:00, when every schedule is due; the automation is another test's."""
+    put(corpus, "owls")
+    put(corpus, "kites", "sample-b")
+    asked = Ledger(ledger_path())
+    of_call = ("stage", "endpoint", "model", "version", "run", "provider")
+    paid = 1, 1, 0.5, "2026-01-01T00:00:00.000+00:00"
+    asked.add([Charge("key", *of_call, "live", "empty", "stop", *paid, "Empty.", "", None, {})])
+    repository = defs.get_repository_def()
+    daemons = {
+        each.name: Daemon(instance, each)
+        for each in repository.sensor_defs
+        if not isinstance(each, dg.AutomationConditionSensorDefinition)
+    }
+    assert daemons.keys() > {"shards", "review_decisions", "dead_runs", "model_batches"}
+    starts = datetime(2026, 11, 30, 2, tzinfo=UTC)
+    began: Counter[str] = Counter()
+    for minute in range(61):
+        now = starts + timedelta(minutes=minute)
+        for each in repository.schedule_defs:
+            if now != next(cron_string_iterator(now.timestamp(), str(each.cron_schedule), "UTC")):
+                continue
+            with dg.build_schedule_context(
+                instance, scheduled_execution_time=now, repository_def=repository
+            ) as context:
+                began[each.name] += len(each.evaluate_tick(context).run_requests or [])
+        for name, daemon in daemons.items():
+            seen = daemon.tick()
+            began[name] += len(seen.run_requests or [])
+            began["new partitions"] += len(added(seen))
+            began["reports"] += len(seen.asset_events)
+    # The ledger is shown at 02:00 and at 03:00, as nothing has shown its call yet.
+    assert +began == {"new partitions": 2, "reports": 2, "ingest_weekly": 1, "mirror_ledger": 2}

@@ -10,7 +10,7 @@ import yaml
 # The assets say which settings there are when they are imported.
 from dagster_project import definitions  # noqa: F401
 from dagster_project.interrupts import handlers_kept
-from dagster_project.settings_job import settings_job
+from dagster_project.settings_job import EVERYDAY, settings_job
 
 
 def launch(config: dict[str, Any]) -> dg.ExecuteInProcessResult:
@@ -48,6 +48,21 @@ def test_it_opens_with_the_values_of_now_and_writes_those_that_differ_from_the_d
 
     assert written(home) == {"cluster": {"clusters": {"tau": 0.6}}}
     assert opened()["cluster"]["clusters"]["tau"] == 0.6
+
+
+def test_it_opens_with_what_people_change_and_with_what_the_file_has(home: Path) -> None:
+    def lines() -> int:
+        return len(yaml.safe_dump(opened()).splitlines())
+
+    assert lines() < 40, "it is seen without scrolling far"
+    assert all(
+        field in opened()[table.split(".")[0]][table.split(".")[1]]
+        for table, fields in EVERYDAY.items()
+        for field in fields
+    )
+    assert "cohesion" not in opened()["cluster"]
+    assert launch({"cluster": {"cohesion": {"min_mean_similarity": 0.6}}}).success
+    assert opened()["cluster"]["cohesion"] == {"min_mean_similarity": 0.6}
 
 
 def test_what_is_left_out_stays_and_a_default_leaves_the_file(home: Path) -> None:

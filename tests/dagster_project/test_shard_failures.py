@@ -9,7 +9,9 @@ import pytest
 
 from dagster_project.definitions import build_defs
 from dagster_project.jobs import DESCRIPTIONS, build_job, run_job
-from dagster_project.shard_failures import only_shards_failed, why_failed
+from dagster_project.progress import SHOW_PROGRESS
+from dagster_project.run_tags import LOST_SHARDS
+from dagster_project.shard_failures import NAME_FAILED_SHARDS, only_shards_failed, why_failed
 
 BROKEN = "a"
 """It sorts first."""
@@ -31,10 +33,8 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def build(
-    instance: dg.DagsterInstance, log: list[str], broken: str, failing_stage: str = ""
-) -> dg.ExecuteInProcessResult:
-    """A build whose stages do nothing but write down that they ran."""
+def build_of(log: list[str], broken: str, failing_stage: str = "") -> dg.JobDefinition:
+    """The job `build` with stages that do nothing but write down that they ran."""
 
     def stage(name: str) -> dg.JobDefinition:
         @dg.op(name=f"of_{name}")
@@ -58,7 +58,23 @@ def build(
     # The model is not loaded ahead, as nothing is embedded.
     resources = {**build_defs().resources, "embedder": SimpleNamespace(load_ahead=lambda: None)}
     whole = build_job(lambda name: stages[name])
-    return run_job(whole, instance, resources=resources)
+    return dg.Definitions(
+        jobs=[whole], resources=resources, executor=dg.in_process_executor
+    ).resolve_job_def("build")
+
+
+def build(
+    instance: dg.DagsterInstance, log: list[str], broken: str, failing_stage: str = ""
+) -> dg.ExecuteInProcessResult:
+    return run_job(build_of(log, broken, failing_stage), instance)
+
+
+REEXECUTED: list[str] = []
+
+
+def mended() -> dg.JobDefinition:
+    """The build once what made a stage fail is mended; the shard is as it was."""
+    return build_of(REEXECUTED, broken=BROKEN)
 
 
 AFTER_INGESTION = [
@@ -96,6 +112,27 @@ def test_where_every_shard_fails_nothing_is_built(
     assert not run.success and log == ["ingest a", "ingest b", "ingest c"]
     assert only_shards_failed(run) is None
     assert "b (Shard b is cut short)" in why_failed(run)
+
+
+def test_a_build_of_a_terminal_goes_on_from_its_failure_and_still_tells_the_lost_shard(
+    instance: dg.DagsterInstance, corpus: Path
+) -> None:
+    """As the UI's "From failure" does, in another process."""
+    log: list[str] = []
+    first = build(instance, log, broken=BROKEN, failing_stage="dialogue")
+    assert log[3:] == ["cluster", "dialogue"] and not REEXECUTED
+    again = dg.execute_job(
+        dg.reconstructable(mended),
+        instance,
+        run_config=SHOW_PROGRESS,
+        tags={LOST_SHARDS: instance.get_run_by_id(first.run_id).tags[LOST_SHARDS]},
+        reexecution_options=dg.ReexecutionOptions.from_failure(first.run_id, instance),
+    )
+    assert AFTER_INGESTION[1:] == REEXECUTED, "no shard is read again, and nothing clustered"
+    (failed,) = again.get_failed_step_keys()
+    assert failed == NAME_FAILED_SHARDS
+    told = again.failure_data_for_node(failed).user_failure_data
+    assert told.description.startswith("1 of 3 shards could not be ingested")
 
 
 def test_a_stage_that_fails_is_no_lost_shard(instance: dg.DagsterInstance, corpus: Path) -> None:

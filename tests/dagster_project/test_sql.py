@@ -1,6 +1,7 @@
 """`make sql`: a copy of the tables to read, and nobody who writes waits for who reads it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ from dagster_project import resources, sql
 from resources import home
 from resources import warehouse as warehouse_module
 from resources.home import REPO_ROOT
+from resources.migrations import current_version
 from resources.warehouse import Warehouse
+from resources.warehouse_schema import MIGRATIONS
 from tests.resources.test_warehouse import TABLE, answers
 
 
@@ -64,6 +67,38 @@ def test_no_statement_reaches_files_outside_the_tables(warehouse, tmp_path, caps
 def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
     assert sql.main(["SELECT nothing FROM nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [
+        ("judgement", "evaluate.judgments"),
+        ("dialogue.anwsers", "dialogue.answers"),
+        ("reviews.decisions", "review.decisions"),
+    ],
+)
+def test_a_table_that_there_is_not_is_answered_with_the_nearest_of_ours(
+    warehouse, capsys, wanted, nearest
+):
+    assert sql.main([f"SELECT * FROM {wanted}"]) == 2
+    said = capsys.readouterr().err
+    assert re.match(rf"There is no table \S+; the nearest (is|are) {nearest}\b", said)
+    assert "pg_" not in said and said.count("\n") == 1
+
+
+def test_tables_of_a_later_version_are_read_and_it_is_said(warehouse, capsys):
+    known = current_version(MIGRATIONS)
+    with duckdb.connect(str(warehouse.path)) as connection:
+        connection.execute(f"UPDATE main.schema_version SET version = {known + 3}, declared = 'x'")
+        connection.execute("ALTER TABLE dialogue.answers ADD COLUMN later VARCHAR DEFAULT 'new'")
+    assert sql.main([f"SELECT later FROM {TABLE}"]) == 0
+    printed = capsys.readouterr()
+    assert "new" in printed.out
+    assert printed.err == (
+        f"{warehouse.path} has version {known + 3}, and this version of vlm-loom knows versions up to "
+        f"{known}: what is in it can be looked at, and may differ from the guides; update vlm-loom "
+        "before all else.\n"
+    )
 
 
 def test_a_copy_is_read_while_the_tables_are_written_and_nothing_can_be_written_to_it(warehouse):

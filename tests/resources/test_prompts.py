@@ -98,10 +98,10 @@ def test_what_the_users_folder_lacks_stays_ours(override, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("mmdu/jugde", "mmdu/judge.md"),
-        ("mmud/judge", "mmdu/judge.md"),
-        ("mmdu/Judge", "mmdu/judge.md"),
-        ("my/own", " or ".join(f"{each}.md" for each in OWN)),
+        ("mmdu/jugde", "the nearest is mmdu/judge.md:"),
+        ("mmud/judge", "the nearest is mmdu/judge.md:"),
+        ("mmdu/Judge", "the nearest is mmdu/judge.md:"),
+        ("my/own", "there are "),
     ],
 )
 def test_a_users_file_that_replaces_nothing_is_refused_with_the_nearest_names(
@@ -112,9 +112,9 @@ def test_a_users_file_that_replaces_nothing_is_refused_with_the_nearest_names(
     for asked in (check_own_prompts, lambda: prompt("mmdu/summary")):
         with pytest.raises(PromptError) as caught:
             asked()
-        said, _, proposed = str(caught.value).partition(": rename it, to ")
+        said, _, proposed = str(caught.value).partition("; ")
         assert said == f"The file {path} replaces no prompt, since none is called {name}.md"
-        assert proposed.startswith(nearest) and proposed.endswith(" for example, or remove it.")
+        assert proposed.startswith(nearest) and proposed.endswith(": rename it, or remove it.")
 
 
 def test_a_users_folder_may_hold_other_files(override, tmp_path):
@@ -205,7 +205,10 @@ def test_a_users_copy_of_ours_supersedes_nothing_once_it_is_edited(override):
     [
         ("---\ntask: judge\n", "has no second line '---'"),
         ("---\ntask:\n---\n", "is wrong at 'task': Input should be a valid string"),
-        ("---\ntaks: judge\n---\n", "is wrong at 'taks': Extra inputs are not permitted"),
+        (
+            "---\ntaks: judge\n---\n",
+            "is wrong at 'taks': there is no such key; the nearest is task",
+        ),
         ("---\nsupersedes: {version: x@1}\n---\n", "is wrong at 'supersedes.opening'"),
         ("---\njudge\n---\n", "holds no fields"),
         ("---\ntask: [judge\n---\n", "is not YAML: "),

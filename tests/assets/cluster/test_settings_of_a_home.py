@@ -67,7 +67,10 @@ def test_checks_judge_by_the_settings_of_the_run_that_made_the_rows(world: World
             {"cluster": {"clusters": {"tau": 7}}},
             "cluster.clusters.tau is 7, but should be less than or equal to 1.",
         ),
-        ({"cluster": {"clusters": {"tua": 0.6}}}, "there is no setting cluster.clusters.tua."),
+        (
+            {"cluster": {"clusters": {"tua": 0.6}}},
+            "there is no setting cluster.clusters.tua; the nearest is tau.",
+        ),
         (
             {"cluster": {"clusters": {"recluster": True}}},
             "cluster.clusters.recluster is for one run: give it in the Launchpad.",
@@ -101,6 +104,6 @@ def test_settings_of_a_stage_that_there_is_not_are_refused_with_those_there_are(
     world.write_settings({"clusters": {"clusters": {"tau": 0.6}}})
     said = sentence(cluster(world))
     assert said.startswith(
-        f"{world.home}/settings.yaml: there are no settings of clusters.clusters; there are those of "
+        f"{world.home}/settings.yaml: there are no settings of clusters.clusters; the nearest "
+        "is cluster.clusters."
     )
-    assert "cluster.clusters, " in said

@@ -281,4 +281,4 @@ def test_an_unknown_model_is_one_sentence_that_names_those_there_are(
     copy_of(released.root, tmp_path)
     run = make_world(tmp_path, released.corpus).evaluate("nobody")
     assert not run.success
-    assert sentence(run).startswith("There is no model 'nobody' in models.yaml; it has ")
+    assert sentence(run).startswith("There is no model 'nobody' in models.yaml; there are ")

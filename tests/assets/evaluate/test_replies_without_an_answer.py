@@ -126,4 +126,4 @@ def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
 def test_asking_anew_for_what_there_is_not_is_one_sentence(day: Day) -> None:
     run = day.world.run("ask_anew", {"renew": {"config": {"stage": "dialogue/nonsense"}}})
     assert not run.success
-    assert sentence(run).startswith("The ledger has no such answer: it has the stages dialogue.")
+    assert sentence(run).startswith("The ledger has no answer of the stage dialogue.nonsense; the")

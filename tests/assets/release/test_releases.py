@@ -11,6 +11,7 @@ import yaml
 from assets.evaluate.release_diff import compared
 from assets.release.in_force import version_of_releases
 from methods.benchmarks import BENCHMARKS
+from methods.naming import nearest
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -341,21 +342,20 @@ def test_an_earlier_release_is_in_force_as_soon_as_it_is_pinned(world: World) ->
 
 def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) -> None:
     before = everything(world)
-    there_are = ", ".join(sorted(current(world).values()))
+    known = {*current(world), *current(world).values()}
+    refused = f"There is no release mmdu-0000000000; {nearest('mmdu-0000000000', known)}."
 
     run = pin(world, "mmdu-0000000000")
 
     assert not run.success
-    assert sentence(run) == f"There is no release mmdu-0000000000; there are {there_are}."
+    assert sentence(run) == refused and "mmdu" in refused
     assert not (world.home / "settings.yaml").exists()
     assert sentence(unpin(world, "mmdu")) == "mmdu is not pinned; no name is."
 
     # The same where somebody wrote it by hand: the run changes nothing.
     hand = world.home / "settings.yaml"
     hand.write_text("release: {releases: {pinned: {mmdu: mmdu-0000000000}}}\n")
-    assert sentence(world.release("sample", sample_share=0.0)) == (
-        f"There is no release mmdu-0000000000; there are {there_are}."
-    )
+    assert sentence(world.release("sample", sample_share=0.0)) == refused
     other = current(world)["mmdu-instruct"]
     hand.write_text(f"release: {{releases: {{pinned: {{mmdu: {other}}}}}}}\n")
     assert sentence(world.release()) == (

@@ -120,7 +120,7 @@ def test_nothing_matches_is_one_sentence_with_the_counts():
 def test_a_column_that_is_not_there_is_named(column, said):
     cells = record()
     del cells[column]
-    with pytest.raises(HumanScoresError, match=f"It has no column {said}; of those that count"):
+    with pytest.raises(HumanScoresError, match=f"It has no column {said}; the"):
         human_scores_of(RATED, rows(cells))
 
 

@@ -92,7 +92,8 @@ def test_a_file_of_another_release_is_one_sentence() -> None:
 
 def test_a_file_without_predictions_is_one_sentence() -> None:
     assert (
-        error(("1", "A"), column="answer") == "It has no column prediction; it has 'answer', 'id'."
+        error(("1", "A"), column="answer")
+        == "It has no column prediction; there are 'answer', 'id'."
     )
     with pytest.raises(PredictionError, match="It has no records"):
         predictions_of(ById(), ITEMS, [])

@@ -15,7 +15,7 @@ from tests.resources.calls_page.ledgers import call, charge, keep, request_of, s
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-SIZES = ({"width": 1280, "height": 820}, {"width": 800, "height": 820})
+SIZES = tuple({"width": width, "height": 820} for width in (1280, 800, 390))
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)><b>bold</b></style><style>*{display:none}"
     "\u202eback\x07 " + "W" * 10_000

@@ -107,7 +107,9 @@ def test_files_here_are_not_changed_by_others(corpus):
 
 @pytest.mark.parametrize("name", ["c", "../b", "", "notes.txt", "b.tsv", "folder"])
 def test_an_unknown_shard_is_refused_with_those_there_are(corpus, name):
-    with pytest.raises(CorpusError, match=r"no shard .*\(a, b, train-0 of 1\)"):
+    with pytest.raises(
+        CorpusError, match=r"no shard .*; (the nearest is b|there are a, b, train-0 of 1): "
+    ):
         corpus.shard(name)
 
 
@@ -192,7 +194,7 @@ def test_settings_are_read(folder):
 @pytest.mark.parametrize(
     ("text", "key", "says"),
     [
-        ("colour: red", "colour", "not permitted"),
+        ("colour: red", "colour", "there is no such key; there are "),
         ("languages: [en, no]", "languages", "write 'no' in quotes"),
         ("languages: [en, ' ']", "languages", "a language is empty"),
         (
@@ -200,14 +202,14 @@ def test_settings_are_read(folder):
             "the keys",
             "the shard a is in de, which is not among languages",
         ),
-        ("topics: {a: {keyword: [owl]}}", "topics.a.keyword", "Unexpected"),
+        ("topics: {a: {keyword: [owl]}}", "topics.a.keyword", "the nearest is keywords"),
         ("topics: {a: {keywords: ['']}}", "topics.a", "every page"),
         ("wikipedia: {shards: {a: {limit: 0}}}", "wikipedia.shards.a.limit", "greater than 0"),
         ("wikipedia: {shards: {a: {language: EN}}}", "wikipedia.shards.a.language", "pattern"),
         ("wikipedia: {shards: {a: {pages: [1984]}}}", "wikipedia.shards.a.pages.0", "string"),
         ("images: {width: 100}", "images.width", r"\[20, 40, 60, .*\] pixels only"),
         ("images: {licence: {name: free}}", "images.licence.name", "such as CC-BY-SA-4.0"),
-        ("images: {limits: {min_sides: 64}}", "images.limits.min_sides", "Unexpected"),
+        ("images: {limits: {min_sides: 64}}", "images.limits.min_sides", "the nearest is min_side"),
         ("images: {near_duplicate_bits: 9}", "images.near_duplicate_bits", "equal to 8"),
         ("[shards]", "the keys", "dictionary"),
     ],

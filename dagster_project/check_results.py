@@ -1,0 +1,31 @@
+"""Results of asset checks: one that fails says what is wrong, of which rows, and what to do.
+
+What belongs here: that form. What is wrong is said by the check.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from assets.common.previews import preview
+
+N_SHOWN = 20
+"""Rows that a result shows; its sentence names fewer (`methods/naming.py`)."""
+
+
+def result(
+    wrong: str | None,
+    metadata: Mapping[str, Any],
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
+) -> dg.AssetCheckResult:
+    """A result that fails where something is wrong: a sentence that names rows and what to do."""
+    return dg.AssetCheckResult(
+        passed=wrong is None, description=wrong, severity=severity, metadata=metadata
+    )
+
+
+def shown(rows: pa.Table) -> dg.MarkdownMetadataValue:
+    """The first rows as a Markdown table, their texts escaped."""
+    return dg.MetadataValue.md(preview(rows, n_rows=N_SHOWN) if rows.num_rows else "none")

@@ -1,0 +1,56 @@
+"""Names in sentences: those nearest to one that there is not, the first of many, numbers of things.
+
+What belongs here: the words. What the names are of, and what to do, says the sentence around them.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
+
+N_NEAREST = 3
+N_LISTED = 10
+ALIKE = 0.6
+"""Share of two names that is to be the same: that of difflib's `get_close_matches`."""
+AS_NEAR = 0.15
+"""How much less like it than the nearest a name may be that is named beside that one."""
+LAST_PART = 0.8
+"""What the same last part of two names is worth of what the same name is."""
+_PARTS = re.compile(r"[a-z_]+[./]([a-z_]\w+)")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known names that are most like `name`; where none is, all that there are, up to ten.
+
+    Case does not count, and the last part of a name is a name of it, too: `judgment` is like
+    `evaluate.judgments`.
+    """
+    names = sorted(set(known))
+    like = {each: _likeness(name.casefold(), each.casefold()) for each in names}
+    least = max(ALIKE, max(like.values(), default=0.0) - AS_NEAR)
+    found = sorted((each for each in names if like[each] >= least), key=lambda each: -like[each])
+    if found:
+        found = found[:N_NEAREST]
+        return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
+    return f"there {'is' if len(names) == 1 else 'are'} {listed(names)}"
+
+
+def listed(names: Collection[str], n: int = N_LISTED) -> str:
+    """The first of the names, and how many more there are."""
+    first = ", ".join(list(names)[:n]) or "none"
+    return f"{first} and {len(names) - n} more" if len(names) > n else first
+
+
+def number_of(number: int, noun: str) -> str:
+    """Such as "1 row" and "3 rows"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _likeness(name: str, other: str) -> float:
+    whole = SequenceMatcher(None, name, other).ratio()
+    last = SequenceMatcher(None, _last(name), _last(other)).ratio()
+    return max(whole, LAST_PART * last)
+
+
+def _last(name: str) -> str:
+    parts = _PARTS.fullmatch(name)
+    return parts[1] if parts else name

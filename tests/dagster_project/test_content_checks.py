@@ -1,0 +1,227 @@
+"""The checks `whole`: a row that names a missing row is named, and so is a row that is gone."""
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.common.tables import SIDE_TABLES, rows_to_arrow
+from dagster_project.content_checks import CHECKED_STAGES
+from dagster_project.definitions import defs
+from resources.warehouse import Warehouse, declared_columns, sql_text
+
+IMAGE = "i" * 64
+Rows = Mapping[str, list[dict[str, Any]]]
+DUMMIES: dict[str, Any] = {"INTEGER": 1, "BIGINT": 1, "DOUBLE": 0.5, "BOOLEAN": False}
+TURNS = [{"question_id": "q", "question": "What?", "answer": "A."}]
+THREE = [{"question": "What?", "task": task} for task in ("see", "think", "write")]
+
+SOUND: Rows = {
+    "ingest.entries": [{"entry_id": "e", "image_id": IMAGE}],
+    "ingest.images": [{"image_id": IMAGE, "md5": "m" * 32, "phash": "p" * 16}],
+    "cluster.image_sets": [{"set_id": "s", "entry_id": "e", "kind": "benchmark"}],
+    "dialogue.summaries": [{"set_id": "s", "entry_id": "e"}],
+    "dialogue.questions": [{"set_id": "s", "question_id": "q", "scope": "multi", "position": None}],
+    "dialogue.answers": [{"question_id": "q"}],
+    "dialogue.dialogues": [
+        {
+            "dialogue_id": "d",
+            "kind": "benchmark",
+            "n_images": 2,
+            "image_ids": [IMAGE],
+            "turns": TURNS,
+        }
+    ],
+    "dialogue.instructions": [{"instruction_id": "n", "entry_id": "e"}],
+    "dialogue.three_turns": [
+        {"item_id": "t", "instruction_id": "n", "turns": THREE, "focus": ["a boat"]}
+    ],
+    "dialogue.turn_references": [{"item_id": "t", "turn": 1, "kind": "answer"}],
+    "dialogue.turn_categories": [
+        {"capability": "reasoning", "name": "think", "nearest": None, "nearest_similarity": None}
+    ],
+    "rewrite.rewrites": [{"rewrite_id": "r", "dialogue_id": "d"}],
+    "rewrite.candidates": [
+        {"task": "Detail", "entry_id": "e", "image_id": IMAGE, "keywords": ["k"], "seen": []}
+    ],
+    "rewrite.seeds": [{"seed_id": "w", "task": "Detail", "image_id": IMAGE, "language": "en"}],
+    "rewrite.seed_rewrites": [{"rewrite_id": "v", "seed_id": "w"}],
+    "rewrite.contexts": [
+        {
+            **{"dialogue_id": "c", "task": "Coherence", "image_id": "j" * 64, "language": "en"},
+            **{"turns": [{"question": "a", "answer": "b"}] * 2, "error": None},
+        }
+    ],
+    "choice.items": [{"item_id": "m", "entry_id": "e", "choices": ["a", "b"], "answer": "A"}],
+    "choice.translations": [{"translation_id": "l", "item_id": "m", "choices": ["a", "b"]}],
+    "choice.mmiu_items": [
+        {
+            **{"item_id": "u", "group_id": "u", "image_ids": [IMAGE, "made"], "strategy": None},
+            **{"choices": ["a", "b"], "answer": "A", "form": "text"},
+        },
+        {
+            **{"item_id": "x", "group_id": "u", "image_ids": [IMAGE], "choices": ["a", "b"]},
+            **{"strategy": "shuffle all images", "answer": "A", "form": "text"},
+        },
+    ],
+    "choice.mmiu_images": [
+        {"image_id": "made", "made_from": [IMAGE], "change": "turned", "source": None}
+    ],
+    "quality.checks": [
+        {
+            **{"dialogue_id": "d", "question_id": "q", "kind": "benchmark", "outcome": "pass"},
+            "not_checked": None,
+        }
+    ],
+    "quality.asked": [{"dialogue_id": "d", "step": "blind"}],
+}
+"""One row of each table, with the columns that name others or must have a value of their own."""
+SOUND["rewrite.candidates"].append(
+    {"task": "Coherence", "entry_id": "e", "image_id": "j" * 64, "keywords": ["k"], "seen": []}
+)
+
+
+NAMED_IN = re.compile(r"SELECT (?:DISTINCT )?'(\w+\.\w+)'")
+
+
+def filled(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with something in each column that may not be empty."""
+    return {
+        **{
+            name: [] if kind.endswith("[]") or kind.startswith("MAP") else DUMMIES.get(kind, "x")
+            for name, kind, nullable in declared_columns()[table]
+            if not nullable
+        },
+        **row,
+    }
+
+
+def put(warehouse: Warehouse, rows: Rows) -> None:
+    for table, of in rows.items():
+        warehouse.replace(table, rows_to_arrow(table, [filled(table, row) for row in of]))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sound") / "warehouse.duckdb"
+    put(Warehouse(path), SOUND)
+    return path
+
+
+@pytest.fixture
+def warehouse(sound: Path, tmp_path: Path) -> Warehouse:
+    return Warehouse(shutil.copy(sound, tmp_path))
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+def wrong(warehouse: Warehouse, instance: dg.DagsterInstance) -> dict[str, str | None]:
+    """What each of the checks says that failed, by table."""
+    found = {}
+    with warehouse.kept_open():
+        for each in defs.asset_checks or []:
+            (key,) = each.check_keys
+            if key.name == "whole":
+                context = dg.build_asset_check_context(instance=instance)
+                result = each(context, warehouse=warehouse)
+                assert isinstance(result, dg.AssetCheckResult)
+                if not result.passed:
+                    found[".".join(key.asset_key.path)] = result.description
+    return found
+
+
+def test_every_table_that_models_fill_is_checked_for_what_its_rows_name() -> None:
+    named = {
+        table
+        for stage in CHECKED_STAGES
+        for table in NAMED_IN.findall(sql_text(f"{stage}/broken_references"))
+    }
+    specs = {".".join(spec.key.path): spec for spec in defs.resolve_all_asset_specs()}
+    tables = {table for table, spec in specs.items() if spec.group_name in CHECKED_STAGES}
+    graph = defs.resolve_asset_graph()
+    checked = {key for key in graph.asset_check_keys if key.name == "whole"}
+    assert {".".join(key.asset_key.path) for key in checked} == tables
+    assert all(graph.get_check_spec(key).blocking for key in checked)
+    # What is looked at in a side table is said by its asset's check.
+    beside = {side for table in tables for side in specs[table].metadata.get(SIDE_TABLES, [])}
+    assert tables <= named <= tables | beside
+
+
+def test_rows_that_all_name_rows_that_there_are_pass(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    assert wrong(warehouse, instance) == {}
+
+
+@pytest.mark.parametrize(
+    ("emptied", "told"),
+    [
+        (
+            "ingest.entries",
+            {
+                **{"dialogue.instructions": "n", "choice.items": "m"},
+                "rewrite.candidates": f"Coherence/{'j' * 64}, Detail/{IMAGE}",
+            },
+        ),
+        ("ingest.images", {"choice.mmiu_items": "u, x"}),
+        ("cluster.image_sets", {"dialogue.summaries": "s/e", "dialogue.questions": "q"}),
+        ("dialogue.questions", {"dialogue.answers": "q"}),
+        ("dialogue.answers", {"dialogue.dialogues": "d"}),
+        ("dialogue.dialogues", {"rewrite.rewrites": "r", "quality.checks": "d/q"}),
+        ("dialogue.instructions", {"dialogue.three_turns": "t"}),
+        (
+            "dialogue.three_turns",
+            {"dialogue.turn_references": "t", "dialogue.turn_categories": "reasoning/think"},
+        ),
+        ("rewrite.candidates", {"rewrite.seeds": "w", "rewrite.contexts": "c"}),
+        ("rewrite.seeds", {"rewrite.seed_rewrites": "v"}),
+        ("choice.items", {"choice.translations": "l"}),
+        ("choice.mmiu_images", {"choice.mmiu_items": "u"}),
+    ],
+)
+def test_rows_that_name_missing_ones_are_named_with_what_to_make_again(
+    warehouse: Warehouse, instance: dg.DagsterInstance, emptied: str, told: dict[str, str]
+) -> None:
+    put(warehouse, {emptied: []})
+    found = wrong(warehouse, instance)
+    assert found.keys() == told.keys()
+    missing = "ingest.images" if emptied == "choice.mmiu_images" else emptied
+    for table, ids in told.items():
+        n = ids.count(",") + 1
+        said = found[table] or ""
+        assert (
+            f"{table} has {n} row{'s' if n > 1 else ''} without their row of {missing} ({ids}): "
+            f"materialize {missing.replace('.', '/')} again, then {table.replace('.', '/')}."
+        ) in said
+
+
+def test_an_unanswerable_question_without_its_answerable_one_is_named(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    put(warehouse, {"choice.mmiu_items": SOUND["choice.mmiu_items"][1:]})
+    assert wrong(warehouse, instance) == {
+        "choice.mmiu_items": "choice.mmiu_items has 1 row without their row of choice.mmiu_items (x): "
+        "materialize choice/mmiu_items again."
+    }
+
+
+@pytest.mark.parametrize(("recorded", "passes"), [(1, True), (4, False), (0, False)])
+def test_another_number_of_rows_than_recorded_is_said(
+    warehouse: Warehouse, instance: dg.DagsterInstance, recorded: int, passes: bool
+) -> None:
+    shown = {"dagster/row_count": recorded}
+    key = dg.AssetKey(["dialogue", "questions"])
+    instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata=shown))
+    said = {
+        "dialogue.questions": f"dialogue.questions has 1 row, and its latest materialization recorded "
+        f"{recorded}: materialize dialogue/questions again; what the ledger has is not asked again."
+    }
+    assert wrong(warehouse, instance) == ({} if passes else said)

@@ -18,7 +18,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run dry-run sql ui calls review sample-corpus offline-server test test-all \
-	test-nightly test-orders test-load test-faults durations golden pictures test-label-studio test-mediawiki check bench-gateway bench-ingest \
+	test-nightly test-orders test-load test-faults durations golden pictures test-label-studio test-mediawiki strangers check bench-gateway bench-ingest \
 	bench-cluster bench-duplicates bench-overlap bench-edits bench-review bench-upgrade bench-statistics bench-evaluate \
 	lock backup restore \
 	ledger-check ledger-salvage import-release import-predictions remove-predictions import-scores releases diff \
@@ -111,6 +111,9 @@ test-label-studio: setup ## Forms and round trips on a real Label Studio, in an 
 
 test-mediawiki: setup ## Pages of a real MediaWiki, with PHP and SQLite (Debian's packages; RECORD=yes writes its replies down)
 	@$(BIN)/python -m tests.mediawiki
+
+strangers: setup ## The main job on real corpora and odd models that it was not made for (ONLY="sky flags"; about 15 minutes)
+	@$(BIN)/python -m tests.strangers $(ONLY)
 
 bench-gateway: setup ## What the gateway costs against the plain client and the ideal (about 5 minutes)
 	@$(BIN)/python -m tests.bench.gateway

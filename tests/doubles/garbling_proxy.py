@@ -90,6 +90,7 @@ class _Rule:
     finish: str | None = None
     status: int = 200
     error: dict[str, Any] | None = None
+    model: str | None = None
 
 
 class GarblingProxy:
@@ -110,6 +111,10 @@ class GarblingProxy:
         `finish` is the finish reason, that of the true reply by default.
         """
         self._rules.append(_Rule(when, reply if callable(reply) else lambda _true: reply, finish))
+
+    def name(self, when: When, model: str) -> None:
+        """Have these replies name this model as the one that answered."""
+        self._rules.append(_Rule(when, lambda true: true, model=model))
 
     def filter(self, when: When) -> None:
         """Withhold the reply as a provider's content filter does: status 200, no text."""
@@ -144,6 +149,7 @@ class GarblingProxy:
         assert rule.rewrite is not None
         choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
         choice["finish_reason"] = rule.finish or choice["finish_reason"]
+        body["model"] = rule.model or body["model"]
         return 200, json.dumps(body).encode()
 
 

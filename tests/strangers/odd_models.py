@@ -138,7 +138,7 @@ def odd_models(oddities: Mapping[str, str]) -> Iterator[OddModels]:
 
 
 def registry(proxies: Mapping[str, GarblingProxy], behind: Mapping[str, str]) -> dict[str, Any]:
-    """models.yaml with a model behind each proxy; one that is down is given up at once."""
+    """models.yaml with a model behind each proxy; one that is down costs no waits."""
     return {
         "profiles": {
             "strangers": {"writer": "writer", "judge": "judge", "evaluate": list(CANDIDATES)}
@@ -151,7 +151,7 @@ def registry(proxies: Mapping[str, GarblingProxy], behind: Mapping[str, str]) ->
                 "model": model,
                 "attempts": 3,
                 "retry_wait": {"first": 0.05, "most": 0.2},
-                "give_up_seconds": 2,
+                "give_up_seconds": 120,
             }
             for role, model in behind.items()
         },

@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,7 +20,7 @@ import yaml
 from methods.markdown import table
 from resources.home import REPO_ROOT
 from resources.warehouse import Warehouse
-from tests.e2e.running import command, environment
+from tests.e2e.running import environment
 from tests.strangers.corpora import write_corpus
 from tests.strangers.odd_models import OddModels, odd_models
 from tests.strangers.packages import FOLDER
@@ -36,7 +37,8 @@ ODD_ROLES: Mapping[str, Mapping[str, str]] = {
 """What is odd of the writer and of the judge on each corpus; the candidates are odd on all."""
 MOST_TRIES = 4
 """Times that the main job is begun: a person tires of advice that leads nowhere."""
-_SAID = re.compile(r"^\[.*?\] ((?:FAILED|CHECK FAILED) .*)$", re.MULTILINE)
+_FAILED = re.compile(r"^\[.*?\] (FAILED .*)$", re.MULTILINE)
+_CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
 _MAKE = re.compile(r"make (?!ui\b|demo\b)([a-z-]+(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)")
 _AGAIN = re.compile(r"\bagain\b")
 _MEND = re.compile(r"the model's server|its entry in models\.yaml")
@@ -60,9 +62,13 @@ def advice_of(said: str) -> Advice:
     return Advice(bool(_MEND.search(said)), commands, bool(_AGAIN.search(said)))
 
 
-def sentences(output: str, errors: str) -> str:
-    """What a run that failed says of it: the lines of failures, or else what it says on stderr."""
-    return "\n".join(_SAID.findall(output)) or errors.strip()
+def sentences(output: str) -> str:
+    """What a run that failed says of it: its failures, or else the checks that failed (some only
+    warn), or else its last line.
+    """
+    traceback = re.findall("^Traceback.*", output, re.MULTILINE)
+    said = [*_FAILED.findall(output), *traceback] or _CHECK_FAILED.findall(output)
+    return "\n".join(said) or output.strip().rpartition("\n")[2]
 
 
 @dataclass
@@ -119,14 +125,21 @@ def _until_done(
     outcome: Outcome, home: Path, settings: Mapping[str, str], models: OddModels
 ) -> None:
     for n_try in range(MOST_TRIES):
-        done = command("dagster_project.demo", home, **settings)
-        (home / f"output-{n_try}.txt").write_text(f"{done.stdout}\n{done.stderr}")
-        if done.returncode == 0:
+        log = home / f"output-{n_try}.txt"
+        with log.open("w") as output:
+            code = subprocess.run(
+                [sys.executable, "-m", "dagster_project.demo"],
+                cwd=REPO_ROOT,
+                env=environment(home, **settings),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            ).returncode
+        if code == 0:
             outcome.ended = "done"
             return
-        said = sentences(done.stdout, done.stderr)
+        said = sentences(log.read_text(errors="replace"))
         outcome.said.append(said)
-        if "Traceback" in done.stderr:
+        if "Traceback" in said:
             outcome.ended = "a traceback"
             return
         if not (advice := advice_of(said)):
@@ -149,8 +162,8 @@ def _follow(
             ["make", *shlex.split(line)],
             cwd=REPO_ROOT,
             env=environment(home, **settings),
-            capture_output=True,
-            timeout=900,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         outcome.done.append(f"`make {line}`")
     outcome.done.append("ran it again")

@@ -24,6 +24,7 @@ DATA = (
     b"00000000 06 n 01 guitar 0 001 @ 04338517 n 0000 | a stringed instrument\n"
     b"00000068 06 n 01 classical_guitar 0 001 @ 03467517 n 0000 | a guitar with nylon strings\n"
 )
+TRACEBACK = "Traceback (most recent call last):"
 NOTHING = Advice(False, (), False)
 
 
@@ -242,12 +243,21 @@ def test_advice_is_found_in_sentences(said: str, advice: Advice) -> None:
     assert bool(advice) == (advice != NOTHING)
 
 
-def test_what_a_failed_run_says_are_its_failures_or_its_own_sentence() -> None:
-    output = (
-        "== build\n[   3.1 s] ingest/pages  3 rows\n[   4.0 s] FAILED ingest__images: Too few.\n"
-    )
-    assert sentences(output, "The run of build failed.\n") == "FAILED ingest__images: Too few."
-    assert sentences("", "There is no folder /x.\n") == "There is no folder /x."
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (
+            "== build\n[   3.1 s] CHECK FAILED ingest/pages titled: 3\n"
+            "[   4.0 s] FAILED ingest__images: Too few.\nThe run of build failed.\n",
+            "FAILED ingest__images: Too few.",
+        ),
+        ("[ 1.0 s] CHECK FAILED a/b c: 3\nThe run of a failed.\n", "CHECK FAILED a/b c: 3"),
+        ("There is no folder /x.\n", "There is no folder /x."),
+        ("== build\nTraceback (most recent call last):\nKeyError: 'x'\n", TRACEBACK),
+    ],
+)
+def test_what_a_failed_run_says_are_its_failures_or_its_last_line(output: str, said: str) -> None:
+    assert sentences(output) == said
 
 
 def test_a_run_is_a_line_of_the_table() -> None:

@@ -158,14 +158,15 @@ def _follow(
             models.mend(role)
             outcome.done.append(f"mended the {role}")
     for line in advice.commands:
-        subprocess.run(
-            ["make", *shlex.split(line)],
-            cwd=REPO_ROOT,
-            env=environment(home, **settings),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        outcome.done.append(f"`make {line}`")
+        with (home / "commands.txt").open("a") as output:
+            failed = subprocess.run(
+                ["make", *shlex.split(line)],
+                cwd=REPO_ROOT,
+                env=environment(home, **settings),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            ).returncode
+        outcome.done.append(f"`make {line}`{' (it failed)' if failed else ''}")
     outcome.done.append("ran it again")
 
 

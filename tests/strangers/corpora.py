@@ -17,7 +17,7 @@ from PIL import Image, UnidentifiedImageError
 
 from methods.ingest.wit import COLUMNS
 
-MOST_ROWS = 90
+MOST_ROWS = 75
 MIME_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".svg": "image/svg+xml"}
 LONGEST_RUN = 3
 """Words of a caption that are looked up together."""

@@ -21,12 +21,11 @@ LONG_CHARACTERS = 5_000_000
 ANSWERED_BEFORE_OUTAGE = 20
 CANDIDATES = {
     "careful": "offline-careful",
-    "careless": "offline-careless",
     "talkative": "offline-careful",
     "nested": "offline-careful",
     "endless": "offline-careful",
     "silent": "offline-careful",
-    "renamed": "offline-careful",
+    "renamed": "offline-careless",
 }
 """Each model that is compared, and the offline model that is behind it."""
 
@@ -77,8 +76,8 @@ def nested(proxy: GarblingProxy) -> None:
 
 
 def endless(proxy: GarblingProxy) -> None:
-    """Answers with 5 MB one time in twelve."""
-    proxy.rewrite(one_in(12), longer)
+    """Answers with 5 MB one time in twenty."""
+    proxy.rewrite(one_in(20), longer)
 
 
 def silent(proxy: GarblingProxy) -> None:

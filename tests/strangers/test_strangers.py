@@ -176,11 +176,11 @@ def answers(odd: Callable[[GarblingProxy], None], n: int) -> list[tuple[int, dic
 @pytest.mark.parametrize(
     ("odd", "is_odd", "n_odd"),
     [
-        ("talkative", lambda text: "{" not in text and "Two owls" in text, 24),
-        ("half_talkative", lambda text: "{" not in text, 12),
-        ("nested", lambda text: text == '{"a":' * 3000, 6),
+        ("talkative", lambda text: "{" not in text and "Two owls" in text, 40),
+        ("half_talkative", lambda text: "{" not in text, 20),
+        ("nested", lambda text: text == '{"a":' * 3000, 10),
         ("endless", lambda text: len(text) == 5_000_000 and text.startswith(TRUE), 2),
-        ("silent", lambda text: text == "", 12),
+        ("silent", lambda text: text == "", 20),
     ],
 )
 def test_a_model_is_odd_as_often_as_it_says(
@@ -188,10 +188,10 @@ def test_a_model_is_odd_as_often_as_it_says(
 ) -> None:
     texts = [
         body["choices"][0]["message"]["content"]
-        for _, body in answers(odd_models.ODDITIES[odd], 24)
+        for _, body in answers(odd_models.ODDITIES[odd], 40)
     ]
     assert sum(map(is_odd, texts)) == n_odd
-    assert texts.count(TRUE) == 24 - n_odd
+    assert texts.count(TRUE) == 40 - n_odd
 
 
 def test_another_name_and_an_outage() -> None:

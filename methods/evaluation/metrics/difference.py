@@ -24,11 +24,14 @@ class Difference(Metric):
     second: Metric
 
     def units(self, observed: Sequence[Scored], *, floor: bool) -> list[Unit]:
-        """The units that both have. Raises ValueError where their units are of different kinds."""
+        """The units that both have; none where the model has no item in both.
+
+        Raises ValueError where their units are of different kinds, such as items and turns.
+        """
         units = self.first.units(observed, floor=False)
         less = {unit.key: unit.value for unit in self.second.units(observed, floor=False)}
         both = [unit for unit in units if unit.key in less]
-        if units and less and not both:
+        if len({len(key) for key in (*less, *(unit.key for unit in units))}) > 1:
             raise ValueError(f"{self.first.name} and {self.second.name} average different units.")
         return [
             Unit(

@@ -44,6 +44,12 @@ def test_metrics_of_different_units_have_no_difference() -> None:
         values(difference("d", mean("perfect"), items), OBSERVED)
 
 
+def test_a_model_without_an_item_in_both_has_no_difference_and_no_error() -> None:
+    # It lost the first item with perfect perception, and the second without.
+    observed = [scored("a", 5), scored("b", 7, trial="perfect")]
+    assert values(GAIN, observed) == values(GAIN, observed, floor=True) == {}
+
+
 def test_its_range_follows_from_theirs() -> None:
     assert (GAIN.lowest, GAIN.highest, GAIN.aggregation) == (100, -100, "micro")
     assert not GAIN.higher_is_better

@@ -39,7 +39,10 @@ MOST_TRIES = 4
 """Times that the main job is begun: a person tires of advice that leads nowhere."""
 _FAILED = re.compile(r"^\[.*?\] (FAILED .*)$", re.MULTILINE)
 _CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
-_MAKE = re.compile(r"make (?!ui\b|demo\b)([a-z-]+(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)")
+_MAKE = re.compile(
+    r"make (?!(?:ui|calls|review|sql|demo)\b)([a-z-]+(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)"
+)
+"""A command that does something; those that show something, and the main job, are left out."""
 _AGAIN = re.compile(r"\bagain\b")
 _MEND = re.compile(r"the model's server|its entry in models\.yaml")
 

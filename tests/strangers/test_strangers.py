@@ -233,6 +233,10 @@ def test_all_models_are_in_the_profile() -> None:
             Advice(False, ('releases CMD="retire mmdu-1"',), False),
         ),
         (
+            "Correct the model's server (make calls shows each call), and run again.",
+            Advice(True, (), True),
+        ),
+        (
             "The run of build failed; the log above and the UI (make ui) say why.",
             Advice(False, (), False),
         ),

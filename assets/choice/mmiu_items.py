@@ -50,6 +50,7 @@ from resources.prompts import prompt
 from resources.warehouse import Warehouse, Write
 
 NOTHING = "No question is asked for: no metadata is given, and n_derived or tasks says none."
+LOST = "Correct these samples of the metadata, or the model that words questions, and run again."
 TABLE, PICTURES, LOSSES = "choice.mmiu_items", "choice.mmiu_images", "choice.failed"
 
 
@@ -129,7 +130,7 @@ def mmiu_items(
     elif not asked:
         why = in_words(Counter(row["reason"] for row in [*gathered.failed, *failed])) or "no sample"
         raise dg.Failure(
-            f"{TABLE} keeps its earlier rows: no question could be made ({why}).",
+            f"{TABLE} keeps its earlier rows: no question could be made ({why}). {LOST}",
             allow_retries=False,
         )
     require_few_lost(
@@ -139,6 +140,7 @@ def mmiu_items(
         len(samples),
         settings.max_failed_share,
         written.usage,
+        LOST,
     )
     changed, unchanged = _unanswerable(asked, gathered, settings)
     asked += changed

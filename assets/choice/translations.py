@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from assets.choice.items import items
 from assets.common.automation import WHEN_READY
 from assets.common.generation import Ask, GenerationSettings, Row, ask_and_read, write_generated
-from assets.common.losses import in_words
+from assets.common.losses import FAILED_CALLS, in_words
 from assets.common.tables import table_asset
 from methods.choice.languages import LANGUAGES, Language
 from methods.ids import content_id
@@ -110,7 +110,8 @@ def translations(
     if asks and not generated.rows:
         lost = in_words(Counter(row["reason"] for row in generated.failed))
         raise dg.Failure(
-            f"choice.translations keeps its earlier rows: no item could be translated ({lost}).",
+            f"choice.translations keeps its earlier rows: no item could be translated ({lost}). "
+            f"{generated.usage.advice or FAILED_CALLS}",
             allow_retries=False,
         )
     counts = Counter(row["language"] for row in generated.rows)

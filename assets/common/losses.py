@@ -11,6 +11,12 @@ import dagster as dg
 from methods.markdown import table
 from resources.llm.usage import Usage
 
+FAILED_CALLS = (
+    "Correct the model's server, its entry in models.yaml or the prompt (make calls shows each call), "
+    "and run again: what was answered is kept and costs nothing."
+)
+"""What to do about calls without an answer: the next run makes them again."""
+
 
 def reasons(counts: Mapping[str, int]) -> dict[str, Any]:
     """Metadata with a table of counts by reason, most frequent first; empty if there are none."""
@@ -43,10 +49,12 @@ def require_few_lost(
     n_all: int,
     max_share: float,
     usage: Usage | None = None,
+    todo: str = FAILED_CALLS,
 ) -> None:
     """Raise dg.Failure, before anything is written, if more than `max_share` of `n_all` were lost.
 
-    Where models were asked, `usage` says what to do about replies that could not be read.
+    The sentence ends with `todo`, or, where models were asked and replies could not be read, with what
+    `usage` says to do about these.
     """
     n_lost = sum(lost.values())
     if not too_many(n_lost, n_all, max_share):
@@ -56,7 +64,7 @@ def require_few_lost(
         f"and at most {max_share:.0%} may be."
     )
     raise dg.Failure(
-        " ".join(filter(None, (said, usage.advice if usage else ""))),
+        f"{said} {(usage and usage.advice) or todo}",
         metadata={"lost": n_lost, "of": n_all, "limit": max_share, **reasons(lost)},
         allow_retries=False,
     )

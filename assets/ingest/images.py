@@ -40,6 +40,10 @@ IMAGES_AT_ONCE = 20_000
 RENDERED_WIDTH = 960
 """Width in pixels of Wikimedia's renderings of unsupported formats, if the corpus wants originals."""
 SHOWN_EVERY = 500
+LOST = (
+    "Put what is missing or broken in its place and run again; or allow more (max_lost_share of "
+    "ingest.images in settings.yaml), and ingest.rejected has each."
+)
 
 
 class ImagesSettings(Settings):
@@ -110,7 +114,8 @@ def images(
                         )
         n_all = taken.n_rows + rejected.n_rows
         broken = Counter({why: n for why, n in lost.items() if why not in UNWANTED})
-        require_few_lost("ingest.images", "images", broken, n_all, settings.max_lost_share)
+        limit = settings.max_lost_share
+        require_few_lost("ingest.images", "images", broken, n_all, limit, todo=LOST)
         warehouse.replace_all(
             [
                 Write("ingest.images", Parquet([taken.path]), {"wit_shard": shards}),

@@ -28,6 +28,11 @@ from resources.rows_file import staging_folder
 from resources.settings import Settings
 from resources.warehouse import Warehouse, Write
 
+REJECTED = (
+    "Correct these lines and run again; or allow more (max_rejected_share of ingest.wit_rows in "
+    "settings.yaml), and ingest.rejected has each."
+)
+
 
 class RowsSettings(Settings):
     """When a shard is read, and when its rows are refused."""
@@ -145,7 +150,7 @@ def _read(
         try:
             if staged.broken:
                 raise CorpusError(staged.broken)
-            require_few_lost(shard.name, "lines", lost, n_lines, max_rejected_share)
+            require_few_lost(shard.name, "lines", lost, n_lines, max_rejected_share, todo=REJECTED)
         except (CorpusError, dg.Failure):
             warehouse.replace_all([rejected])
             raise

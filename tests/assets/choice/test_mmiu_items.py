@@ -10,6 +10,7 @@ import dagster as dg
 import pytest
 from PIL import Image
 
+from assets.choice.mmiu_items import LOST
 from methods.choice.lettered import LETTERS, MOST
 from methods.mmiu.derived import DERIVED
 from methods.mmiu.published import read_published
@@ -177,8 +178,11 @@ def test_a_sample_that_gives_no_question_is_lost_by_name(world: World, tmp_path:
 @pytest.mark.parametrize(
     ("outputs", "told"),
     [
-        (["maybe"] * 2, "no question could be made (2 not_yes_or_no)."),
-        (["maybe", "yes"], "1 of 2 samples were lost (1 not_yes_or_no), and at most 20% may be."),
+        (["maybe"] * 2, f"no question could be made (2 not_yes_or_no). {LOST}"),
+        (
+            ["maybe", "yes"],
+            f"1 of 2 samples were lost (1 not_yes_or_no), and at most 20% may be. {LOST}",
+        ),
     ],
 )
 def test_where_too_many_are_lost_the_earlier_ones_stay(

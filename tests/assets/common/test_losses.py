@@ -4,7 +4,7 @@ import dagster as dg
 import pytest
 
 from assets.common.apart import Apart
-from assets.common.losses import reasons, require_few_lost
+from assets.common.losses import FAILED_CALLS, reasons, require_few_lost
 from methods.prompts.template import TemplateError
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.migrations import StoreError
@@ -44,7 +44,7 @@ def test_the_failure_says_of_what_how_much_why_and_what_may_be() -> None:
         require_few_lost("birds.owls", "images", lost, 10, 0.2)
     assert raised.value.description == (
         "birds.owls keeps its earlier rows: 5 of 10 images were lost (3 truncated, 1 empty, "
-        "1 missing), and at most 20% may be."
+        f"1 missing), and at most 20% may be. {FAILED_CALLS}"
     )
     shown = {name: entry.value for name, entry in raised.value.metadata.items()}
     assert (shown["lost"], shown["of"], shown["limit"]) == (5, 10, 0.2)

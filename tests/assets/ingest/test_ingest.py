@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from assets.ingest.images import LOST
+from assets.ingest.wit_rows import REJECTED
 from methods.ingest.image_check import MAX_BYTES
 from methods.ingest.wit import COLUMNS
 from tests.assets.conftest import MakeWorld
@@ -176,7 +178,7 @@ def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_th
     assert not run.success
     assert sentence(run) == (
         "balloons keeps its earlier rows: 2 of 6 lines were lost (1 not_utf8, "
-        "1 wrong_column_count), and at most 20% may be."
+        f"1 wrong_column_count), and at most 20% may be. {REJECTED}"
     )
     assert made(run) == set()
     # What is wrong is listed all the same.
@@ -201,7 +203,7 @@ def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_the
     why = ", ".join(f"1 {reason}" for reason in sorted(lost.values()))
     assert sentence(run) == (
         f"ingest.images keeps its earlier rows: 5 of 6 images were lost ({why}), and at most 20% "
-        "may be."
+        f"may be. {LOST}"
     )
     assert made(run) == {"ingest/wit_rows", "ingest/pages"}
     assert tables(world) == before

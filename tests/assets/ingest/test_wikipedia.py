@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from assets.ingest.wit_rows import REJECTED
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import (
@@ -124,7 +125,7 @@ def test_what_is_no_page_or_no_file_is_refused_and_a_redirect_is_one_page(make: 
     # Three of five records are over the limit.
     assert sentence(run) == (
         "owls keeps its earlier rows: 3 of 5 lines were lost (1 invalid_page, 1 missing_file, "
-        "1 missing_page), and at most 20% may be."
+        f"1 missing_page), and at most 20% may be. {REJECTED}"
     )
     run = ingest_part(world, "owls", "wit_rows", "pages", config=ANY_LOSS_OF_ROWS)
     assert run.success

@@ -132,10 +132,10 @@ def test_values_are_over_the_defaults() -> None:
             "birds: {owls: {least: 3, most: 2}}",
             "birds.owls is {'least': 3, 'most': 2}, but the most is less than the least.",
         ),
-        ("birds: {owls: {tua: 0.6}}", "there is no setting birds.owls.tua."),
+        ("birds: {owls: {tua: 0.6}}", "there is no setting birds.owls.tua; the nearest is tau."),
         (
             "birds: {eagles: {tau: 0.6}}",
-            "there are no settings of birds.eagles; there are those of birds.owls, birds.kites.",
+            "there are no settings of birds.eagles; the nearest are birds.owls, birds.kites.",
         ),
         (
             "birds: {owls: {once: true}}",
@@ -202,7 +202,7 @@ def test_an_asset_without_values_is_left_out_and_a_home_is_made(loom_home: Path)
         ),
         (
             {"birds.eagles": {"tau": 0.6}},
-            "there are no settings of birds.eagles; there are those of birds.owls, birds.kites.",
+            "there are no settings of birds.eagles; the nearest are birds.owls, birds.kites.",
         ),
     ],
     ids=["impossible", "for one run", "of nothing"],

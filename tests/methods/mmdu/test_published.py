@@ -230,7 +230,7 @@ def said(*values: str) -> dict[str, object]:
 JSON_REFUSED = [
     ("{", "it is not valid JSON (line 1)"),
     ("[" * 200_000, "it is not valid JSON"),
-    ("[1" + "0" * 5000 + "]", "it is not valid JSON"),
+    ("[1" + "0" * 5000 + "]", "record 1 is not a mapping"),
     ('{"id": 1}', "it is not a list of records"),
     ("[]", "it has no records"),
     ("[7]", "record 1 is not a mapping"),

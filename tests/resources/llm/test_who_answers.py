@@ -236,7 +236,9 @@ def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
     asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
     texts(asked, question("one"))
 
-    with pytest.raises(UserError, match="The ledger has no such answer"):
+    with pytest.raises(
+        UserError, match="The ledger has no answer of the model .* shared; the nearest is"
+    ):
         ask_anew(asked.ledger, asked.registry, "two", None, None)
 
     texts(asked, question("two"))
@@ -313,16 +315,13 @@ def test_earlier_answers_of_an_entry_that_has_such_a_header_are_given_to_nobody_
         assert texts(gateway(tmp_path, routed(more)), question()) == ["Of now."]
 
 
-THERE_IS = "it has the stages s, the models shared and the prompts test/question."
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ((None, None, None), "Say what to ask anew: a model, a stage or a prompt."),
-        (("one", None, "mmdu/judge"), THERE_IS),
-        ((None, "t", None), THERE_IS),
-        (("three", None, None), "There is no model 'three' in models.yaml; it has one, two."),
+        (("one", None, "mmdu/judge"), "prompt mmdu/judge; there are test/question, test/question@1."),
+        ((None, "t", None), "The ledger has no answer of the stage t; there is s."),
+        (("three", None, None), "There is no model 'three' in models.yaml; there are one, two."),
     ],
 )  # fmt: skip
 def test_what_would_ask_nothing_anew_is_refused_with_what_there_is(

@@ -196,6 +196,9 @@ def critic_check() -> dg.AssetChecksDefinition:
 
 MADE = "made"
 """The last step of a run of evaluation: it fails, when all else is done, if steps before it have."""
+RUN_AGAIN = (
+    "Then run the job evaluate again: re-execution from failure would make this check alone."
+)
 
 
 def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
@@ -236,7 +239,7 @@ def made_check(specs: Sequence[dg.AssetSpec]) -> dg.AssetChecksDefinition:
                 metadata={"not made": of} if of else {},
             )
         if reasons:
-            raise dg.Failure(" ".join(reasons), allow_retries=False)
+            raise dg.Failure(" ".join([*reasons, RUN_AGAIN]), allow_retries=False)
 
     return check
 

@@ -81,8 +81,9 @@ def without_shared(
     compared again until nothing is found.
     """
     work = _Work(warehouse, built, before, pinned)
-    alike = _alike(warehouse, image_store, *work.contents())
     while True:
+        # A picture has one copy named in each round; what was compared is not compared again.
+        alike = _alike(warehouse, image_store, *work.contents())
         found = list(shared(*work.contents(), alike))
         if not (forbidden := blocking(found)):
             return work.cleared(found)

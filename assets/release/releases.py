@@ -146,7 +146,7 @@ def releases(
 def _is_built(warehouse: Warehouse) -> bool:
     """Whether a release is to be frozen: a home with imported releases alone has none."""
     origins = {row["origin"] for row in warehouse.read("release/all").to_pylist()}
-    return origins != {"imported"} or warehouse.count("review.approved") > 0
+    return origins != {"imported"} or warehouse.count("review.queue") > 0
 
 
 def _freeze(

@@ -69,6 +69,9 @@ async def _complete_and_parse(
         outcome = await calls.outcome_of(asked)
         first = first or outcome.key
         if isinstance(outcome, Failure):
+            if repairs and outcome.kind in KEPT_KINDS:
+                # The next run would find both in the ledger: the first is what may be asked again.
+                calls.count_reading(first, read=False)
             return ParsedReply(
                 outcome.key, asked.prompt_version, None, (outcome.kind, outcome.detail)
             )

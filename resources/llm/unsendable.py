@@ -30,59 +30,54 @@ def unsendable(request: ChatRequest, spec: ModelSpec, key: str) -> Failure | Non
     )
 
 
-LONGER = 1.25
-"""How many times the text or the images of a refused request a longer one has: one that has little more
-may be fewer tokens."""
+LONGER = 4
+"""How many times the text of a refused request another text has that is certainly longer: a token has
+one character of some texts and four of others."""
 
 
-class _Length(NamedTuple):
-    """What a server may count of a request; `n_more_bytes` are those of letters that take several."""
+class _Sent(NamedTuple):
+    """What a server may count of a request. How much an image counts is the server's to know."""
 
-    n_characters: int
-    n_more_bytes: int
-    n_images: int
+    text: str
+    image_ids: tuple[str, ...]
     n_answer: int
 
     @classmethod
-    def of(cls, request: ChatRequest, spec: ModelSpec) -> "_Length":
-        text = "".join(texts_of(request))
-        n_more_bytes = len(text.encode("utf-8", "replace")) - len(text)
+    def of(cls, request: ChatRequest, spec: ModelSpec) -> "_Sent":
         answer = spec.longest_answer(request.params)
-        return cls(len(text), n_more_bytes, len(request.image_ids), answer)
+        return cls("".join(texts_of(request)), tuple(request.image_ids), answer)
 
-    def has_all_of(self, other: "_Length") -> bool:
-        """Whether nothing of it is less than the other's."""
-        return all(own >= its for own, its in zip(self, other, strict=True))
-
-    def exceeds(self, other: "_Length") -> bool:
-        """Whether nothing of it is less than the other's, and its text or its images are many more."""
-        return self.has_all_of(other) and (
-            sum(self[:2]) >= LONGER * sum(other[:2])
-            or self.n_images >= LONGER * max(other.n_images, 1)
+    def is_longer(self, other: "_Sent") -> bool:
+        """Whether it has all images of the other, and its text or so much text of its own."""
+        return (
+            self.n_answer >= other.n_answer
+            and self.image_ids[: len(other.image_ids)] == other.image_ids
+            and (self.text.startswith(other.text) or _size(self.text) >= LONGER * _size(other.text))
         )
 
 
-class RefusedLengths:
-    """Requests that servers refused as too long in this run, by entry: no longer one is sent.
+def _size(text: str) -> int:
+    """Bytes: a letter that takes several is a token more often than one that takes one."""
+    return len(text.encode("utf-8", "replace"))
 
-    Texts in another script, more of one and less of another, are not compared: they are sent.
-    """
+
+class RefusedLengths:
+    """Requests that servers refused as too long in this run, by entry: no longer one is sent."""
 
     def __init__(self) -> None:
-        self._of = defaultdict[str, list[_Length]](list)
+        self._of = defaultdict[str, list[_Sent]](list)
 
     def add(self, request: ChatRequest, spec: ModelSpec) -> None:
         """The server refused this request as too long."""
-        length = _Length.of(request, spec)
-        others = [each for each in self._of[spec.name] if not each.has_all_of(length)]
-        self._of[spec.name] = [*others, length]
+        sent = _Sent.of(request, spec)
+        others = [each for each in self._of[spec.name] if not each.is_longer(sent)]
+        self._of[spec.name] = [*others, sent]
 
     def failure(self, request: ChatRequest, spec: ModelSpec, key: str) -> Failure | None:
         """The failure of a request that is longer than one that was refused."""
         if spec.name not in self._of:
             return None
-        length = _Length.of(request, spec)
-        if not any(map(length.exceeds, self._of[spec.name])):
+        if not any(map(_Sent.of(request, spec).is_longer, self._of[spec.name])):
             return None
         return Failure(
             key,

@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 
 from dagster_project import run
+from dagster_project.checks import RUN_AGAIN
 from methods.prompts.template import as_data
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
@@ -167,7 +168,8 @@ def test_as_much_as_may_be_lost_is_a_loss_and_not_a_missing_model(world: World) 
     strict = {"evaluate__answers": {"config": {"max_failed_share": 0.16, "models": ["careful"]}}}
     run = world.run(ANY_ASSETS, strict, assets=answers)
     assert "careful lost 4 of 24 turns" in sentence(run)
-    assert sentence(run).endswith("(4 bad_request), and at most 16% may be lost.")
+    assert "(4 bad_request), and at most 16% may be lost. " in sentence(run)
+    assert sentence(run).endswith(RUN_AGAIN)
 
 
 def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(
@@ -182,7 +184,7 @@ def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing
     assert sentence(run).startswith(
         "evaluate.answers keeps its earlier rows: careful lost 24 of 24 "
     )
-    assert sentence(run).endswith("(20 not_asked, 4 bad_request), and at most 20% may be lost.")
+    assert "(20 not_asked, 4 bad_request), and at most 20% may be lost. " in sentence(run)
     assert {"evaluate/scores", "evaluate/leaderboard"} <= made(run), "it is made of what there is"
     assert tables(world) == before
     assert [row["step"] for row in world.rows("FROM evaluate.not_made")] == ["evaluate.answers"]

@@ -136,6 +136,22 @@ def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing
     ledger.close()
 
 
+def test_a_reply_whose_repair_was_cut_off_could_not_be_read(ask, writer, tmp_path):
+    writer.answers("length", content="Q1: Wh")
+    cut_off = writer._replies
+    writer.says("no")
+    writer._replies += cut_off
+    assert ask().loss[0] == "truncated"
+
+    # The next run has both from the ledger.
+    assert ask().loss[0] == "truncated" and len(writer.received) == 2
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ask_anew(ledger, load_registry(tmp_path / "models.yaml"), "m", None, None, unread=True)
+    ledger.close()
+    writer.says("", "", "Q1: Who?\nQ2: Where?")
+    assert ask().value == ["Who?", "Where?"]
+
+
 def test_a_reply_that_a_later_parser_reads_is_not_asked_again(ask, writer, tmp_path, monkeypatch):
     writer.says("Warum? Wie?")
     assert ask().value is None

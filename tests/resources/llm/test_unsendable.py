@@ -84,11 +84,12 @@ def test_what_is_longer_than_what_the_server_refused_is_not_sent_in_this_run(
 
     with answering(answer) as api:
         asking = gateway_of(tmp_path, {"it": {"base_url": api.url}})
-        # 2,000 letters are refused. 2,499 may be fewer tokens: it is sent. 2,500 and 9,000 are not.
-        outcomes = ask_all("a" * 2_000, "b" * 2_499, "c" * 2_500, "d" * 9_000, "e" * 500)
+        # 2,000 letters are refused. 7,999 others may be fewer tokens: they are sent. 8,000 are not, nor
+        # are the refused ones with another after them.
+        outcomes = ask_all("a" * 2_000, "b" * 7_999, "c" * 8_000, "a" * 2_001, "e" * 500)
         n_sent = [len(api.received)]
-        # 1,700 letters of three bytes each are fewer letters: sent. In another run everything is.
-        assert kinds(ask_all("\u4e2d" * 1_700)) == ["too_long"]
+        # 2,600 letters of three bytes each are fewer bytes: sent. In another run everything is.
+        assert kinds(ask_all("\u4e2d" * 2_600)) == ["too_long"]
         n_sent.append(len(api.received))
         asking = gateway_of(tmp_path, {"it": {"base_url": api.url}})
         assert kinds(ask_all("d" * 9_000)) == ["too_long"]

@@ -6,9 +6,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets.common.tables import rows_to_arrow
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.template import as_data
+from resources.warehouse import Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -282,3 +284,22 @@ def test_an_unknown_model_is_one_sentence_that_names_those_there_are(
     run = make_world(tmp_path, released.corpus).evaluate("nobody")
     assert not run.success
     assert sentence(run).startswith("There is no model 'nobody' in models.yaml; there are ")
+
+
+def test_what_has_no_reference_counts_in_no_score(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    place = {"benchmark": "b", "release_id": "r", "model": "m", "item_id": "i", "trial": "plain"}
+    told = {"provider": "p", "status": "answered", "answer": "A.", "prompt_version": "v@1"}
+    scored = {"judge": "j", "judge_version": "1", "replicate": 0, "metric": "M", "part": ""}
+    given = [{"status": "judged", "value": 7.0}, {"status": "no_reference"}, {"status": "empty"}]
+    answers = [{**place, **told, "turn": turn} for turn in range(1, 4)]
+    seen = [{**place, **scored, "turn": turn, **of} for turn, of in enumerate(given, start=1)]
+    warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", answers))
+    warehouse.replace("evaluate.observations", rows_to_arrow("evaluate.observations", seen))
+
+    rows = warehouse.read("evaluate/observed_of", {"release_id": "r"}).to_pylist()
+
+    assert [(row["turn"], row["status"], row["value"]) for row in rows] == [
+        (1, "judged", 7.0),
+        (3, "empty", None),
+    ]

@@ -35,6 +35,12 @@ def test_the_groups_are_those_of_comparing_each_with_each(
     assert first_alike(texts, threshold) == each_with_each(texts, threshold)
 
 
+def test_what_both_have_may_be_the_last_of_the_rarest_that_are_looked_at() -> None:
+    # Of ^ a, a b, b c, c $ and ^ a, a b, b d, d $ the two that both have are the frequent ones: two
+    # of six, so the first of them is the third and last of 4 - ceil(4 / 3) + 1.
+    assert first_alike(["a b c", "a b d"], 1 / 3) == [0, 0]
+
+
 def test_the_index_is_that_of_word_pairs() -> None:
     # ^ a, a b, b $ and ^ a, a c, c $ share one of five.
     assert jaccard(word_pairs("a b"), word_pairs("A c!")) == 1 / 5

@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from assets.common.tables import plain_errors
+from assets.common.tables import ROW_COUNT, plain_errors
 from assets.evaluate.human_scores import TABLE, human_scores, import_scores
 from dagster_project.progress import progress_logger
 from methods.ids import content_id
@@ -41,7 +41,7 @@ def import_op(
     context.log_event(
         dg.AssetMaterialization(
             human_scores.key,
-            metadata={"dagster/row_count": warehouse.count(TABLE)},
+            metadata={ROW_COUNT: warehouse.count(TABLE)},
             tags={DATA_VERSION_TAG: content_id(warehouse.fingerprint(TABLE))},
         )
     )

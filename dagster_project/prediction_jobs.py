@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from assets.common.tables import plain_errors
+from assets.common.tables import ROW_COUNT, plain_errors
 from assets.evaluate.predictions import TABLE, import_predictions, predictions, remove_predictions
 from dagster_project.progress import progress_logger
 from methods.ids import content_id
@@ -75,7 +75,7 @@ def _tell(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
     context.log_event(
         dg.AssetMaterialization(
             predictions.key,
-            metadata={"dagster/row_count": warehouse.count(TABLE)},
+            metadata={ROW_COUNT: warehouse.count(TABLE)},
             tags={DATA_VERSION_TAG: version},
         )
     )

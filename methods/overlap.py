@@ -113,12 +113,12 @@ def content_of(
 def shared(
     benchmarks: Sequence[Content],
     instructions: Sequence[Content],
-    alike: Mapping[str, str] | None = None,
+    alike: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[Shared]:
     """All that one of the benchmarks and one of the instruction sets have both.
 
-    `alike` has for images of instruction sets that look like one of a benchmark that one. Benchmarks
-    are indexed and instruction sets read twice: the work is linear in the texts of both.
+    `alike` has for images of instruction sets those of benchmarks that they are, or look like.
+    Benchmarks are indexed and instruction sets read twice: the work is linear in the texts of both.
     """
     index = _Index(benchmarks, instructions)
     for instruction in instructions:
@@ -126,10 +126,10 @@ def shared(
             names = (benchmark.release_id, instruction.release_id)
             yield from _both("page", benchmark.pages, instruction.pages, names)
             yield from _both("image", benchmark.images, instruction.images, names)
-            for image_id, like in (alike or {}).items():
-                if image_id != like:
-                    ours = {like: instruction.images.get(image_id, ())}
-                    yield from _both("near_duplicate", benchmark.images, ours, names)
+            for image_id, copies in (alike or {}).items():
+                items = instruction.images.get(image_id, ())
+                ours = {like: items for like in copies if like != image_id}
+                yield from _both("near_duplicate", benchmark.images, ours, names)
         for asked in instruction.asked:
             yield from index.met(instruction, asked)
 

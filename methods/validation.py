@@ -1,7 +1,10 @@
-"""What is wrong with a file that a person wrote, as pydantic found it, in words.
+"""What is wrong with a file or with settings that a person wrote, in words.
 
-What belongs here: the first fault of a file. The sentence around it says which file, and what to do.
+What belongs here: the first fault of a file as pydantic found it, and checks that settings have in
+common. The sentence around it says which file, and what to do.
 """
+
+from collections.abc import Collection, Iterable
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +23,19 @@ def first_fault(error: ValidationError, of: type[BaseModel]) -> tuple[str, str]:
     if first["type"] in _NO_SUCH_KEY:
         return place, f"there is no such key; {nearest(str(first['loc'][-1]), _keys(of))}"
     return place, first["msg"].removeprefix("Value error, ")
+
+
+def require_known(noun: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise ValueError for the first name of a `noun` that there is not, with the nearest ones."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no {noun} {name!r}; {nearest(name, known)}")
+
+
+def require_once(noun: str, names: Collection[str]) -> None:
+    """Raise ValueError if a name of a `noun` is there twice."""
+    if len(set(names)) < len(names):
+        raise ValueError(f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} is there twice")
 
 
 def _keys(of: type[BaseModel]) -> set[str]:

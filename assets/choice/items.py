@@ -22,7 +22,7 @@ from assets.dialogue import summaries
 from methods.choice.placing import placed
 from methods.mmbench.abilities import DESCRIPTIONS, ENCYCLOPEDIC
 from methods.mmbench.writing import SCHEMA, assigned, item_id, read_item
-from methods.naming import nearest
+from methods.validation import require_known, require_once
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
@@ -48,13 +48,8 @@ class ItemsSettings(GenerationSettings):
     @field_validator("abilities")
     @classmethod
     def _are_leaves(cls, abilities: list[str]) -> list[str]:
-        for ability in abilities:
-            if ability not in DESCRIPTIONS:
-                raise ValueError(
-                    f"there is no ability {ability!r}; {nearest(ability, DESCRIPTIONS)}"
-                )
-        if len(set(abilities)) < len(abilities):
-            raise ValueError("an ability is there twice")
+        require_known("ability", abilities, DESCRIPTIONS)
+        require_once("ability", abilities)
         return abilities
 
 

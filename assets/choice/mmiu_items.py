@@ -40,7 +40,7 @@ from methods.mmiu.derived.subjects import Subject
 from methods.mmiu.distractors import SCHEMA, distractors_data, read_distractors
 from methods.mmiu.making import Asked, MadeItem, finished, made_unanswerable
 from methods.mmiu.metadata import Sample
-from methods.naming import nearest
+from methods.validation import require_known, require_once
 from resources.images.derived import DerivedPictures
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
@@ -78,11 +78,8 @@ class MmiuSettings(GenerationSettings):
     @field_validator("tasks")
     @classmethod
     def _are_derived(cls, tasks: list[str]) -> list[str]:
-        for task in tasks:
-            if task not in DERIVED:
-                raise ValueError(f"there is no task {task!r}; {nearest(task, DERIVED)}")
-        if len(set(tasks)) < len(tasks):
-            raise ValueError("a task is there twice")
+        require_known("task", tasks, DERIVED)
+        require_once("task", tasks)
         return tasks
 
 

@@ -26,8 +26,8 @@ from methods.mmbench.translating import (
     texts_of,
     translation_id,
 )
-from methods.naming import nearest
 from methods.review.contents import content_of
+from methods.validation import require_known, require_once
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
 from resources.warehouse import Warehouse
@@ -43,13 +43,8 @@ class TranslationsSettings(GenerationSettings):
     @field_validator("languages")
     @classmethod
     def _are_known(cls, languages: list[str]) -> list[str]:
-        for language in languages:
-            if language not in LANGUAGES:
-                raise ValueError(
-                    f"there is no language {language!r}; {nearest(language, LANGUAGES)}"
-                )
-        if len(set(languages)) < len(languages):
-            raise ValueError("a language is there twice")
+        require_known("language", languages, LANGUAGES)
+        require_once("language", languages)
         return languages
 
 

@@ -74,7 +74,7 @@ class Apart:
             {"step": self._table, "release_id": release_id, "reason": reason}
             for release_id, reason in self.lost.items()
         ]
-        if rows or self._table in not_made(warehouse):
+        if rows or warehouse.count(NOT_MADE, {"step": self._table}):
             table = pa.Table.from_pylist(rows, schema=arrow_schema(NOT_MADE))
             warehouse.replace(NOT_MADE, table, {"step": self._table})
 

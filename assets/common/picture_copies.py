@@ -175,17 +175,17 @@ def paired(ids: Sequence[str], found: Iterable[Candidate]) -> dict[Ids, tuple[Id
 
 def copies_of(
     warehouse: Warehouse, image_store: ImageStore, first: Collection[str], second: Collection[str]
-) -> dict[str, str]:
-    """Each image of `first` that is one of `second`, or a copy of one, and which one."""
+) -> dict[str, list[str]]:
+    """Each image of `first` that is one of `second`, or a copy of some, with all of these."""
     pictures = Pictures(warehouse, image_store)
     miniatures = pictures.miniatures([*first, *second])
     mine, theirs = set(first), set(second)
     ones, others = (sorted(of & miniatures.keys()) for of in (mine, theirs))
     of_ones, of_others = (codes([miniatures[i] for i in of]) for of in (ones, others))
     near = candidates_between(of_ones, of_others)
-    found = {image_id: image_id for image_id in mine & theirs}
+    found = {image_id: [image_id] for image_id in mine & theirs}
     for pair in pictures.copies(miniatures, paired([*ones, *others], near)):
         for one, other in (pair, pair[::-1]):
             if one in mine and other in theirs:
-                found.setdefault(one, other)
+                found.setdefault(one, []).append(other)
     return found

@@ -217,7 +217,7 @@ def _made(
         raise
     except Exception as error:
         apart.lose(WHOLE, error)
-        result = dg.MaterializeResult(metadata={"dagster/row_count": warehouse.count(table)})
+        result = dg.MaterializeResult(metadata={ROW_COUNT: warehouse.count(table)})
     apart.write(warehouse)
     if not apart.lost:
         return result

@@ -18,12 +18,12 @@ from assets.dialogue import dialogues
 from assets.ingest import entries
 from assets.quality.model_checks import TABLE, Checked, Findings, by_model
 from methods.mmdu.composing import without_places
-from methods.naming import nearest
 from methods.quality.checks import DROPPED, NOT_CHECKED, OUTCOMES, REASONS, REVIEWED
 from methods.quality.languages import SCRIPTS_OF
 from methods.quality.outcome import Policy, counts, outcome_of
 from methods.quality.pairs import Dialogue, Pair, Source
 from methods.quality.rules import Limits, by_rules
+from methods.validation import require_known
 from resources.llm.gateway import Gateway
 from resources.warehouse import Warehouse, Write
 
@@ -71,15 +71,13 @@ class ChecksSettings(GenerationSettings):
     @field_validator("language")
     @classmethod
     def _known_language(cls, language: str) -> str:
-        if language not in SCRIPTS_OF:
-            raise ValueError(f"there is no language {language!r}; {nearest(language, SCRIPTS_OF)}")
+        require_known("language", [language], SCRIPTS_OF)
         return language
 
     @field_validator("drop", "review")
     @classmethod
     def _known_checks(cls, names: list[str]) -> list[str]:
-        if unknown := [name for name in names if name not in REASONS]:
-            raise ValueError(f"there is no check {unknown[0]!r}; {nearest(unknown[0], REASONS)}")
+        require_known("check", names, REASONS)
         return names
 
     @property

@@ -81,9 +81,8 @@ def without_shared(
     compared again until nothing is found.
     """
     work = _Work(warehouse, built, before, pinned)
+    alike = _alike(warehouse, image_store, *work.contents())
     while True:
-        # A picture has one copy named in each round; what was compared is not compared again.
-        alike = _alike(warehouse, image_store, *work.contents())
         found = list(shared(*work.contents(), alike))
         if not (forbidden := blocking(found)):
             return work.cleared(found)
@@ -222,8 +221,8 @@ def _alike(
     image_store: ImageStore,
     benchmarks: Sequence[Content],
     instructions: Sequence[Content],
-) -> dict[str, str]:
-    """Images of instruction sets that are one of a benchmark, or a copy of one, and which one."""
+) -> dict[str, list[str]]:
+    """Images of instruction sets that are one of a benchmark, or a copy of one, and all of these."""
     tested, learned = (
         {image for each in of for image in each.images} for of in (benchmarks, instructions)
     )

@@ -22,7 +22,7 @@ from assets.rewrite.pictures_seen import Looked, look_at
 from methods.alignmmbench.candidates import NO_KEYWORD, Pictured, Removed
 from methods.alignmmbench.candidates import candidates as candidates_of
 from methods.alignmmbench.keywords import KEYWORDS
-from methods.naming import nearest
+from methods.validation import require_known
 from resources.images.store import ImageStore
 from resources.known_images import known_images
 from resources.picture_encoder import PictureEncoder
@@ -63,9 +63,8 @@ class CandidatesSettings(Settings):
     @field_validator("keywords")
     @classmethod
     def _are_of_tasks(cls, keywords: dict[str, list[str]]) -> dict[str, list[str]]:
+        require_known("task", keywords, KEYWORDS)
         for task, words in keywords.items():
-            if task not in KEYWORDS:
-                raise ValueError(f"there is no task {task!r}; {nearest(task, KEYWORDS)}")
             if not all(word.strip() for word in words):
                 raise ValueError(f"a keyword of {task} is empty")
         return keywords

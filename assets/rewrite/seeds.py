@@ -24,7 +24,7 @@ from methods.alignmmbench.drafting import (
     read_seed,
     seed_id,
 )
-from methods.naming import nearest
+from methods.validation import require_known, require_once
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.prompts import prompt
@@ -48,11 +48,8 @@ class SeedsSettings(GenerationSettings):
     @field_validator("tasks")
     @classmethod
     def _are_single(cls, tasks: list[str]) -> list[str]:
-        for task in tasks:
-            if task not in SINGLE_TASKS:
-                raise ValueError(f"there is no task {task!r}; {nearest(task, SINGLE_TASKS)}")
-        if len(set(tasks)) < len(tasks):
-            raise ValueError("a task is there twice")
+        require_known("task", tasks, SINGLE_TASKS)
+        require_once("task", tasks)
         return tasks
 
 

@@ -39,7 +39,7 @@ TESTED = release("bench", QUESTION, ANSWER, "https://w/Bridge", "a")
 OTHER = release("instruct", "What is it?", "A mill with four sails.", "https://w/Mill", "b")
 
 
-def found(instruction: Content, benchmark: Content = TESTED, **alike: str) -> list[Shared]:
+def found(instruction: Content, benchmark: Content = TESTED, **alike: list[str]) -> list[Shared]:
     return list(shared([benchmark], [instruction], alike))
 
 
@@ -74,13 +74,23 @@ def test_a_page_or_an_image_is_found_with_the_items(
 
 
 def test_an_image_that_looks_like_one_is_found() -> None:
-    (one,) = found(OTHER, b="a")
+    (one,) = found(OTHER, b=["a"])
     assert (one.kind, one.what, one.item, one.of) == (
         "near_duplicate",
         "a",
         "of-bench",
         "of-instruct",
     )
+
+
+def test_each_image_that_it_looks_like_is_found() -> None:
+    tested = replace(TESTED, images={"a": ["of-a"], "b": ["of-b"], "c": ["of-c"]})
+    shared_images = [(one.kind, one.item) for one in found(OTHER, tested, b=["b", "a", "c"])]
+    assert shared_images == [
+        ("image", "of-b"),
+        ("near_duplicate", "of-a"),
+        ("near_duplicate", "of-c"),
+    ]
 
 
 ALIKE = {

@@ -66,7 +66,7 @@ def test_what_one_stage_compared_no_other_compares(home: Home) -> None:
     home.compared.clear()
     home.store = ImageStore(home.store.root.with_name("elsewhere"))
     found = copies_of(home.warehouse, home.store, home.ids[:2], home.ids[2:])
-    assert found == {home.ids[0]: home.ids[3]} and sum(home.compared) == 0
+    assert found == {home.ids[0]: [home.ids[3]]} and sum(home.compared) == 0
 
 
 def test_another_version_of_the_methods_compares_anew(

@@ -498,9 +498,18 @@ class Copy:
 
 
 def tried(
-    fault: Fault, copy: Copy, covered: Covered, most_seconds: float, *, here: bool
+    fault: Fault,
+    copy: Copy,
+    covered: Covered,
+    most_seconds: float,
+    known: str | None,
+    *,
+    here: bool,
 ) -> Verdict:
-    """Plant one fault, run its tests until one fails, and put the file back."""
+    """Plant one fault, run its tests until one fails, and put the file back.
+
+    A test that is known to have noticed it is tried alone before the others.
+    """
     began, n_tests, told = time.monotonic(), 0, ""
 
     def verdict(state: str, by: str | None = None) -> Verdict:
@@ -523,7 +532,8 @@ def tried(
     target = copy.root / fault.file
     original, times = target.read_bytes(), target.stat()
     bad: set[str] = set()
-    for part, folders in ((names[:n_first], whole), (rest[:n_rest], [])):
+    parts = [(names[:n_first], whole), (rest[:n_rest], list[str]())]
+    for part, folders in [([known], []), *parts] if known else parts:
         by: str | None = ""
         while by is not None:
             target.write_text(text)
@@ -548,19 +558,30 @@ def tried(
     return verdict("survived")
 
 
-def run(ids: Sequence[str], root: Path, jobs: int, report: Path | None, most_seconds: float) -> int:
+def run(
+    ids: Sequence[str],
+    root: Path,
+    jobs: int,
+    report: Path | None,
+    earlier: Path | None,
+    most_seconds: float,
+) -> int:
     """Try the faults with these ids, or all; 1 where too few are killed."""
     faults = [each for each in read_faults() if not ids or each.id in ids]
     if unknown := set(ids) - {each.id for each in faults}:
         print(f"There is no fault {', '.join(sorted(unknown))}.", file=sys.stderr)
         return 2
     covered = Covered()
+    noticed = json.loads(earlier.read_text()) if earlier else []
+    known = {each["fault"]: each["by"] for each in noticed}
     copies: SimpleQueue[Copy] = SimpleQueue()
 
     def one(fault: Fault) -> Verdict:
         copy = copies.get()
         try:
-            found = tried(fault, copy, covered, most_seconds, here=root == ROOT)
+            found = tried(
+                fault, copy, covered, most_seconds, known.get(fault.id), here=root == ROOT
+            )
         finally:
             copies.put(copy)
         print(
@@ -610,6 +631,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     running.add_argument("ids", nargs="*")
     running.add_argument("--jobs", type=int, default=2)
     running.add_argument("--report", type=Path, help="a file for what came of each, as JSON")
+    running.add_argument("--earlier", type=Path, help="such a file: its tests are tried first")
     running.add_argument("--seconds", type=float, default=900.0, help="of tests, for one fault")
     for each in (checking, running):
         each.add_argument("--root", type=Path, default=ROOT, help="another checkout")
@@ -618,7 +640,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return check(given.root.resolve())
     if given.command == "cover":
         return cover(given.paths, given.workers)
-    return run(given.ids, given.root.resolve(), given.jobs, given.report, given.seconds)
+    return run(
+        given.ids, given.root.resolve(), given.jobs, given.report, given.earlier, given.seconds
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,16 @@ from resources.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
-from tests.assets.world import ANY_ASSETS, Row, World, made, metadata, models_yaml, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    Row,
+    World,
+    copy_of,
+    made,
+    metadata,
+    models_yaml,
+    sentence,
+)
 
 MODELS = ("careful", "careless", "always-a", "refuser", "rambler")
 BLIND = ("no-images:careful", "no-images:careless", "no-images:always-a")
@@ -176,25 +185,28 @@ def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: Wor
     assert len(row["item_ids"]) == row["size"] and row["held_out"] >= 0.9
 
 
-def test_a_cleaned_release_lacks_what_people_rejected(analysed: World) -> None:
-    """The last test of this world: it goes on from the analysis."""
+def test_a_cleaned_release_lacks_what_people_rejected(
+    analysed: World, make_world: MakeWorld, tmp_path: Path
+) -> None:
+    copy_of(analysed.root, tmp_path)
+    world = make_world(tmp_path, analysed.corpus)
     clean = {"clean": {"config": {"release": "mmbench-dev-en"}}}
-    nothing = analysed.run("clean_release", clean)
+    nothing = world.run("clean_release", clean)
     assert not nothing.success
     assert "People have rejected no flagged item of mmbench-dev-en-" in sentence(nothing)
 
     (item,) = (
         item
-        for item in analysed.review_store.items(["flagged_item"])
+        for item in world.review_store.items(["flagged_item"])
         if f"Question {WRONG}." in item["content"]["question"]
     )
     record = {"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1}
     record |= {"reviewer": "anna", "verdict": "reject", "reason": "factual_error"}
     decided = check_decision({**record, "decided_at": "2026-01-01T00:00:00+00:00"}, item)
-    analysed.review_store.append([decided])
+    world.review_store.append([decided])
     for _ in range(2):
-        assert analysed.run("clean_release", clean).success
-    rows = analysed.rows(
+        assert world.run("clean_release", clean).success
+    rows = world.rows(
         "SELECT c.name, r.origin, list(i.item_id ORDER BY i.ordinal) AS items "
         "FROM release.current AS c JOIN release.releases AS r USING (release_id) "
         "JOIN release.items AS i USING (release_id) GROUP BY ALL ORDER BY 1"

@@ -9,9 +9,12 @@ import pytest
 from dagster._core.utils import make_new_run_id
 
 from dagster_project import jobs
+from dagster_project.check_results import result
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.live_runs import marked, marks_folder
-from dagster_project.run import JOBS
+from dagster_project.progress import progress_logger
+from dagster_project.run import JOBS, main
+from dagster_project.run_tags import BUILD
 from tests.e2e.running import command
 
 RUN = "dagster_project.run"
@@ -95,3 +98,61 @@ def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "There are no entries" in done.stdout
     assert done.stderr == "The run of cluster failed; the log above and the UI (make ui) say why.\n"
+
+
+@pytest.mark.parametrize(
+    ("severity", "code", "ending"),
+    [
+        ("WARN", 0, ""),
+        (
+            "ERROR",
+            1,
+            "The run of build came to its end, and of its checks failed: numbers few; the log above "
+            "and the UI (make ui) say why.\n",
+        ),
+    ],
+)
+def test_a_check_that_fails_in_a_stage_of_a_build_and_stops_nothing_is_not_done(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    severity: str,
+    code: int,
+    ending: str,
+) -> None:
+    after: list[str] = []
+
+    @dg.asset
+    def numbers() -> None: ...
+
+    @dg.asset_check(asset=numbers)
+    def few() -> dg.AssetCheckResult:
+        wrong = "There are 3 numbers: add some."
+        return result(wrong, {}, dg.AssetCheckSeverity[severity])
+
+    stages = dg.Definitions(
+        assets=[numbers],
+        asset_checks=[few],
+        jobs=[dg.define_asset_job("stage", "*")],
+        loggers={"console": progress_logger},
+    )
+
+    @dg.op
+    def run_stages(context: dg.OpExecutionContext) -> None:
+        stage = stages.resolve_job_def("stage")
+        assert jobs.run_job(stage, context.instance, tags={BUILD: context.run_id}).success
+        after.append("the next stage")
+
+    @dg.job(logger_defs={"console": progress_logger})
+    def build() -> None:
+        run_stages()
+
+    monkeypatch.setattr(
+        "dagster_project.definitions.build_defs", lambda: dg.Definitions(jobs=[build])
+    )
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    assert main(["--job", "build"]) == code
+    printed = capsys.readouterr()
+    says = "FAILED" if code else "WARNS"
+    assert f"CHECK {says} numbers few: There are 3 numbers: add some." in printed.out
+    assert after and printed.err == ending

@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 from dagster._core.utils import make_new_run_id
 
-from dagster_project import jobs
+from dagster_project import demo, jobs
 from dagster_project.check_results import result
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.live_runs import marked, marks_folder
-from dagster_project.progress import progress_logger
+from dagster_project.progress import MADE, progress_logger
 from dagster_project.run import JOBS, main
 from dagster_project.run_tags import BUILD
 from tests.e2e.running import command
@@ -156,3 +156,37 @@ def test_a_check_that_fails_in_a_stage_of_a_build_and_stops_nothing_is_not_done(
     says = "FAILED" if code else "WARNS"
     assert f"CHECK {says} numbers few: There are 3 numbers: add some." in printed.out
     assert after and printed.err == ending
+
+
+def test_the_main_job_goes_on_after_such_a_check_and_after_steps_that_made_not_all(
+    instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @dg.asset
+    def numbers() -> None: ...
+
+    @dg.asset_check(asset=numbers)
+    def few() -> dg.AssetCheckResult:
+        return result("There are 3 numbers: add some.", {})
+
+    @dg.asset
+    def answers() -> None: ...
+
+    @dg.multi_asset_check(name=MADE, specs=[dg.AssetCheckSpec(MADE, asset=answers)])
+    def made():
+        yield dg.AssetCheckResult(passed=False, asset_key=answers.key, check_name=MADE)
+        raise dg.Failure("The disk is full.", allow_retries=False)
+
+    definitions = dg.Definitions(
+        assets=[numbers, answers],
+        asset_checks=[few, made],
+        jobs=[
+            *(dg.define_asset_job(name, [numbers]) for name in ("build", "ledger")),
+            dg.define_asset_job("evaluate", [answers]),
+        ],
+        loggers={"console": progress_logger},
+    )
+    ended = demo._run(definitions, instance)
+    assert (ended.failed, ended.lost_shards, ended.made_all) == (None, None, False)
+    assert ended.checks == {"build": ["numbers few"], "ledger": ["numbers few"]}
+    # What was not made is said when all is done, from what the steps wrote down.
+    assert "The disk is full." not in capsys.readouterr().out

@@ -19,6 +19,7 @@ from assets.release.built_dialogues import NAMES
 from dagster_project.check_results import N_SHOWN, result
 from dagster_project.cluster_checks import cluster_checks
 from dagster_project.content_checks import content_checks
+from dagster_project.progress import MADE
 from dagster_project.release_checks import no_overlap
 from dagster_project.review_checks import review_checks
 from methods.naming import listed, number_of
@@ -194,8 +195,6 @@ def critic_check() -> dg.AssetChecksDefinition:
     return check
 
 
-MADE = "made"
-"""The last step of a run of evaluation: it fails, when all else is done, if steps before it have."""
 RUN_AGAIN = (
     "Then run the job evaluate again: re-execution from failure would make this check alone."
 )

@@ -7,17 +7,26 @@ same jobs and shows these runs.
 import os
 import sys
 import time
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 import dagster as dg
 
-from dagster_project.checks import MADE
 from dagster_project.dead_runs import end_dead_runs
 from dagster_project.definitions import build_defs
 from dagster_project.held_file import hold
 from dagster_project.instance import databases_kept_open, open_instance, prepare_dagster_home
 from dagster_project.jobs import run_job
-from dagster_project.progress import only_failed, say_failed
+from dagster_project.progress import (
+    MADE,
+    SHOW_PROGRESS,
+    TOLD_AT_THE_END,
+    failed_checks,
+    only_failed,
+    said_by,
+    say_failed,
+    say_failed_checks,
+)
 from dagster_project.resources import corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
 from dagster_project.shard_failures import only_shards_failed
@@ -31,8 +40,8 @@ budget, and one that follows a finished demo has a budget of its own."""
 
 
 def main() -> int:
-    """Run the main job; 0 when everything succeeded, 1 when a run failed, a shard was not ingested or a
-    step of evaluation made not all, 2 for a wrong setting."""
+    """Run the main job; 0 when everything succeeded, 1 when a run or a check failed, a shard was not
+    ingested or a step of evaluation made not all, 2 for a wrong setting."""
     try:
         bring_home_up_to_date()
         with usable_home():
@@ -53,14 +62,14 @@ def main() -> int:
         with held, open_instance() as instance:
             end_dead_runs(instance)
             with databases_kept_open():
-                failed, lost = _run(definitions, instance)
+                ended = _run(definitions, instance)
         # What a spent budget stopped goes on with what is left of it.
-        if not failed and "evaluate" not in lost:
+        if not ended.failed and ended.made_all:
             gateway.budget.finish(UNFINISHED)
     finally:
         gateway.close()
-    if failed:
-        say_failed(failed)
+    if ended.failed:
+        say_failed(ended.failed)
         return 1
     show_results(gateway.profile.judges)
     print(f"\nDone in {time.monotonic() - started:.0f} s.")
@@ -69,28 +78,49 @@ def main() -> int:
     folder = home.home()
     of_home = "" if folder == home.REPO_ROOT / "data" else f" LOOM_HOME={folder}"
     print(f"UI:       make ui{of_home}, then http://127.0.0.1:3000")
-    for said in lost.values():
-        print(f"\n{said}", file=sys.stderr)
-    return 1 if lost else 0
+    if ended.lost_shards:
+        print(f"\n{ended.lost_shards}", file=sys.stderr)
+    if not ended.made_all:
+        say_failed("evaluate")
+    for job, names in ended.checks.items():
+        say_failed_checks(job, names)
+    return 0 if ended.made_all and not (ended.lost_shards or ended.checks) else 1
 
 
-def _run(
-    definitions: dg.Definitions, instance: dg.DagsterInstance
-) -> tuple[str | None, dict[str, str]]:
-    """Run the jobs in order: the name of the first that failed, and by job what was lost.
+@dataclass
+class _Ended:
+    """How the jobs ended: the first that failed, the sentence about lost shards, whether evaluation
+    made all that it had to, and by job the checks that failed in one that came to its end."""
+
+    failed: str | None = None
+    lost_shards: str | None = None
+    made_all: bool = True
+    checks: dict[str, list[str]] = field(default_factory=dict)
+
+
+def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> _Ended:
+    """Run the jobs in order, up to the first that failed.
 
     A build that only lacks some shards is gone on from, and an evaluation of which some steps failed.
     """
-    lost: dict[str, str] = {}
+    ended = _Ended()
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
-        result = run_job(definitions.resolve_job_def(name), instance)
-        if not result.success:
-            said = only_shards_failed(result) or only_failed(result, MADE)
-            if said is None:
-                return name, lost
-            lost[name] = said
-    return None, lost
+        console = TOLD_AT_THE_END if name == "evaluate" else SHOW_PROGRESS
+        result = run_job(definitions.resolve_job_def(name), instance, console=console)
+        if result.success:
+            if wrong := failed_checks(instance, result.run_id):
+                ended.checks[name] = wrong
+        elif said := only_shards_failed(result):
+            ended.lost_shards = said
+        elif only_failed(result, MADE):
+            ended.made_all = False
+        else:
+            if said := said_by(result, MADE):
+                print(said)
+            ended.failed = name
+            break
+    return ended
 
 
 if __name__ == "__main__":

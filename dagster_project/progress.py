@@ -7,18 +7,27 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 from dagster._core.errors import DagsterAssetCheckFailedError
 from dagster._utils.error import SerializableErrorInfo
 
+from dagster_project.run_tags import BUILD
+
+MADE = "made"
+"""The last step of a run of evaluation, and its checks: it fails, when all else is done, if steps
+before it have."""
 SHOW_PROGRESS: Mapping[str, Any] = {"loggers": {"console": {}}}
 """Run config that prints with this logger instead of Dagster's own."""
 
 WITHOUT_FAILURES: Mapping[str, Any] = {"loggers": {"console": {"config": {"say_failures": False}}}}
 """The same for who says himself why a step failed."""
+
+TOLD_AT_THE_END: Mapping[str, Any] = {"loggers": {"console": {"config": {"says_made": False}}}}
+"""The same for who says when all is done what steps of evaluation could not make (`results.py`): of
+each a line has the name, and no reasons."""
 
 QUIET_SECONDS = 3.0
 """A step that has printed nothing for so long is named, so that it is seen that it is at work."""
@@ -35,9 +44,9 @@ _SHOWN = ("calls", "cache hits", "failed", "rejected", "cost (USD)")
 class ProgressHandler(logging.Handler):
     """Prints materializations, failed checks, failures and the assets' own progress lines."""
 
-    def __init__(self, say_failures: bool) -> None:
+    def __init__(self, say_failures: bool, says_made: bool = True) -> None:
         super().__init__()
-        self._say_failures = say_failures
+        self._say_failures, self._says_made = say_failures, says_made
         self._printed: set[tuple[object, str]] = set()
         self._quiet: threading.Timer | None = None
 
@@ -75,7 +84,7 @@ class ProgressHandler(logging.Handler):
         if event.is_step_materialization:
             return self._materialized(event)
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
-            return _failed_check(event)
+            return _failed_check(event, self._says_made)
         if not self._say_failures:
             return None
         if event.is_resource_init_failure and event.engine_event_data.error:
@@ -101,6 +110,15 @@ def say_failed(job: str) -> None:
     print(f"The run of {job} failed; the log above and the UI (make ui) say why.", file=sys.stderr)
 
 
+def say_failed_checks(job: str, names: Sequence[str]) -> None:
+    """Say on stderr which checks failed in the run of a job that came to its end."""
+    print(
+        f"The run of {job} came to its end, and of its checks failed: {', '.join(names)}; the log "
+        "above and the UI (make ui) say why.",
+        file=sys.stderr,
+    )
+
+
 def _print(line: str) -> None:
     print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
 
@@ -110,13 +128,28 @@ def is_wrong(check: dg.AssetCheckEvaluation) -> bool:
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
-def _failed_check(event: dg.DagsterEvent) -> str | None:
+def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[str]:
+    """The checks that failed and do more than warn, in a run and those of the stages that it began."""
+    of_stages = instance.get_runs(dg.RunsFilter(tags={BUILD: run_id}))
+    found: dict[str, None] = {}
+    for each in (run_id, *(run.run_id for run in reversed(of_stages))):
+        for entry in instance.all_logs(each, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
+            check = entry.get_dagster_event().asset_check_evaluation_data
+            if is_wrong(check):
+                found[_name(check)] = None
+    return list(found)
+
+
+def _failed_check(event: dg.DagsterEvent, says_made: bool) -> str | None:
     check = event.asset_check_evaluation_data
     if check.passed:
         return None
-    says = "FAILED" if is_wrong(check) else "WARNS"
-    name = f"{check.asset_key.to_user_string()} {check.check_name}"
-    return f"CHECK {says} {name}: {check.description}"
+    line = f"CHECK {'FAILED' if is_wrong(check) else 'WARNS'} {_name(check)}"
+    return line if check.check_name == MADE and not says_made else f"{line}: {check.description}"
+
+
+def _name(check: dg.AssetCheckEvaluation) -> str:
+    return f"{check.asset_key.to_user_string()} {check.check_name}"
 
 
 def why_step_failed(event: dg.DagsterEvent) -> str | None:
@@ -124,7 +157,7 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
 
     A check that failed has said it itself before its step fails.
     """
-    if not (event.is_step_failure and event.step_failure_data.error):
+    if not (event.is_step_failure and event.step_failure_data.error) or event.step_key == MADE:
         return None
     if event.step_failure_data.error.cls_name == DagsterAssetCheckFailedError.__name__:
         return None
@@ -134,11 +167,17 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
 
 def only_failed(result: dg.ExecuteInProcessResult, step: str) -> str | None:
     """The sentence of a run in which this step alone failed; None of any other run."""
-    failures = [event for event in result.all_events if event.is_step_failure]
-    if [event.step_key for event in failures] != [step]:
-        return None
-    told = failures[0].step_failure_data.user_failure_data
-    return told.description if told else None
+    failed = [event.step_key for event in result.all_events if event.is_step_failure]
+    return said_by(result, step) if failed == [step] else None
+
+
+def said_by(result: dg.ExecuteInProcessResult, step: str) -> str | None:
+    """The sentence of a step of a run, if it failed with one."""
+    for event in result.all_events:
+        if event.is_step_failure and event.step_key == step:
+            told = event.step_failure_data.user_failure_data
+            return told.description if told else None
+    return None
 
 
 def cause(error: SerializableErrorInfo) -> str:
@@ -150,11 +189,14 @@ def cause(error: SerializableErrorInfo) -> str:
 
 
 @dg.logger(
-    {"say_failures": dg.Field(bool, is_required=False, default_value=True)},
+    {
+        name: dg.Field(bool, is_required=False, default_value=True)
+        for name in ("say_failures", "says_made")
+    },
     description="One line for each asset, for a terminal.",
 )
 def progress_logger(context: dg.InitLoggerContext) -> logging.Logger:
     """The logger that jobs print with."""
     logger = logging.Logger("vlm_loom.progress", level=logging.DEBUG)
-    logger.addHandler(ProgressHandler(context.logger_config["say_failures"]))
+    logger.addHandler(ProgressHandler(**context.logger_config))
     return logger

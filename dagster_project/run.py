@@ -49,25 +49,38 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(job: str) -> int:
     # They take seconds to load, which a wrong name does not need.
-    from dagster_project.checks import MADE
     from dagster_project.dead_runs import end_dead_runs
     from dagster_project.definitions import build_defs
     from dagster_project.instance import open_instance
     from dagster_project.jobs import run_job
-    from dagster_project.progress import is_wrong, only_failed, say_failed
+    from dagster_project.progress import (
+        MADE,
+        SHOW_PROGRESS,
+        TOLD_AT_THE_END,
+        failed_checks,
+        only_failed,
+        said_by,
+        say_failed,
+        say_failed_checks,
+    )
     from dagster_project.results import show_reports, show_results
 
     with open_instance() as instance:
         end_dead_runs(instance)
-        result = run_job(build_defs().resolve_job_def(job), instance)
+        console = TOLD_AT_THE_END if job == "evaluate" else SHOW_PROGRESS
+        result = run_job(build_defs().resolve_job_def(job), instance, console=console)
+        wrong = failed_checks(instance, result.run_id)
     if job == "evaluate" and (result.success or only_failed(result, MADE)):
         show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
-    if result.success and not any(map(is_wrong, result.get_asset_check_evaluations())):
-        return 0
-    say_failed(job)
-    return 1
+    elif job == "evaluate" and (said := said_by(result, MADE)):
+        print(said)
+    if result.success and wrong:
+        say_failed_checks(job, wrong)
+    elif not result.success:
+        say_failed(job)
+    return 0 if result.success and not wrong else 1
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from assets.common.progress import StepProgress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import images
 from methods.ingest.near_duplicates import Pair, duplicate_groups, near_duplicates
-from methods.ingest.picture_candidates import Candidate, candidates, codes
-from methods.ingest.picture_match import UPRIGHT, Miniature
+from methods.ingest.picture_candidates import candidates, codes
+from methods.ingest.picture_match import Miniature
 from resources.corpus.corpus import Corpus
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
@@ -79,16 +79,11 @@ def duplicates(
     )
 
 
-def _proposed(
-    miniatures: Mapping[str, Miniature], by_hash: Iterable[Pair]
-) -> dict[Ids, tuple[Ids, Candidate]]:
+def _proposed(miniatures: Mapping[str, Miniature], by_hash: Iterable[Pair]) -> set[Ids]:
     """Pairs to compare, by their ids in order: near by code, or by perceptual hash."""
-    ids = list(miniatures)
-    row_of = {image_id: row for row, image_id in enumerate(ids)}
-    proposed: dict[Ids, tuple[Ids, Candidate]] = {}
-    for pair in by_hash:
-        named = (pair.first_id, pair.second_id)
-        if all(image_id in row_of for image_id in named):
-            first, second = (row_of[image_id] for image_id in named)
-            proposed[named] = (named, Candidate(first, second, *UPRIGHT))
-    return proposed | paired(ids, candidates(codes(list(miniatures.values()))))
+    near = {
+        (pair.first_id, pair.second_id)
+        for pair in by_hash
+        if pair.first_id in miniatures and pair.second_id in miniatures
+    }
+    return near | paired(list(miniatures), candidates(codes(list(miniatures.values()))))

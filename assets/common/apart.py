@@ -19,6 +19,7 @@ from methods.markdown import code
 from methods.prompts.template import TemplateError
 from resources.home import REPO_ROOT
 from resources.llm.model_calls import BatchPending, WaitingForBatch
+from resources.llm.trial import PromptGivenUp
 from resources.prompts import PromptError
 from resources.stores import NOT_WRITTEN, refused_by_system
 from resources.warehouse import Warehouse, arrow_schema
@@ -30,7 +31,7 @@ WHOLE = ""
 """In the place of a release: the step made nothing, and its table keeps its earlier rows."""
 NO_FAILURE = (BatchPending, WaitingForBatch)
 """What ends a step that has not failed, but goes on when its batches have ended."""
-OF_A_PROMPT = (PromptError, TemplateError)
+OF_A_PROMPT = (PromptError, TemplateError, PromptGivenUp)
 
 
 class Apart:
@@ -50,7 +51,8 @@ class Apart:
         """Keep what the block raises to this release; the first reason stands.
 
         Where the block is `asking` models, what ends the calls of all releases is raised: a refused
-        key, a spent budget, a ledger that cannot be written. A prompt is its benchmark's.
+        key, a spent budget, a ledger that cannot be written, a server that is down. A prompt is its
+        benchmark's, and so are replies to it that cannot be read.
         """
         try:
             yield

@@ -1,6 +1,6 @@
 """Which pictures are copies of others, for all stages that ask: each picture is looked at once, and
-each pair compared once, whoever asks first. What a killed run had found is kept, but for its last
-portion.
+each pair compared once, in a way that depends on its two pictures alone. So all stages get the same
+answer, whoever asks first. What a killed run had found is kept, but for its last portion.
 
 What belongs here: reading pictures, and what `cluster.picture_miniatures` and `cluster.picture_pairs`
 hold. Which pictures may be copies is `methods/ingest/picture_candidates.py`, whether they are
@@ -8,20 +8,26 @@ hold. Which pictures may be copies is `methods/ingest/picture_candidates.py`, wh
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.ingest.image_check import ImageRejected, truncated_on_error
-from methods.ingest.picture_candidates import Candidate, candidates_between, codes
+from methods.ingest.picture_candidates import (
+    Rows,
+    candidates_between,
+    codes,
+    nearest_ways,
+)
 from methods.ingest.picture_match import (
     MINIATURE_SIDE,
     VERSION,
     Match,
     Miniature,
     Square,
+    Turn,
     Way,
     looked_at,
     match,
@@ -41,6 +47,15 @@ Ids = tuple[str, str]
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 """Told how many of how many are done."""
+
+
+class _Compared(NamedTuple):
+    """How a pair is compared: as its candidate says, by ids."""
+
+    whole: str
+    part: str
+    scale: float
+    turn: Turn
 
 
 def _silent(done: int, total: int) -> None:
@@ -86,25 +101,23 @@ class Pictures:
     def copies(
         self,
         miniatures: Mapping[str, Miniature],
-        proposed: Mapping[Ids, tuple[Ids, Candidate]],
+        proposed: Collection[Ids],
         progress: Progress = _silent,
     ) -> list[Ids]:
-        """The pairs of ids, the smaller id first, that are copies of one picture.
-
-        With each pair stand the ids of `whole` and `part` of its candidate.
-        """
+        """The pairs of ids, the smaller id first, that are copies of one picture."""
         from threadpoolctl import threadpool_limits
 
         found: list[Ids] = []
         done = 0
-        for portion in batched(sorted(proposed.items()), PAIRS_AT_ONCE):
-            key = {pair: content_id(*pair) for pair, _ in portion}
+        for portion in batched(sorted(proposed), PAIRS_AT_ONCE):
+            way_of = _ways(miniatures, portion)
+            key = {pair: content_id(*pair, *way) for pair, way in way_of.items()}
             rows = self._known("cluster/picture_pairs", key.values())
             known = {row["pair_id"]: row["is_same"] for row in rows}
-            rest = [each for each in portion if key[each[0]] not in known]
+            rest = [pair for pair in portion if key[pair] not in known]
             # A second thread costs more than it helps with arrays as small as these.
             with threadpool_limits(limits=1):
-                matches = self._matches(miniatures, [ids_and_way for _, ids_and_way in rest])
+                matches = self._matches(miniatures, [way_of[pair] for pair in rest])
             made = [
                 {
                     "pair_id": key[pair],
@@ -114,28 +127,28 @@ class Pictures:
                     **each._asdict(),
                     "is_same": each.is_same,
                 }
-                for (pair, _), each in zip(rest, matches, strict=True)
+                for pair, each in zip(rest, matches, strict=True)
             ]
             self._keep(PAIRS, "pair_id", made)
             known |= {row["pair_id"]: row["is_same"] for row in made}
-            found += [pair for pair, _ in portion if known[key[pair]]]
+            found += [pair for pair in portion if known[key[pair]]]
             done += len(portion)
             progress(done, len(proposed))
         return found
 
     def _matches(
-        self, miniatures: Mapping[str, Miniature], pairs: Sequence[tuple[Ids, Candidate]]
+        self, miniatures: Mapping[str, Miniature], compared: Sequence[_Compared]
     ) -> list[Match]:
         looks = looked_at(
-            [miniatures[whole] for (whole, _), _ in pairs],
-            [miniatures[part] for (_, part), _ in pairs],
-            [Way(way.scale, way.turn) for _, way in pairs],
+            [miniatures[each.whole] for each in compared],
+            [miniatures[each.part] for each in compared],
+            [Way(each.scale, each.turn) for each in compared],
         )
         return [
-            match(self._square(whole), self._square(part), look)
+            match(self._square(each.whole), self._square(each.part), look)
             if look.may_be_same
             else look.as_match()
-            for ((whole, part), _), look in zip(pairs, looks, strict=True)
+            for each, look in zip(compared, looks, strict=True)
         ]
 
     def _known(self, query: str, keys: Iterable[str]) -> list[Row]:
@@ -160,16 +173,28 @@ class Pictures:
         return self._kept[image_id]
 
 
-def paired(ids: Sequence[str], found: Iterable[Candidate]) -> dict[Ids, tuple[Ids, Candidate]]:
+def _ways(miniatures: Mapping[str, Miniature], pairs: Sequence[Ids]) -> dict[Ids, _Compared]:
+    """How each of these pairs is compared."""
+    ids = sorted({image_id for pair in pairs for image_id in pair})
+    row_of = {image_id: row for row, image_id in enumerate(ids)}
+    of_pictures = codes([miniatures[image_id] for image_id in ids])
+    ways = nearest_ways(of_pictures, [(row_of[first], row_of[second]) for first, second in pairs])
+    return {
+        pair: _Compared(ids[way.whole], ids[way.part], way.scale, way.turn)
+        for pair, way in zip(pairs, ways, strict=True)
+    }
+
+
+def paired(ids: Sequence[str], found: Iterable[Rows]) -> set[Ids]:
     """What `Pictures.copies` is given, of candidates whose rows are those of `ids`.
 
     A picture that has several rows is no candidate with itself.
     """
-    proposed = {}
-    for each in found:
-        whole, part = ids[each.whole], ids[each.part]
-        if whole != part:
-            proposed[min(whole, part), max(whole, part)] = ((whole, part), each)
+    proposed = set()
+    for first, second in found:
+        one, other = ids[first], ids[second]
+        if one != other:
+            proposed.add((min(one, other), max(one, other)))
     return proposed
 
 

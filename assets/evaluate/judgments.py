@@ -92,6 +92,7 @@ def judgments(
         judge,
         show_progress(context),
         apart=(lambda place: runs[place][2].judge) if len(judges) > 1 else None,
+        by_prompt=True,
     )
     results = ResultSet("evaluate.judgments")
     for (release, model, run), replies in zip(runs, judged, strict=True):

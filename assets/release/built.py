@@ -65,6 +65,10 @@ class Licences:
             self.left_out[name] = counted
         return [item for item, why in zip(items, whys, strict=True) if not why]
 
+    def empty(self) -> list[str]:
+        """The releases of which nothing is left."""
+        return [name for name, of in self.left_out.items() if of.total() == self._considered[name]]
+
     def none_left(self, name: str) -> str:
         """Why there is no such release, as a clause."""
         return f"Every item of {name} has a picture whose licence leaves it out"

@@ -158,8 +158,10 @@ def _freeze(
 ) -> Frozen:
     """Write every release.
 
-    Raises dg.Failure or ReleaseError, and changes nothing, if nothing is approved, or if a benchmark
-    and an instruction set share something of which neither is made now.
+    One that licences leave nothing of is not in force any more, unless it is pinned: pictures of the
+    earlier one may be those that are not to be used. Raises dg.Failure or ReleaseError, and changes
+    nothing, if nothing is approved, or if a benchmark and an instruction set share something of which
+    neither is made now; dg.Failure also if licences leave nothing of all there is.
     """
     require_whole_sets(warehouse)
     require_pinnable(warehouse, settings.pinned)
@@ -176,11 +178,20 @@ def _freeze(
     )
     built = [each for line in lines for each in line.made]
     absent = {name: why for line in lines for name, why in line.absent.items()}
-    if not built:
-        why = " ".join(licences.sentences()) or NOTHING_APPROVED
-        raise dg.Failure(why, allow_retries=False)
     before = in_force(warehouse)
-    cleared = without_shared(warehouse, image_store, built, before, settings.pinned, reviewed)
+    unlicensed = {
+        name: f"{licences.none_left(name)}: {before[name]} is not in force any more."
+        for name in licences.empty()
+        if name in before and name not in settings.pinned
+    }
+    if not built:
+        if unlicensed:
+            warehouse.replace_all([write_in_force({}, unlicensed)])
+        said = " ".join([*unlicensed.values(), *licences.sentences()]) or NOTHING_APPROVED
+        raise dg.Failure(said, allow_retries=False)
+    staying = {name: of for name, of in before.items() if name not in unlicensed}
+    cleared = without_shared(warehouse, image_store, built, staying, settings.pinned, reviewed)
+    retired = {**unlicensed, **cleared.retired}
     common = circumstances(context.instance, warehouse)
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
     made: dict[str, str] = {}
@@ -208,10 +219,10 @@ def _freeze(
         [
             *(Write(f"release.{name}", of, where) for name, of in tables.items()),
             Write(OVERLAPS, overlaps, {}),
-            write_in_force(current, cleared.retired),
+            write_in_force(current, retired),
         ]
     )
-    kept = {**_why_kept(settings, before, made, absent), **cleared.retired}
+    kept = {**_why_kept(settings, before, made, absent), **retired}
     warnings = [*kept.values(), *licences.sentences()]
     for why in warnings:
         context.log.warning(why)

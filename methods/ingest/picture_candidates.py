@@ -1,14 +1,14 @@
 """Which pictures may be copies of each other: the nearest by coarse brightness, also cropped, mirrored
 and on a side.
 
-What belongs here: a picture's code, and the pairs whose codes are near. What does not: whether a
-pair is the same picture (`picture_match.py`).
+What belongs here: a picture's code, the pairs whose codes are near, and how the two of a pair are
+nearest. What does not: whether a pair is the same picture (`picture_match.py`).
 
 The code is the low frequencies of the grey picture, a unit vector. Codes of the middle of each picture
 stand in the index as well, so that a crop finds the picture it was cut from. A mirrored picture has the
 code with the odd horizontal frequencies negated; one on its side has horizontal and vertical ones
 exchanged, too. Each picture is paired with its few nearest, so the number of pairs is linear in that of
-pictures, however many are alike.
+pictures, however many are alike. How a pair is compared depends on its two pictures alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,11 @@ _LEAST_NORM = 1.0
 _PROBES, _ROUNDS, _TRAINED_BY = 8, 5, 50
 """Cells that a search looks into, rounds of k-means, and vectors a cell that it is trained by."""
 _AT_ONCE = 1024
+_DECIMALS = 4
+"""Decimals of similarities that are compared: with more, rounding would choose among equal ways."""
 
+Rows = tuple[int, int]
+"""The rows of two pictures, the smaller first."""
 _Found = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Similarities and rows of the nearest windows, each of shape (queries, k)."""
 _Search = Callable[[NDArray[np.float32]], _Found]
@@ -67,25 +71,54 @@ def codes(of_pictures: Sequence[Miniature]) -> Codes:
     return np.where(norms > _LEAST_NORM, made / np.maximum(norms, _LEAST_NORM), 0)
 
 
-def candidates(of_pictures: Codes) -> list[Candidate]:
-    """Each pair of pictures that may be copies once, by rows; the nearest way of looking at it."""
+def candidates(of_pictures: Codes) -> list[Rows]:
+    """Each pair of pictures that may be copies once, by rows."""
     if len(of_pictures) < 2:
         return []
-    return _nearest_ways([(of_pictures, 0, of_pictures, 0)])
+    return _near([(of_pictures, 0, of_pictures, 0)])
 
 
-def candidates_between(first: Codes, second: Codes) -> list[Candidate]:
+def candidates_between(first: Codes, second: Codes) -> list[Rows]:
     """As `candidates`, of pairs of one of the first and one of the second; rows of the second count on.
 
     However many pictures of its own list a picture looks like, its nearest of the other are found.
     """
     if not len(first) or not len(second):
         return []
-    return _nearest_ways([(first, 0, second, len(first)), (second, len(first), first, 0)])
+    return _near([(first, 0, second, len(first)), (second, len(first), first, 0)])
 
 
-def _nearest_ways(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Candidate]:
-    """The nearest way of looking at each pair found, by rows.
+def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[Candidate]:
+    """How the two of each pair are nearest: either is the whole, any window, any turn.
+
+    What else is looked at makes no difference. Of ways that are equally near it is the first of: the
+    first picture whole, not turned, most of it. So is a pair of which no way is near.
+    """
+    found = []
+    for start in range(0, len(pairs), _AT_ONCE):
+        rows = np.array(pairs[start : start + _AT_ONCE])
+        tried = []
+        for whole in (0, 1):
+            for turn in TURNS:
+                parts = turned_codes(of_pictures[rows[:, 1 - whole], 0], turn)
+                similar = np.einsum("nwf,nf->nw", of_pictures[rows[:, whole]], parts)
+                tried.append(np.where(similar >= _least(turn), similar, 0))
+        similarities = np.stack(tried, axis=1).round(_DECIMALS).reshape(len(rows), -1)
+        shape = 2, len(TURNS), len(CROPS)
+        ways = zip(*np.unravel_index(similarities.argmax(axis=1), shape), strict=True)
+        for pair, (whole, number, window) in zip(rows.tolist(), ways, strict=True):
+            scale = 1 - 2 * CROPS[window]
+            found.append(Candidate(pair[whole], pair[1 - whole], scale, TURNS[number]))
+    return found
+
+
+def _least(turn: Turn) -> float:
+    """The least similarity of two pictures of which one is turned so."""
+    return MIN_SIMILARITY if turn == "none" else MIN_SIMILARITY_TURNED
+
+
+def _near(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Rows]:
+    """Each pair found once, by rows.
 
     A search is the codes of pictures that are looked for and of those that are looked among, each with
     its first row.
@@ -93,25 +126,15 @@ def _nearest_ways(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Can
     found = []
     for parts, first_part, wholes, first_whole in searches:
         search = _search(wholes.reshape(-1, wholes.shape[-1]), len(wholes))
-        for number, turn in enumerate(TURNS):
-            least = MIN_SIMILARITY if turn == "none" else MIN_SIMILARITY_TURNED
+        for turn in TURNS:
             for start in range(0, len(parts), _AT_ONCE):
                 similarity, nearest = search(turned_codes(parts[start : start + _AT_ONCE, 0], turn))
-                row, column = np.nonzero((similarity >= least) & (nearest >= 0))
-                whole, window = np.divmod(nearest[row, column], len(CROPS))
-                whole, part = whole + first_whole, row + start + first_part
-                of_turn = np.full(len(row), number)
-                made = np.stack([whole, part, window, of_turn, similarity[row, column]], axis=1)
-                found.append(made[whole != part])
-    ways = np.concatenate(found)
-    pairs = np.sort(ways[:, :2], axis=1)
-    order = np.lexsort((-ways[:, 4], pairs[:, 1], pairs[:, 0]))
-    ways, pairs = ways[order], pairs[order]
-    is_nearest = np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(ways)]
-    return [
-        Candidate(int(whole), int(part), 1 - 2 * CROPS[int(window)], TURNS[int(turn)])
-        for whole, part, window, turn, _ in ways[is_nearest].tolist()
-    ]
+                row, column = np.nonzero((similarity >= _least(turn)) & (nearest >= 0))
+                whole = nearest[row, column] // len(CROPS) + first_whole
+                part = row + start + first_part
+                found.append(np.stack([whole, part], axis=1)[whole != part])
+    pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+    return [(int(first), int(second)) for first, second in pairs.tolist()]
 
 
 def turned_codes(windows: NDArray[np.float32], turn: Turn) -> NDArray[np.float32]:

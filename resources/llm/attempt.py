@@ -65,7 +65,9 @@ async def attempt(
                     if isinstance(error, BadResponse) and error.billed:
                         cost = spec.cost(*error.billed)
                         budget.billed(spec.name, estimate, cost)
-                    elif not may_have_cost(error):
+                        raise
+                    budget.unbilled(spec.name)
+                    if not may_have_cost(error):
                         cost = 0.0
                     raise
                 cost = spec.cost(*used)

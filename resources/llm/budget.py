@@ -16,6 +16,8 @@ from resources.llm.shared.accounts import Account
 
 ASK_AGAIN_SECONDS = 0.25
 """How long a call waits that other runs of the account may leave room for, before it asks again."""
+UNBILLED_AT_ONCE = 8
+"""Calls in flight, beside as many as were billed, that failures without a bill allow at most."""
 FREE_RETRIES = 1_000
 """Retries that a run may make before its first request; each request adds one more."""
 
@@ -28,11 +30,13 @@ class BudgetReached(UserError):
 class _Bills:
     """What one model billed in this run: `rate` is the most that a call cost, in its estimates.
 
-    `in_flight` calls are estimated to cost `estimated_usd` in all.
+    `n_unbilled` calls failed without a bill. `in_flight` calls are estimated to cost `estimated_usd` in
+    all.
     """
 
     rate: float = 1.0
     n_billed: int = 0
+    n_unbilled: int = 0
     in_flight: int = 0
     estimated_usd: float = 0.0
 
@@ -44,6 +48,8 @@ class Budget:
     is its estimate, or as many times its estimate as the model has billed for one; what is in flight
     counts at that rate, too. The first call of a model goes alone, and no more are in flight than were
     billed before and one: a model that bills more than estimated is known before much can be lost.
+    Calls that failed without a bill let others go as well, up to UNBILLED_AT_ONCE, at the rate that is
+    known: where a server answers nothing but errors, those would be waited for one at a time.
     `earlier_usd` is what the runs that this one retries or continues have spent: it is shown with what
     this one spends.
 
@@ -98,6 +104,10 @@ class Budget:
         if usd > estimate_usd > 0:
             bills.rate = max(bills.rate, usd / estimate_usd)
 
+    def unbilled(self, model: str) -> None:
+        """A call of the model that was sent has failed, and nobody said what it cost."""
+        self._bills[model].n_unbilled += 1
+
     def still_holds(self) -> bool:
         """Whether all that is spent and in flight fits into the limit.
 
@@ -149,8 +159,9 @@ class Budget:
         return sum(bills.rate * bills.estimated_usd for bills in self._bills.values())
 
     def _may_go(self, bills: _Bills) -> bool:
-        """Whether no more calls are in flight than were billed before."""
-        return self.limit_usd is None or bills.in_flight <= bills.n_billed
+        """Whether no more calls are in flight than were billed before, or failed without a bill."""
+        n_known = bills.n_billed + min(bills.n_unbilled, UNBILLED_AT_ONCE)
+        return self.limit_usd is None or bills.in_flight <= n_known
 
     def _holds(self, usd: float) -> bool:
         """Whether `usd` fits beside what is spent and what is in flight."""

@@ -90,6 +90,7 @@ class Gateway:
         work: Callable[[ModelCalls, T], Awaitable[R]],
         on_progress: OnProgress = no_progress,
         apart: Callable[[T], str] | None = None,
+        by_prompt: bool = False,
     ) -> tuple[list[R], Usage]:
         """The results of `work` on every item, concurrently; `work` may make several calls an item.
 
@@ -102,9 +103,11 @@ class Gateway:
         `apart` gives the model that an item asks, where several models are asked side by side. Each
         has its own workers then, so that a slow one does not hold up the others, and one that refuses
         its key or is given up ends its own requests only, as failures of the kind `given_up`.
+        With `by_prompt` a model whose first replies to one prompt cannot be used is given up for that
+        prompt alone (PromptGivenUp): `work` may leave out what needs it, and the others go on.
         """
         with _less_garbage_collection():
-            return asyncio.run(self._map(stage, items, work, on_progress, apart))
+            return asyncio.run(self._map(stage, items, work, on_progress, apart, by_prompt))
 
     async def _map(
         self,
@@ -113,10 +116,11 @@ class Gateway:
         work: Callable[[ModelCalls, T], Awaitable[R]],
         on_progress: OnProgress,
         apart: Callable[[T], str] | None,
+        by_prompt: bool,
     ) -> tuple[list[R], Usage]:
         results: dict[int, R] = {}
         lanes = _lanes(items, apart)
-        trials = Trials(stage, apart=apart is not None)
+        trials = Trials(stage, apart=apart is not None, by_prompt=by_prompt)
         async with self.model_calls(stage, trials) as calls:
             sizes = {lane: len(places) for lane, places in lanes.items()}
             progress = Progress(stage, sizes, calls.usage, on_progress, self.context.in_flight)
@@ -143,7 +147,7 @@ class Gateway:
                 raise _first(group) from None
             again = await calls.submit_batches(len(items) - len(results))
         if again:
-            return await self._map(stage, items, work, on_progress, apart)
+            return await self._map(stage, items, work, on_progress, apart, by_prompt)
         return [results[index] for index in range(len(items))], calls.usage
 
     def model_calls(self, stage: str, trials: Trials) -> ModelCalls:

@@ -39,7 +39,7 @@ from resources.llm.request_keys import KeyedRequest, RequestKeys
 from resources.llm.request_locks import RequestLocks
 from resources.llm.run_context import RunContext
 from resources.llm.silence import ProviderDown
-from resources.llm.trial import HOPELESS, Loss, ModelGivenUp, Trial, Trials
+from resources.llm.trial import HOPELESS, Loss, ModelGivenUp, PromptGivenUp, Trial, Trials
 from resources.llm.unsendable import unsendable
 from resources.llm.usage import Usage
 
@@ -118,7 +118,7 @@ class ModelCalls:
         Where it `can_be_shorter` and is too long, it is no result: the asker sends a shorter one.
         Raises ModelGivenUp, and what `outcome_of` raises.
         """
-        async with self.trial(request.model) as trial:
+        async with self.trial(request) as trial:
             outcome = await self.outcome_of(request)
             if can_be_shorter and isinstance(outcome, Failure) and outcome.kind == "too_long":
                 trial.pass_over()
@@ -126,21 +126,31 @@ class ModelCalls:
             loss: Loss | None = None
             if isinstance(outcome, Failure) and outcome.kind != "refused":
                 loss = (outcome.kind, outcome.detail)
-            self.count_result(request.model, loss)
+            self.count_result(request, loss)
         return outcome
 
-    def trial(self, model: str) -> Trial:
-        """The trial of a model in this stage; whoever makes a result of several calls enters it."""
-        return self.trials.of(self.context.registry.model(model))
+    def trial(self, request: ChatRequest) -> Trial:
+        """The trial of a request's model; whoever makes a result of several calls enters it."""
+        return self.trials.of(self.context.registry.model(request.model), request.prompt_version)
 
-    def count_result(self, model: str, loss: Loss | None) -> None:
-        """Count a result, by why it failed if it did. Raises ModelGivenUp, which ends the stage."""
-        trial = self.trial(model)
-        if trial.add(loss) and not self.trials.apart:
+    def count_result(self, request: ChatRequest, loss: Loss | None) -> None:
+        """Count a result, by why it failed if it did.
+
+        Raises ModelGivenUp, which ends the stage; where prompts are tried apart, PromptGivenUp for
+        what its asker may leave out.
+        """
+        trial = self.trial(request)
+        if not trial.add(loss):
+            return
+        assert trial.given_up is not None
+        of_prompt = trial.is_of_prompt(loss)
+        if not of_prompt:
+            self.trials.give_up(self.context.registry.model(request.model), trial.given_up)
+        if not self.trials.apart:
             # What this run has told must not stop the next one, too.
             self._batches.state.reported(self._reported)
             self._batches.state.reported_all(self.stage, HOPELESS)
-            raise ModelGivenUp(trial.given_up)
+            raise (PromptGivenUp if of_prompt else ModelGivenUp)(trial.given_up)
 
     async def outcome_of(self, request: ChatRequest) -> Outcome:
         """The outcome of one request. An identical request in flight is awaited, not sent again.
@@ -163,7 +173,7 @@ class ModelCalls:
             refused = f"{spec.name}: {outcome.detail}"
             if not self.trials.apart:
                 raise AuthError(refused)
-            self.trials.of(spec).give_up(refused)
+            self.trials.give_up(spec, refused)
         return outcome
 
     def count_reading(self, key: str, *, read: bool) -> None:
@@ -263,7 +273,7 @@ class ModelCalls:
         too_long = unsendable(request, spec, key)
         if too_long := too_long or self.context.refused_lengths.failure(request, spec, key):
             return too_long
-        if why := self.trials.of(spec).given_up:
+        if why := self.trials.of(spec, request.prompt_version).given_up:
             return Failure(key, "given_up", why)
         if spec.mode == "batch":
             pending = self._pending.setdefault(spec.name, {})
@@ -296,7 +306,7 @@ class ModelCalls:
 
         request, spec, canonical, key, _ = asked
         context, started, attempts = self.context, time.monotonic(), 0
-        trial = self.trials.of(spec)
+        trial = self.trials.of(spec, request.prompt_version)
         client, limits = await self._clients.of(spec), context.limits(spec)
         context.retries.add()
         sent = Asked(key, canonical, request.prompt_version, self.stage, context.run, "live")

@@ -50,13 +50,13 @@ async def complete_and_parse(
     replies cannot be parsed is given up. Where it `can_be_smaller` and is cut off, it is no result: the
     asker asks for less at a time.
     """
-    async with calls.trial(request.model) as trial:
+    async with calls.trial(request) as trial:
         parsed = await _complete_and_parse(calls, request, parse)
         if can_be_smaller and parsed.cut_off:
             trial.pass_over()
             return parsed
         refused = parsed.loss is not None and parsed.loss[0] == "refused"
-        calls.count_result(request.model, None if refused else parsed.loss)
+        calls.count_result(request, None if refused else parsed.loss)
     return parsed
 
 

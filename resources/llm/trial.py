@@ -6,6 +6,7 @@ What counts as a result is its asker's to say: an outcome (`model_calls.py`) or 
 """
 
 import asyncio
+from collections import defaultdict
 from types import TracebackType
 from typing import Final, get_args
 
@@ -21,10 +22,18 @@ Loss = tuple[str, str]
 """Why a result failed: a reason code and a sentence."""
 HOPELESS: Final = "bad_parameter"
 """The reason that gives a model up at its first result: every other request is sent alike."""
+OF_THE_SERVER = frozenset[FailureKind](
+    ("auth", "unreachable", "rate_limited", "server_error", "timeout", "bad_response", "expired")
+)
+"""Reasons that have nothing to do with the prompt: they give the model up for all prompts."""
 
 
 class ModelGivenUp(UserError):
     """The first results of a model all failed for one reason: the stage stops asking it."""
+
+
+class PromptGivenUp(ModelGivenUp):
+    """The same of one prompt: others may be read."""
 
 
 class Trial:
@@ -32,12 +41,12 @@ class Trial:
 
     Until the trial is decided no more results are begun than it takes to decide it, so that a model
     that answers nothing useful is not asked for everything first. `given_up` says why the model is
-    asked no more.
+    asked no more. Where prompts are tried apart, the trial is of `prompt`, a name.
     """
 
-    def __init__(self, stage: str, spec: ModelSpec):
+    def __init__(self, stage: str, spec: ModelSpec, prompt: str = ""):
         self.given_up: str | None = None
-        self._stage, self._model = stage, spec.name
+        self._stage, self._model, self._prompt = stage, spec.name, prompt
         self._losses: list[Loss] = []
         # All requests of a batch are submitted at once, so there is nothing to be saved by stopping.
         self._decided = self._batched = spec.mode == "batch"
@@ -85,6 +94,11 @@ class Trial:
         self.given_up = why
         self._decide()
 
+    def is_of_prompt(self, loss: Loss | None) -> bool:
+        """Whether a result that failed so gives the model up for this prompt alone."""
+        hopeless = loss is None or loss[0] == HOPELESS or loss[0] in OF_THE_SERVER
+        return bool(self._prompt) and not hopeless
+
     def _decide(self) -> None:
         self._decided = True
         self._places.release()
@@ -94,8 +108,11 @@ class Trial:
         # What could not be read is kept: without being forgotten it would come from the ledger again.
         unread = reason not in get_args(FailureKind)
         then = f", run {asking_unread_again(self._stage)}, and" if unread else " and"
+        asked = self._model
+        if self.is_of_prompt(self._losses[0]):
+            asked += f" with the prompt {self._prompt}"
         return (
-            f"{self._stage} stopped asking {self._model}, as its first {FIRST_RESULTS} results all "
+            f"{self._stage} stopped asking {asked}, as its first {FIRST_RESULTS} results all "
             f"failed with {reason} ({detail.rstrip('.')}): correct what this names "
             f"(the model's server, its entry in models.yaml or the prompt){then} run again; what was "
             "answered is kept and costs nothing."
@@ -105,16 +122,29 @@ class Trial:
 class Trials:
     """The trials of a stage's models.
 
-    With `apart` a model that is given up ends its own items only.
+    With `apart` a model that is given up ends its own items only. With `by_prompt` each prompt is tried
+    by itself: replies to one that cannot be read end the requests with that prompt only.
     """
 
-    def __init__(self, stage: str, *, apart: bool = False):
+    def __init__(self, stage: str, *, apart: bool = False, by_prompt: bool = False):
         self.apart = apart
-        self._stage = stage
-        self._of: dict[str, Trial] = {}
+        self._stage, self._by_prompt = stage, by_prompt
+        self._of: dict[str, dict[str, Trial]] = defaultdict(dict)
+        self._given_up: dict[str, str] = {}
 
-    def of(self, spec: ModelSpec) -> Trial:
-        """The trial of one model, the same one for the whole stage."""
-        if spec.name not in self._of:
-            self._of[spec.name] = Trial(self._stage, spec)
-        return self._of[spec.name]
+    def of(self, spec: ModelSpec, prompt_version: str) -> Trial:
+        """The trial of one model, the same one for the whole stage, or for all versions of a prompt."""
+        prompt = prompt_version.partition("@")[0] if self._by_prompt else ""
+        trials = self._of[spec.name]
+        if prompt not in trials:
+            trials[prompt] = Trial(self._stage, spec, prompt)
+            if why := self._given_up.get(spec.name):
+                trials[prompt].give_up(why)
+        return trials[prompt]
+
+    def give_up(self, spec: ModelSpec, why: str) -> None:
+        """Ask a model no more, with whatever prompt."""
+        self._given_up[spec.name] = why
+        for trial in self._of[spec.name].values():
+            if trial.given_up is None:
+                trial.give_up(why)

@@ -117,7 +117,7 @@ COMMENT ON COLUMN cluster.picture_miniatures.image_id IS 'SHA-256 of the image''
 COMMENT ON COLUMN cluster.picture_miniatures.version IS 'Version of the methods that it was made by.';
 COMMENT ON COLUMN cluster.picture_miniatures.grey IS 'Grey levels of the picture inside its frame, stretched to a square of 32 pixels a side, row by row.';
 
-COMMENT ON COLUMN cluster.picture_pairs.pair_id IS 'Hash of the two pictures'' ids.';
+COMMENT ON COLUMN cluster.picture_pairs.pair_id IS 'Hash of the two pictures'' ids and of the way in which they were compared.';
 COMMENT ON COLUMN cluster.picture_pairs.version IS 'Version of the methods that they were compared by: those of an earlier one are compared anew.';
 COMMENT ON COLUMN cluster.picture_pairs.first_id IS 'SHA-256 of one picture''s file, the smaller one.';
 COMMENT ON COLUMN cluster.picture_pairs.second_id IS 'SHA-256 of the other picture''s file.';

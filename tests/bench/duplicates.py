@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 from methods.ingest.image_quality import measure_image
 from methods.ingest.near_duplicates import near_duplicates
 from methods.ingest.picture import upright_rgb
-from methods.ingest.picture_candidates import Candidate, candidates, codes
-from methods.ingest.picture_match import UPRIGHT, Miniature, Square, Way, looked_at, match, square
+from methods.ingest.picture_candidates import candidates, codes, nearest_ways
+from methods.ingest.picture_match import Miniature, Square, Way, looked_at, match, square
 from methods.markdown import table
 from resources.home import REPO_ROOT
 from tests.bench.measuring import peak_mib
@@ -65,14 +65,13 @@ def found_among(pictures: Mapping[str, Seen], took: Row) -> Pairs:
     """Pairs that the project takes for copies; how many are compared, and for how long, is added up."""
     names, seen = list(pictures), list(pictures.values())
     started = time.process_time()
-    proposed: dict[tuple[int, int], Candidate] = {}
     row_of = {name: row for row, name in enumerate(names)}
+    of_pictures = codes([each.miniature for each in seen])
+    proposed = set(candidates(of_pictures))
     for pair in near_duplicates(names, [each.phash for each in seen], BITS):
-        rows = tuple(sorted((row_of[pair.first_id], row_of[pair.second_id])))
-        proposed[rows[0], rows[1]] = Candidate(*rows, *UPRIGHT)
-    for each in candidates(codes([each.miniature for each in seen])):
-        proposed[min(each[:2]), max(each[:2])] = each
-    pairs = list(proposed.values())
+        one, other = row_of[pair.first_id], row_of[pair.second_id]
+        proposed.add((min(one, other), max(one, other)))
+    pairs = nearest_ways(of_pictures, sorted(proposed))
     looks = looked_at(
         [seen[each.whole].miniature for each in pairs],
         [seen[each.part].miniature for each in pairs],

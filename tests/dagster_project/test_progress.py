@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -10,7 +10,7 @@ import pytest
 
 from dagster_project import progress
 from dagster_project.check_results import result
-from dagster_project.progress import SHOW_PROGRESS, progress_logger
+from dagster_project.progress import MADE, SHOW_PROGRESS, TOLD_AT_THE_END, progress_logger
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -19,7 +19,11 @@ def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [re.sub(r"^\[ *\d+\.\d s\] ", "", line).strip() for line in lines]
 
 
-def run(*assets: dg.AssetsDefinition, checks: Sequence[dg.AssetChecksDefinition] = ()) -> bool:
+def run(
+    *assets: dg.AssetsDefinition,
+    checks: Sequence[dg.AssetChecksDefinition] = (),
+    console: Mapping[str, object] = SHOW_PROGRESS,
+) -> bool:
     definitions = dg.Definitions(
         assets=list(assets),
         asset_checks=checks,
@@ -27,7 +31,7 @@ def run(*assets: dg.AssetsDefinition, checks: Sequence[dg.AssetChecksDefinition]
         loggers={"console": progress_logger},
     )
     job = definitions.resolve_job_def("stage")
-    return job.execute_in_process(run_config=SHOW_PROGRESS, raise_on_error=False).success
+    return job.execute_in_process(run_config=dict(console), raise_on_error=False).success
 
 
 def wait_for(path: Path) -> None:
@@ -91,6 +95,25 @@ def test_a_check_that_failed_is_said_in_its_sentence_once(capsys):
         "CHECK WARNS rows few: It has few rows: add some.",
         "CHECK FAILED rows whole: It has 1 row too few: make it again.",
     ]
+
+
+def test_what_a_step_could_not_make_is_said_once_by_its_check_or_at_the_end(capsys):
+    @dg.asset
+    def rows() -> None: ...
+
+    @dg.multi_asset_check(name=MADE, specs=[dg.AssetCheckSpec(MADE, asset=rows)])
+    def made():
+        yield dg.AssetCheckResult(
+            passed=False, asset_key=rows.key, check_name=MADE, description="Two and two were five."
+        )
+        raise dg.Failure("Two and two were five. Run it again.", allow_retries=False)
+
+    for console, said in (
+        (SHOW_PROGRESS, "CHECK FAILED rows made: Two and two were five."),
+        (TOLD_AT_THE_END, "CHECK FAILED rows made"),
+    ):
+        assert not run(rows, checks=[made], console=console)
+        assert printed(capsys) == ["rows                             0 rows", said]
 
 
 def test_it_is_named_well_within_five_seconds():

@@ -8,10 +8,13 @@ import dagster as dg
 import pytest
 from dagster._core.utils import make_new_run_id
 
-from dagster_project import jobs
+from dagster_project import demo, jobs
+from dagster_project.check_results import result
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.live_runs import marked, marks_folder
-from dagster_project.run import JOBS
+from dagster_project.progress import MADE, progress_logger
+from dagster_project.run import JOBS, main
+from dagster_project.run_tags import BUILD
 from tests.e2e.running import command
 
 RUN = "dagster_project.run"
@@ -95,3 +98,95 @@ def test_a_job_that_fails_is_said(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "There are no entries" in done.stdout
     assert done.stderr == "The run of cluster failed; the log above and the UI (make ui) say why.\n"
+
+
+@pytest.mark.parametrize(
+    ("severity", "code", "ending"),
+    [
+        ("WARN", 0, ""),
+        (
+            "ERROR",
+            1,
+            "The run of build came to its end, and of its checks failed: numbers few; the log above "
+            "and the UI (make ui) say why.\n",
+        ),
+    ],
+)
+def test_a_check_that_fails_in_a_stage_of_a_build_and_stops_nothing_is_not_done(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    severity: str,
+    code: int,
+    ending: str,
+) -> None:
+    after: list[str] = []
+
+    @dg.asset
+    def numbers() -> None: ...
+
+    @dg.asset_check(asset=numbers)
+    def few() -> dg.AssetCheckResult:
+        wrong = "There are 3 numbers: add some."
+        return result(wrong, {}, dg.AssetCheckSeverity[severity])
+
+    stages = dg.Definitions(
+        assets=[numbers],
+        asset_checks=[few],
+        jobs=[dg.define_asset_job("stage", "*")],
+        loggers={"console": progress_logger},
+    )
+
+    @dg.op
+    def run_stages(context: dg.OpExecutionContext) -> None:
+        stage = stages.resolve_job_def("stage")
+        assert jobs.run_job(stage, context.instance, tags={BUILD: context.run_id}).success
+        after.append("the next stage")
+
+    @dg.job(logger_defs={"console": progress_logger})
+    def build() -> None:
+        run_stages()
+
+    monkeypatch.setattr(
+        "dagster_project.definitions.build_defs", lambda: dg.Definitions(jobs=[build])
+    )
+    monkeypatch.setenv("LOOM_HOME", str(tmp_path / "home"))
+    assert main(["--job", "build"]) == code
+    printed = capsys.readouterr()
+    says = "FAILED" if code else "WARNS"
+    assert f"CHECK {says} numbers few: There are 3 numbers: add some." in printed.out
+    assert after and printed.err == ending
+
+
+def test_the_main_job_goes_on_after_such_a_check_and_after_steps_that_made_not_all(
+    instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @dg.asset
+    def numbers() -> None: ...
+
+    @dg.asset_check(asset=numbers)
+    def few() -> dg.AssetCheckResult:
+        return result("There are 3 numbers: add some.", {})
+
+    @dg.asset
+    def answers() -> None: ...
+
+    @dg.multi_asset_check(name=MADE, specs=[dg.AssetCheckSpec(MADE, asset=answers)])
+    def made():
+        yield dg.AssetCheckResult(passed=False, asset_key=answers.key, check_name=MADE)
+        raise dg.Failure("The disk is full.", allow_retries=False)
+
+    definitions = dg.Definitions(
+        assets=[numbers, answers],
+        asset_checks=[few, made],
+        jobs=[
+            *(dg.define_asset_job(name, [numbers]) for name in ("build", "ledger")),
+            dg.define_asset_job("evaluate", [answers]),
+        ],
+        loggers={"console": progress_logger},
+    )
+    ended = demo._run(definitions, instance)
+    assert (ended.failed, ended.lost_shards, ended.made_all) == (None, None, False)
+    assert ended.checks == {"build": ["numbers few"], "ledger": ["numbers few"]}
+    # What was not made is said when all is done, from what the steps wrote down.
+    assert "The disk is full." not in capsys.readouterr().out

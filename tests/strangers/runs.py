@@ -38,6 +38,7 @@ ODD_ROLES: Mapping[str, Mapping[str, str]] = {
 MOST_TRIES = 4
 """Times that the main job is begun: a person tires of advice that leads nowhere."""
 _FAILED = re.compile(r"^\[.*?\] (FAILED .*)$", re.MULTILINE)
+_NOT_MADE = re.compile(r"^(evaluate\.[a-z_]+ failed: .*)$", re.MULTILINE)
 _CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
 _MAKE = re.compile(
     r"make (?!(?:ui|calls|review|sql|demo)\b)([a-z-]+(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)"
@@ -70,7 +71,8 @@ def sentences(output: str) -> str:
     warn), or else its last line.
     """
     traceback = re.findall("^Traceback.*", output, re.MULTILINE)
-    said = [*_FAILED.findall(output), *traceback] or _CHECK_FAILED.findall(output)
+    failed = [*_FAILED.findall(output), *_NOT_MADE.findall(output)]
+    said = [*failed, *traceback] or _CHECK_FAILED.findall(output)
     return "\n".join(said) or output.strip().rpartition("\n")[2]
 
 

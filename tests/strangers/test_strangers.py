@@ -256,6 +256,11 @@ def test_advice_is_found_in_sentences(said: str, advice: Advice) -> None:
             "FAILED ingest__images: Too few.",
         ),
         ("[ 1.0 s] CHECK FAILED a/b c: 3\nThe run of a failed.\n", "CHECK FAILED a/b c: 3"),
+        (
+            "[ 9.0 s] CHECK FAILED evaluate/answers made\nLeaderboard\n\nevaluate.answers failed: "
+            "Run it again.\n\nThe run of evaluate failed.\n",
+            "evaluate.answers failed: Run it again.",
+        ),
         ("There is no folder /x.\n", "There is no folder /x."),
         ("== build\nTraceback (most recent call last):\nKeyError: 'x'\n", TRACEBACK),
     ],

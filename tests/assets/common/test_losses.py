@@ -7,6 +7,7 @@ from assets.common.apart import Apart
 from assets.common.losses import FAILED_CALLS, reasons, require_few_lost
 from methods.prompts.template import TemplateError
 from resources.llm.model_calls import BatchPending, WaitingForBatch
+from resources.llm.trial import ModelGivenUp, PromptGivenUp
 from resources.migrations import StoreError
 
 
@@ -68,8 +69,10 @@ def test_no_losses_have_no_table() -> None:
         # A benchmark's own fault, or its prompt's.
         (KeyError("no such label"), True, True),
         (TemplateError("The prompt toy/extract cannot be filled in."), True, True),
-        # What ends the calls of all releases: a ledger, a key, a budget.
+        (PromptGivenUp("It stopped asking judge with the prompt mmdu/judge."), True, True),
+        # What ends the calls of all releases: a ledger, a key, a budget, a server.
         (StoreError("The ledger is damaged."), True, False),
+        (ModelGivenUp("It stopped asking judge."), True, False),
         # What is no failure.
         (WaitingForBatch("It waits."), False, False),
         (BatchPending(), False, False),

@@ -23,8 +23,7 @@ class Home:
         files = [*(file_of(texture(seed)) for seed in range(3)), COPIES["marked"](texture(0))]
         self.ids = [self.store.put(data).image_id for data in files]
         self.copy = tuple(sorted((self.ids[0], self.ids[3])))
-        pairs = combinations(sorted(self.ids), 2)
-        self.proposed = {pair: (pair, Candidate(0, 1, *UPRIGHT)) for pair in pairs}
+        self.proposed = list(combinations(sorted(self.ids), 2))
         self.compared: list[int] = []
         self.killed_at = 99
         look = picture_copies.looked_at
@@ -77,3 +76,37 @@ def test_another_version_of_the_methods_compares_anew(
     assert home.copies() == [home.copy] and sum(home.compared) == len(home.proposed)
     assert home.warehouse.count("cluster.picture_pairs") == len(home.proposed)
     assert home.warehouse.count("cluster.picture_miniatures") == len(home.ids)
+
+
+@pytest.mark.parametrize("kind", ["mirrored", "turned by 90 degrees", "cropped 10 %"])
+def test_a_copy_is_found_by_all_whoever_asks_first_and_whatever_else_is_looked_at(
+    kind: str, home: Home
+) -> None:
+    """A pair that two files with near hashes propose is compared as one that a search proposes."""
+    original, copy = home.ids[1], home.store.put(COPIES[kind](texture(1))).image_id
+    pair = (min(original, copy), max(original, copy))
+    for n, first in enumerate(("the pair alone", "another list")):
+        warehouse = Warehouse(home.store.root.with_name(f"{n}.duckdb"))
+        pictures = Pictures(warehouse, home.store)
+        stages = [
+            lambda pictures=pictures: pictures.copies(pictures.miniatures(pair), [pair]) == [pair],
+            lambda warehouse=warehouse: (
+                copies_of(warehouse, home.store, [copy], home.ids) == {copy: [original]}
+            ),
+        ]
+        assert all(stage() for stage in (stages if not n else stages[::-1])), first
+
+
+def test_a_pair_that_is_not_the_same_in_one_way_is_compared_in_another(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = home.store.put(COPIES["mirrored"](texture(1))).image_id
+    pair = (min(home.ids[1], copy), max(home.ids[1], copy))
+    pictures = Pictures(home.warehouse, home.store)
+    miniatures = pictures.miniatures(pair)
+    with monkeypatch.context() as upright:
+        ways = [Candidate(0, 1, *UPRIGHT)]
+        upright.setattr(picture_copies, "nearest_ways", lambda *_: ways)
+        assert pictures.copies(miniatures, [pair]) == []
+    assert pictures.copies(miniatures, [pair]) == [pair]
+    assert home.warehouse.count("cluster.picture_pairs") == 2

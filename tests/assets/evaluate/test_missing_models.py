@@ -273,7 +273,9 @@ def test_from_a_terminal_evaluation_ends_with_what_there_is_and_what_has_failed(
 
     printed = capsys.readouterr()
     said = "ValueError (Input contains NaN.) in tests/assets/evaluate/test_missing_models.py, line "
-    assert f"FAILED made: {said}" in printed.out
+    # The reason is said once, at the end; before it stands what failed.
+    assert printed.out.count(said) == 1 and said not in printed.err
+    assert "CHECK FAILED evaluate/task_map made\n" in printed.out
     (release_id,) = world.rows("SELECT release_id AS id FROM release.current WHERE name = 'mmdu'")
     ending = printed.out[printed.out.index("Leaderboard (") :]
     assert ending.startswith(f"Leaderboard ({release_id['id']}, Overall Score/micro, judge judge")

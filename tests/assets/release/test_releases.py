@@ -268,10 +268,14 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     licensed(world, "NULL")
     run = world.run("release")
     told = metadata(run, "release/releases")["warning"]
+    gone = f"{before['mmdu-instruct']} is not in force any more."
     why = "Every item of mmdu-instruct has a picture whose licence leaves it out"
-    assert told.startswith(f"{why}: {before['mmdu-instruct']} stays in force. mmdu-instruct leaves")
+    assert told.startswith(f"{why}: {gone} mmdu-instruct leaves out 6 of 6 items")
+    # Its pictures are those that the rule is about.
     now = current(world)
-    assert now["mmdu-instruct"] == before["mmdu-instruct"] and now["mmdu"] != before["mmdu"]
+    assert "mmdu-instruct" not in now and now["mmdu"] != before["mmdu"]
+    earlier = card(world, before["mmdu-instruct"])
+    assert earlier["n_items"] == 6
     images = json.loads(card(world, now["mmdu"])["licences"])["images"]
     assert images == {"unknown": card(world, now["mmdu"])["n_images"]}
 
@@ -282,8 +286,15 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     assert world.run("release").success
     assert card(world, current(world)["mmdu-instruct"])["n_items"] == 6
 
-    run = world.run("release", leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"]))
-    assert sentence(run).startswith("mmdu leaves out 4 of 4 items for the licence of a picture")
+    # Where nothing is left of anything the run fails, and nothing of it is in force, but for pins.
+    pinned = current(world)
+    leaving = leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"])
+    leaving["release__releases"]["config"]["pinned"] = {"mmdu": pinned["mmdu"]}
+    run = world.run("release", leaving)
+    assert sentence(run).startswith(
+        f"{why}: {pinned['mmdu-instruct']} is not in force any more. mmdu leaves out 4 of 4 items for"
+    )
+    assert current(world) == {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving_out(mmbench=["ND"]))
     assert sentence(run).startswith(
         "licences_left_out of release.releases names 'mmbench', which is no release that is built: use "

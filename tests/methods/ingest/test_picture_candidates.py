@@ -10,9 +10,10 @@ from methods.ingest.picture_candidates import (
     candidates,
     candidates_between,
     codes,
+    nearest_ways,
     turned_codes,
 )
-from methods.ingest.picture_match import TURNS, square, turned
+from methods.ingest.picture_match import TURNS, UPRIGHT, square, turned
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, texture
 
 
@@ -31,13 +32,30 @@ def originals():
 
 @pytest.mark.parametrize("kind", COPIES)
 def test_a_copy_is_a_candidate_among_others(kind, originals):
-    found = candidates(np.concatenate([originals, codes_of(COPIES[kind](texture(7)))]))
-    [way] = [each for each in found if {each.whole, each.part} == {7, 20}]
+    of_pictures = np.concatenate([originals, codes_of(COPIES[kind](texture(7)))])
+    assert (7, 20) in candidates(of_pictures)
+    [way] = nearest_ways(of_pictures, [(7, 20)])
     assert way.turn == TURN_OF.get(kind, "none")
 
 
+@pytest.mark.parametrize("kind", COPIES)
+def test_how_a_pair_is_nearest_depends_on_its_two_pictures_alone(kind, originals):
+    of_pictures = np.concatenate([originals, codes_of(COPIES[kind](texture(7)))])
+    pairs = [(n, 20) for n in range(20)]
+    [alone] = nearest_ways(of_pictures[[7, 20]], [(0, 1)])
+    way = nearest_ways(of_pictures, pairs)[7]
+    assert way[2:] == alone[2:] and (way.whole == 7) == (alone.whole == 0)
+
+
+def test_a_pair_of_which_no_way_is_near_is_upright_and_whole(originals):
+    assert (0, 1) not in candidates(originals)
+    assert nearest_ways(originals, [(0, 1), (3, 3)]) == [(0, 1, *UPRIGHT), (3, 3, *UPRIGHT)]
+    assert nearest_ways(originals, []) == []
+
+
 def test_a_crop_is_found_in_the_picture_that_it_was_cut_from():
-    [way] = candidates(codes_of(file_of(texture(0)), COPIES["cropped 10 %"](texture(0))))
+    of_pictures = codes_of(file_of(texture(0)), COPIES["cropped 10 %"](texture(0)))
+    [way] = nearest_ways(of_pictures, candidates(of_pictures))
     assert (way.whole, way.part, way.scale) == (0, 1, pytest.approx(0.8))
 
 
@@ -46,8 +64,8 @@ def test_a_copy_in_another_list_is_found_however_many_of_its_own_list_are_nearer
     original, copy = file_of(texture(7)), COPIES[kind](texture(7))
     first, other = np.repeat(codes_of(original), 2 * NEAREST, axis=0), codes_of(copy)
     found = candidates_between(first, other)
-    assert found and all(max(each[:2]) == len(first) for each in found)
-    assert all(min(each[:2]) == 0 for each in candidates_between(other, first))
+    assert found and all(second == len(first) for _, second in found)
+    assert all(one == 0 for one, _ in candidates_between(other, first))
     assert candidates_between(first, first[:0]) == candidates_between(first[:0], first) == []
 
 
@@ -58,7 +76,7 @@ def test_many_that_are_alike_are_few_pairs():
     many /= np.linalg.norm(many, axis=2, keepdims=True)
     found = candidates(many.astype(np.float32))
     assert 500 <= len(found) <= 500 * len(TURNS) * (NEAREST + 1) * len(CROPS)
-    assert len({(each.whole, each.part) for each in found}) == len(found)
+    assert len(set(found)) == len(found)
 
 
 def test_the_search_by_cells_finds_what_comparing_all_finds(monkeypatch):
@@ -69,8 +87,7 @@ def test_the_search_by_cells_finds_what_comparing_all_finds(monkeypatch):
     wanted = {(n, 600 + n) for n in range(50)}
     for few in (10_000, 100):
         monkeypatch.setattr(picture_candidates, "EXACT_UP_TO", few)
-        found = {(min(each[:2]), max(each[:2])) for each in candidates(of_all)}
-        assert len(wanted & found) >= 48
+        assert len(wanted & set(candidates(of_all))) >= 48
 
 
 @pytest.mark.parametrize("turn", TURNS)

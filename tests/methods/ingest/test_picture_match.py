@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from methods.ingest.image_quality import measure_image
 from methods.ingest.near_duplicates import near_duplicates
-from methods.ingest.picture_candidates import candidates, codes
+from methods.ingest.picture_candidates import candidates, codes, nearest_ways
 from methods.ingest.picture_frame import inside_frame
 from methods.ingest.picture_match import UPRIGHT, Match, Way, looked_at, match, square
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, star_field, texture
@@ -17,7 +17,8 @@ from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula,
 def compared(one: bytes, other: bytes):
     """The match of two files, as their codes suggest."""
     squares = [square(one), square(other)]
-    [each] = candidates(codes([each.miniature() for each in squares]))
+    of_pictures = codes([each.miniature() for each in squares])
+    [each] = nearest_ways(of_pictures, candidates(of_pictures))
     return matched(squares[each.whole], squares[each.part], Way(each.scale, each.turn))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.llm import budget as module
-from resources.llm.budget import Budget, BudgetReached, RetryBudget
+from resources.llm.budget import UNBILLED_AT_ONCE, Budget, BudgetReached, RetryBudget
 
 
 def known(limit: float | None) -> Budget:
@@ -177,6 +177,37 @@ def test_the_first_call_goes_alone_and_each_that_is_billed_lets_two_more_go():
         return under_way
 
     assert asyncio.run(run()) == [1, 2, 4]
+
+
+def test_calls_that_fail_without_a_bill_let_others_go_up_to_a_limit_and_to_the_last_dollar():
+    async def run(limit: float) -> list[int]:
+        budget, under_way = Budget(limit), []
+        for _ in range(5):
+            while await fits_at_once(budget, 1):
+                pass
+            under_way.append(budget._bills["it"].in_flight)
+            for _ in range(under_way[-1]):
+                budget.unbilled("it")
+                budget.settle("it", 1, 0)
+        return under_way
+
+    # One alone, then as many as failed and one: 1 + 1, 1 + 2 + 1, 1 + 2 + 4 + 1, and 8 + 1 at most.
+    assert asyncio.run(run(100)) == [1, 2, 4, 8, UNBILLED_AT_ONCE + 1]
+    assert asyncio.run(run(3)) == [1, 2, 3, 3, 3]
+
+
+def test_after_failures_a_bill_counts_for_all_that_is_in_flight():
+    async def run() -> list[bool]:
+        budget = Budget(100)
+        for _ in range(5):
+            budget.unbilled("it")
+        # Six at $5 are $30. One is billed $15: five at three times $5 and 15 are 90, and no more fits.
+        assert all([await fits_at_once(budget, 5) for _ in range(6)])
+        budget.billed("it", 5, 15)
+        budget.settle("it", 5, 15)
+        return [budget.still_holds(), await fits_at_once(budget, 5)]
+
+    assert asyncio.run(run()) == [True, False]
 
 
 def test_what_is_in_flight_counts_at_the_rate_that_was_billed_meanwhile():

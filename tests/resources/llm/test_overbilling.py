@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -82,3 +83,20 @@ def test_calls_that_cost_what_was_estimated_use_the_budget_to_the_full(tmp_path:
         ask(priced(tmp_path, api.url, 9 * MOST, 4), 12, max_tokens=31)
 
     assert spent(tmp_path) == 9 * MOST
+
+
+def test_errors_are_not_billed_so_that_no_bill_is_waited_for(tmp_path: Path) -> None:
+    """After the first, two are there at a time."""
+    together = Barrier(2)
+
+    def answer(asked: Asked) -> None:
+        if len(asked.server.received) > 1:
+            together.wait(timeout=60)
+        asked.send(b"{}", status=500)
+
+    with answering(answer) as api:
+        gateway = priced(tmp_path, api.url, 3 * MOST, 4, attempts=1)
+        ask(gateway, 5, max_tokens=31)
+        n_received = len(api.received)
+
+    assert n_received == 5 and not together.broken

@@ -19,9 +19,9 @@ from resources.llm.model_calls import AuthError, ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.llm.trial import ModelGivenUp
+from resources.llm.trial import ModelGivenUp, PromptGivenUp
 from resources.offline.process import OfflineServer
-from tests.doubles.openai_api import Api, ScriptedApi, http_reply, scripted, serving
+from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
 from tests.resources.llm.entries import change_entries, no_backoff
 
 CONCURRENCY = 16
@@ -103,6 +103,76 @@ def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concu
     assert len(api.received) <= max(20, concurrency) * (1 + MAX_REPAIRS) < 3 * 81
 
 
+class Odd(Api):
+    """Says "Fine." to all that is not asked with the prompt `odd`, and to that what it is made with."""
+
+    def reply(self, headers: dict[str, str], body: bytes, transport) -> None:
+        text = json.loads(body)["messages"][0]["content"]
+        if "odd" not in text:
+            transport.write(
+                http_reply(200, completion({"role": "assistant", "content": "Fine."}, 9, 2))
+            )
+        else:
+            transport.write(http_reply(*self.to_odd))
+
+
+def of_two_prompts(n: int) -> list[ChatRequest]:
+    """`n` requests with the prompt `odd`, then as many with another one."""
+    return [
+        ChatRequest("judge", (Message.of("user", f"Question {number}, {name}?"),), f"{name}@1")
+        for name in ("odd", "even")
+        for number in range(n)
+    ]
+
+
+def tried_by_prompt(folder: Path, url: str, n: int) -> tuple[Counter[str], set[str]]:
+    """How the requests with each prompt ended, and what was said where a prompt was given up."""
+    said: set[str] = set()
+
+    async def ask(calls: ModelCalls, request: ChatRequest) -> str:
+        name = request.prompt_version.split("@")[0]
+        try:
+            reply = await judge(calls, request)
+        except PromptGivenUp as error:
+            said.add(str(error))
+            return f"{name}: left out"
+        return f"{name}: {reply.loss[0] if reply.loss else 'read'}"
+
+    ended, _ = make_gateway(folder, url).map("s", of_two_prompts(n), ask, by_prompt=True)
+    return Counter(ended), said
+
+
+def test_a_judge_that_answers_rubbish_to_one_prompt_is_asked_with_the_others(tmp_path):
+    api = Odd()
+    api.to_odd = (200, completion({"role": "assistant", "content": "I am a teapot."}, 9, 2))
+    with serving(api) as url:
+        ended, said = tried_by_prompt(tmp_path, url, 30)
+
+    # Twenty results decide; the ten after them are not sent.
+    assert ended == {
+        "even: read": 30,
+        "odd: no_json": 19,
+        "odd: left out": 1,
+        "odd: given_up": 10,
+    }
+    (sentence,) = said
+    assert sentence.startswith(
+        "s stopped asking judge with the prompt odd, as its first 20 results all failed with no_json "
+    )
+
+
+def test_a_server_that_is_out_of_order_is_given_up_for_all_prompts_and_says_so_once(tmp_path):
+    api = Odd()
+    api.to_odd = (500, b"{}")
+    with serving(api) as url, pytest.raises(ModelGivenUp) as caught:
+        tried_by_prompt(tmp_path, url, 30)
+
+    assert not isinstance(caught.value, PromptGivenUp)
+    assert str(caught.value).startswith(
+        "s stopped asking judge, as its first 20 results all failed "
+    )
+
+
 def test_what_the_ledger_knows_to_be_rubbish_counts_too(tmp_path, api):
     api.says("I am a teapot.")
     for _ in range(2):
@@ -177,7 +247,7 @@ def test_nineteen_failures_are_nineteen_failures(tmp_path, api):
 def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
     async def stumble(calls: ModelCalls, request: ChatRequest) -> str:
         with pytest.raises(ZeroDivisionError):
-            async with calls.trial("judge"):
+            async with calls.trial(request):
                 raise ZeroDivisionError
         return (await calls.outcome_of(request)).key
 

@@ -99,6 +99,12 @@ def licence_check() -> dg.AssetChecksDefinition:
     return check
 
 
+NOT_MADE_YET = (
+    "This home has never made {asset}: launch the job build (make run JOB=build), which goes on with "
+    "what there is."
+)
+
+
 def empty_check(
     key: dg.AssetKey, counted: str, query: str, if_none: str
 ) -> dg.AssetChecksDefinition:
@@ -113,11 +119,16 @@ def empty_check(
         blocking=True,
         description=f"There are {counted}. If there are none: {if_none}",
     )
-    def check(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+    def check(
+        context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+    ) -> dg.AssetCheckResult:
         rows = warehouse.read(query).to_pylist()
         found = dict.fromkeys(NAMES, 0) | {row["kind"]: row["n"] for row in rows}
+        # A new home, or the backup of one that was being built: no setting is at fault.
+        made = context.instance.get_latest_materialization_event(key)
+        todo = if_none if made else NOT_MADE_YET.format(asset=key.to_user_string())
         return result(
-            None if any(found.values()) else f"There are no {counted}. {if_none}",
+            None if any(found.values()) else f"There are no {counted}. {todo}",
             {f"{counted}, {kind}": n for kind, n in found.items()},
         )
 

@@ -154,10 +154,13 @@ def _writes(results: ResultSet, each: ModelResults) -> Iterator[Write]:
 
 
 def _why(failed: Sequence[Row]) -> str:
-    """Counts by reason; where no picture was there at all, what the benchmark says of it."""
+    """Counts by reason; where pictures alone are at fault, whose is, and what is said of the first."""
     counted = Counter(row["reason"] for row in failed)
     why = in_words(counted)
-    return f"{why}: {failed[0]['detail'].rstrip('.')}" if [*counted] == ["no_image"] else why
+    if not {"no_image"} <= counted.keys() <= {"no_image", "not_asked"}:
+        return why
+    first = next(row for row in failed if row["reason"] == "no_image")
+    return f"{why}; of {first['item_id']}: {first['detail'].rstrip('.')}"
 
 
 def _sentence(row: Row, limit: float) -> str:

@@ -8,10 +8,8 @@ Beside `name` are `name.json` with the validators of that version (ETag and date
 """
 
 import os
-import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,8 +21,8 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.web_address import without_secrets
 from resources.atomic_file import write_atomically
-from resources.images.ssrf_guard import is_public
 from resources.retry_after import retry_after
+from resources.ssrf_guard import PrivateAddress, guard
 
 TRIES = 6
 """Requests in a row without new bytes, or changes of the content, that end a download."""
@@ -67,38 +65,15 @@ def download(
                 headers={"User-Agent": "vlm-loom/0.1", "Accept-Encoding": "identity"},
                 timeout=timeout,
                 follow_redirects=True,
-                event_hooks={"response": [_stay_outside]},
             ) as client,
         ):
+            guard(client, url)
             _Download(url, target, client, on_progress).finish(backoff)
     except OSError as error:
         raise DownloadError(
             f"{target} cannot be written ({error.strerror}): make room there, or allow it."
         ) from error
     return target
-
-
-def _stay_outside(response: httpx.Response) -> None:
-    """Raise DownloadError where a server of the open web leads into a private or local network.
-
-    Who names an address in such a network means it.
-    """
-    if not response.has_redirect_location:
-        return
-    asked = response.request.url
-    to = asked.join(response.headers["location"])
-    if _is_inside(to.host) and not _is_inside(asked.host):
-        raise DownloadError(
-            f"{without_secrets(str(asked))} leads to {to.host}, which is on a private or local "
-            "network: give the address that it leads to, if you trust it."
-        )
-
-
-def _is_inside(host: str) -> bool:
-    """Whether one of a host's addresses is on a private or local network; no address is none."""
-    with suppress(OSError):
-        return not all(is_public(str(found[4][0])) for found in socket.getaddrinfo(host, None))
-    return False
 
 
 @dataclass(frozen=True)
@@ -204,6 +179,11 @@ class _Download:
                     self._receive(response)
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
             raise self._error(str(error), "check the address") from None
+        except PrivateAddress as private:
+            raise DownloadError(
+                f"{self._shown} leads to {private.host}, which is on a private or local network: "
+                "give the address that it leads to, if you trust it."
+            ) from None
         except httpx.TransportError as error:
             raise _TransientError(repr(error)) from None
         if unchanged and not whole:

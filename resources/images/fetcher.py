@@ -2,7 +2,8 @@
 
 What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller. What
 does not: one request (`request.py`), the order of requests (`host_queue.py`), which addresses may be
-connected to (`ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
+connected to (`resources/ssrf_guard.py`), and whether the bytes are an image
+(`methods/ingest/image_check.py`).
 """
 
 import atexit
@@ -31,7 +32,7 @@ from resources.images.request import (
     oversized,
     parsed,
 )
-from resources.images.ssrf_guard import GuardedBackend
+from resources.ssrf_guard import GuardedBackend
 
 CONCURRENCY = 8
 """Requests at once, to all hosts together."""

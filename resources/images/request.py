@@ -2,7 +2,7 @@
 
 What belongs here: the headers, the limits of size and time, and the meaning of each status. What does
 not: when and how often to send it (`host_queue.py`, `fetcher.py`), which addresses may be connected to
-(`ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a server's
+(`resources/ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a server's
 Content-Type is ignored).
 
 httpcore is used instead of httpx because it accepts a network backend, follows no redirects, keeps no
@@ -19,8 +19,8 @@ import httpx
 
 from methods.ingest.image_check import ImageRejected
 from methods.web_address import Credentials
-from resources.images.ssrf_guard import PrivateAddress
 from resources.retry_after import retry_after
+from resources.ssrf_guard import PrivateAddress
 from resources.wikipedia.policy import NO_CONTACT, is_wikimedia, user_agent
 
 _MISSING = (404, 410)

@@ -37,8 +37,19 @@ _PASSED_ON = {"JPEG": "image/jpeg", "PNG": "image/png"}
 Sized = TypeVar("Sized", bytes, str)
 
 
+FETCH_ANEW = (
+    "launch the job build (make run JOB=build), which fetches it anew, or import its release again "
+    "(make import-release) if that was imported"
+)
+"""What to do about a picture whose file is missing or damaged, wherever it came from."""
+
+
 class ImageNotStored(UserError):
     """There is no image of that id in the store; the message says what to do."""
+
+    def __init__(self, image_id: str, message: str) -> None:
+        super().__init__(message)
+        self.image_id = image_id
 
 
 class ImageDamaged(ImageNotStored):
@@ -99,8 +110,7 @@ class ImageStore:
         if path := self._file_of(image_id):
             return path
         raise ImageNotStored(
-            f"There is no image {image_id[:80]!r} in {self.root}: make run JOB=build fetches what is "
-            "missing."
+            image_id, f"There is no image {image_id[:80]!r} in {self.root}: {FETCH_ANEW}."
         )
 
     def _file_of(self, image_id: str) -> Path | None:
@@ -195,8 +205,9 @@ class ImageStore:
 
 def _damaged(path: Path) -> ImageDamaged:
     return ImageDamaged(
-        f"The stored image {path} is damaged: its {path.stat().st_size} bytes are not those that it is "
-        "named by. make run JOB=build fetches it anew; or restore a backup (make restore)."
+        path.stem,
+        f"The stored image {path} is damaged (its {path.stat().st_size} bytes are not those that it is "
+        f"named by): {FETCH_ANEW}.",
     )
 
 

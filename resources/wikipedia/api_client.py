@@ -18,6 +18,7 @@ from methods.web_address import Credentials
 from methods.wikimedia import Json
 from resources.host_pauses import HostPauses, host_name
 from resources.retry_after import retry_after
+from resources.ssrf_guard import PrivateAddress, guard
 
 CONCURRENCY = 3
 """Requests in flight, the most that Wikimedia allows."""
@@ -45,12 +46,14 @@ class ApiClient:
 
     `timeout` is the limit of one attempt, from first to last byte, `backoff` the wait after the first
     failed one (doubled after each), both in seconds. `pauses` are the pauses of hosts, which outlive
-    this client. `credentials` are sent with every request to the host that is asked.
+    this client. `credentials` are sent with every request to the host that is asked. The host of `api`
+    may be on a private network; a redirect may not lead into one.
     """
 
     def __init__(
         self,
         user_agent: str,
+        api: str,
         *,
         timeout: float,
         backoff: float,
@@ -68,6 +71,7 @@ class ApiClient:
             follow_redirects=True,
             max_redirects=3,
         )
+        guard(self._http, api)
 
     async def __aenter__(self) -> "ApiClient":
         await self._http.__aenter__()
@@ -130,6 +134,11 @@ class ApiClient:
                 return await self._http.get(url, params=parameters)
         except TimeoutError:
             raise _TransientError(f"no answer within {self._timeout:g} seconds") from None
+        except PrivateAddress as private:
+            raise WikipediaError(
+                f"{host} leads to {private.host}, which is on a private or local network: give the "
+                "API's address there as wikipedia.api in corpus.yaml, if you trust it."
+            ) from None
         except httpx.HTTPError as error:
             raise _TransientError(f"the connection failed: {error!r}") from None
 

@@ -131,6 +131,7 @@ class Wikipedia:
         async def run() -> T:
             client = ApiClient(
                 self._user_agent,
+                self._api.replace("{language}", language),
                 timeout=self._timeout,
                 backoff=self._backoff,
                 pauses=self._pauses,

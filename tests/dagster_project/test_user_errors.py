@@ -34,7 +34,6 @@ HANDLED_IN_CODE = {
     "methods.prompts.parsing.ParseError": "the model is asked again",
     "methods.review.decisions.StaleDecision": "becomes a conflict in the import's report",
     "resources.images.buffer.BufferFull": "the image is queued again",
-    "resources.images.ssrf_guard.PrivateAddress": "becomes an ImageRejected",
     "resources.wikipedia.api_client.NoService": "the page's HTML is asked for",
     "resources.llm.silence.ProviderDown": "becomes a Failure",
     "resources.llm.reply.BadResponse": "the request is sent again",
@@ -46,6 +45,7 @@ HANDLED_IN_CODE = {
     "resources.offline.errors.NotFound": "becomes an HTTP answer of the offline server",
     "resources.offline.errors.UnknownModel": "becomes an HTTP answer of the offline server",
     "resources.ray_clustering.job_folder.JobFolderInUse": "becomes a failure that says to wait",
+    "resources.ssrf_guard.PrivateAddress": "becomes an ImageRejected, or a sentence of the client",
     "resources.sqlite_pages.DamagedRow": "the row is left out and counted",
     "resources.review.locks.LockLost": "becomes status 409 of the review app",
 }

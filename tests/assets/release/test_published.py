@@ -94,6 +94,35 @@ def count(world: World, release_id: str) -> dict[str, int]:
     }
 
 
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_a_picture_whose_file_was_lost_is_named_with_its_release_and_comes_with_the_next_import(
+    empty: World, folder: Path, damage: str
+) -> None:
+    release_id = taken(empty, folder / "benchmark.json", name="mine")
+    item, image_id = next(
+        (row["item_id"], row["image_id"])
+        for row in empty.rows("SELECT item_id, image_id FROM release.images ORDER BY ALL")
+    )
+    file = empty.images.path(image_id)
+    file.write_bytes(file.read_bytes()[:9]) if damage == "cut" else file.unlink()
+
+    run = empty.run("release")
+    assert sentence(run) == (
+        f"The folder of release {release_id} was not written, as the file of picture {image_id} of "
+        f"{item} is missing or damaged: import mine again (make import-release)."
+    )
+    # No answer of the dialogue is made up: it is lost, and the sentence says what to do.
+    empty.run(ANY_ASSETS, assets=ASKING)
+    [why] = [row["reason"] for row in empty.rows("SELECT reason FROM evaluate.not_made")]
+    assert f"on {release_id} (1 no_image, 1 not_asked; of {item}: The" in why and image_id in why
+    assert "import its release again (make import-release)" in why
+
+    assert taken(empty, folder / "benchmark.json", name="mine") == release_id
+    assert empty.run("release").success
+    assert empty.run(ANY_ASSETS, assets=ASKING).success
+    assert empty.rows("SELECT DISTINCT status FROM evaluate.answers") == [{"status": "answered"}]
+
+
 def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
     released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ class Stored:
 
     `statuses` and `drops` are used up one a request: what it is answered with instead, and after how
     many bytes its connection is closed. `length` is what is announced, "" for chunks without any.
+    `location` is where a redirect leads, by default the name without "-moved".
     `pause` is how many seconds each piece of 64 KiB takes, `stall` where an answer stops until the
     test goes on, if not 0.
     """
@@ -46,6 +47,7 @@ class Stored:
     pause: float = 0.0
     stall: int = 0
     most: int = 0  # bytes that an answer to a range gives at most, if not 0
+    location: str | None = None
     statuses: list[int] = field(default_factory=list)
     drops: list[int] = field(default_factory=list)
 
@@ -106,7 +108,7 @@ class Exchange(BaseHTTPRequestHandler):
         if served.status in (200, 206) and stored:
             self._send(stored, served)
         else:
-            self._refuse(served.status)
+            self._refuse(served.status, stored)
 
     def _status(self, stored: Stored | None, served: Served) -> int:
         if stored is None:
@@ -127,10 +129,11 @@ class Exchange(BaseHTTPRequestHandler):
     def _first(self, served: Served) -> int:
         return int((served.range or "bytes=0-").removeprefix("bytes=").rstrip("-"))
 
-    def _refuse(self, status: int) -> None:
+    def _refuse(self, status: int, stored: Stored | None) -> None:
         self.send_response(status)
         if status in (301, 302):
-            self.send_header("Location", self.path.removesuffix("-moved"))
+            location = stored.location if stored else None
+            self.send_header("Location", location or self.path.removesuffix("-moved"))
         if status in (429, 503):
             self.send_header("Retry-After", "0")
         if status != 304:

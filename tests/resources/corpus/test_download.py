@@ -6,11 +6,14 @@ import threading
 import time
 from pathlib import Path
 
+import httpcore
 import pytest
 
+from resources import ssrf_guard
 from resources.corpus import download as module
 from resources.corpus.download import DownloadError, download
 from tests.resources.corpus.storage_double import serving_storage
+from tests.resources.private_hosts import PRIVATE
 
 DATA = random.Random(0).randbytes(3_000_000)
 OTHER = random.Random(1).randbytes(2_500_000)
@@ -127,26 +130,70 @@ def test_a_redirect_is_followed(storage, shard, target):
     assert fetch(moved, target) == DATA
 
 
-def test_a_redirect_from_the_open_web_into_a_private_network_is_refused(
-    storage, shard, target, monkeypatch
-):
+@pytest.mark.parametrize("inside", PRIVATE)
+def test_where_a_redirect_leads_may_not_be_on_a_private_network(storage, shard, target, inside):
     moved = storage.put("wit/shard.tsv.gz-moved", b"")
-    moved.statuses = [302]
-    told = iter([True, False])  # Where it leads to, and what was asked.
-    monkeypatch.setattr(module, "_is_inside", lambda host: next(told))
+    moved.statuses, moved.location = [302], f"http://{inside}/shard.tsv.gz"
 
-    with pytest.raises(DownloadError, match="leads to 127.0.0.1, which is on a private or local"):
-        fetch(moved, target)
+    message = error_of(moved, target)
 
+    host = inside.removesuffix(":1").strip("[]")
+    assert f"leads to {host}, which is on a private or local network: give the address" in message
     assert len(storage.log) == 1 and not target.exists()
 
 
-@pytest.mark.parametrize(
-    ("host", "inside"),
-    [("8.8.8.8", False), ("169.254.169.254", True), ("::1", True), ("nowhere.invalid", False)],
-)
-def test_which_hosts_are_inside(host, inside):
-    assert module._is_inside(host) is inside
+def test_what_a_redirect_may_not_lead_to_may_be_given(shard, target):
+    """Not even another port of the host that was given; the address itself is downloaded."""
+    with serving_storage() as other:
+        moved = other.put("wit/shard.tsv.gz-moved", b"")
+        moved.statuses, moved.location = [302], shard.url
+        assert "leads to 127.0.0.1" in error_of(moved, target)
+    assert fetch(shard, target) == DATA
+
+
+def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(
+    storage, shard, target, monkeypatch
+):
+    """Each connection goes to an address that was looked at for it."""
+    found, connected = iter(["192.0.2.1", "127.0.0.1"]), []
+
+    def resolve(host: str, port: int, *options: object, **named: object) -> list[tuple]:
+        if host != "rebound.example":
+            return real_resolve(host, port, *options, **named)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(found), port))]
+
+    def connect(self, host: str, *rest: object):
+        connected.append(host)
+        return real_connect(self, "127.0.0.1", *rest)
+
+    real_resolve, real_connect = socket.getaddrinfo, httpcore.SyncBackend.connect_tcp
+    monkeypatch.setattr(ssrf_guard.socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connect)
+    monkeypatch.setattr(ssrf_guard, "is_public", lambda text: text == "192.0.2.1")
+    moved = storage.put("wit/shard.tsv.gz-moved", b"")
+    moved.statuses = [302, 302]
+    moved.location = shard.url.replace("127.0.0.1", "rebound.example")
+
+    assert fetch(moved, target) == DATA
+    assert "leads to rebound.example" in error_of(moved, target)
+    assert connected == ["127.0.0.1", "192.0.2.1", "127.0.0.1"]
+
+
+def test_a_host_that_is_not_known_is_tried_again_and_said(storage, target, monkeypatch):
+    moved = storage.put("wit/shard.tsv.gz-moved", b"")
+    moved.statuses, moved.location = [302] * module.TRIES, "http://nowhere.invalid/shard.tsv.gz"
+    assert "check the address and the network" in error_of(moved, target)
+    assert len(storage.log) == module.TRIES
+
+
+def test_a_proxy_of_the_environment_is_used(shard, target, monkeypatch):
+    """It connects where the address says, and decides itself where it may."""
+    with serving_storage() as proxy:
+        # A proxy is sent the whole address in the place of the path.
+        seen = proxy.files["http://owls.example/shard.tsv.gz"] = shard
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.server_port}")
+        seen.url = "http://owls.example/shard.tsv.gz"
+        assert fetch(seen, target) == DATA
 
 
 def test_a_server_that_packs_it_all_the_same_gives_what_it_sent(shard, target):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from methods.ingest.image_check import ImageRejected
-from resources.images import ssrf_guard as guarded_network
+from resources import ssrf_guard as guarded_network
 from resources.images.fetcher import Fetched, ImageFetcher, ImageSourceError
 from tests.resources.images.upload_double import (
     PICTURE,

@@ -40,6 +40,16 @@ def html() -> Fault:
     return _answer(200, ERROR_PAGE, "text/html; charset=utf-8", None)
 
 
+def redirect(location: str) -> Fault:
+    """A redirect to this address."""
+
+    def act(handler: "Answering") -> bool:
+        handler.send(302, b"", "text/html; charset=utf-8", Location=location)
+        return True
+
+    return act
+
+
 def text(body: str) -> Fault:
     """This text as the answer."""
     return _answer(200, body.encode(), "application/json", None)

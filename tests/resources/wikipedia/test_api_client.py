@@ -11,6 +11,7 @@ import pytest
 
 from methods.wikimedia import PageFacts
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
+from tests.resources.private_hosts import PRIVATE
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
 
@@ -117,6 +118,37 @@ def test_what_another_try_would_not_change_is_said_at_once(wiki, tmp_path, fault
     with pytest.raises(WikipediaError, match=told):
         asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 1
+
+
+@pytest.mark.parametrize("inside", PRIVATE)
+def test_a_wiki_of_one_s_own_network_may_be_asked_but_not_lead_elsewhere_in_it(
+    wiki, tmp_path, inside
+):
+    """The wiki of these tests is on a private address itself, as it is configured."""
+    wiki.fail(faults.redirect(f"http://{inside}/en/w/api.php"))
+    with pytest.raises(WikipediaError) as caught:
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    host = inside.removesuffix(":1").strip("[]")
+    told = f"leads to {host}, which is on a private or local network: give the API's address"
+    assert told in str(caught.value)
+    assert len(wiki.requests) == 1
+
+
+def test_where_it_may_not_lead_may_be_configured(wiki, tmp_path):
+    with MediaWiki() as moved:
+        moved.fail(faults.redirect(wiki.api.replace("{language}", "en")))
+        with pytest.raises(WikipediaError, match="leads to 127.0.0.1, which is"):
+            asking(moved, tmp_path).pages("birds", "en", ["Bird 1"])
+    found = asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert isinstance(found["Bird 1"], PageFacts)
+
+
+def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, tmp_path):
+    wiki.languages["de"] = {}
+    query = "action=query&format=json&formatversion=2&list=categorymembers&cmtitle=Category:Vogel"
+    wiki.fail(faults.redirect(f"/de/w/api.php?{query}"))
+    assert asking(wiki, tmp_path).category_members("en", "Birds", 1) == []
+    assert [request.path for request in wiki.requests] == ["/en/w/api.php", "/de/w/api.php"]
 
 
 def test_an_answer_that_continues_for_ever_is_ended(wiki, tmp_path):

@@ -3,9 +3,9 @@
 import pytest
 
 from methods.ingest.image_check import ImageRejected
-from resources.images import ssrf_guard as guarded_network
+from resources import ssrf_guard as guarded_network
 from resources.images.fetcher import Fetched, ImageFetcher
-from resources.images.ssrf_guard import is_public
+from resources.ssrf_guard import is_public
 from tests.resources.images.upload_double import PICTURE, ok, redirect, serving_uploads
 
 INSIDE = [

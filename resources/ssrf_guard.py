@@ -1,0 +1,164 @@
+"""A guard against server-side request forgery (SSRF): no connections into private networks.
+
+What belongs here: which addresses may be connected to. What does not: what is sent over the
+connection. The guard is a network backend of httpcore, because there the address that is checked is
+the address that is connected to.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore
+import httpx
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+Origin = tuple[str, int]
+"""Host and port, as connections are asked for."""
+
+
+class PrivateAddress(Exception):
+    """A host on a private or local network, which may not be connected to."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"The host {host} is on a private or local network.")
+        self.host = host
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Connects to public addresses, and to `trusted` at any address.
+
+    A URL in a data set must not make this machine send requests into its own network. The host is
+    resolved here, and the connection goes to the checked address, so that the name cannot resolve to
+    another one in between; redirects are checked as well. `allow_private` allows every address.
+    Raises PrivateAddress.
+    """
+
+    def __init__(self, trusted: Origin | None = None, *, allow_private: bool = False) -> None:
+        self._inner = httpcore.AnyIOBackend()
+        self._trusted = trusted
+        self._allow_private = allow_private
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """A connection to the first of the host's addresses that accepts one."""
+        addresses = [host]
+        if (host, port) != self._trusted:
+            addresses = await _addresses(host, port)
+            _check(host, addresses, self._allow_private)
+        failed: Exception = OSError(f"{host} has no address")
+        for address in addresses:
+            try:
+                return await self._inner.connect_tcp(
+                    address, port, timeout, local_address, socket_options
+                )
+            except httpcore.ConnectError as error:
+                failed = error
+        raise failed
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, as httpcore asks its backend to."""
+        await self._inner.sleep(seconds)
+
+
+class GuardedSyncBackend(httpcore.NetworkBackend):
+    """The same for clients without coroutines."""
+
+    def __init__(self, trusted: Origin | None = None) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._trusted = trusted
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        """A connection to the first of the host's addresses that accepts one."""
+        addresses = [host]
+        if (host, port) != self._trusted:
+            try:
+                addresses = _in_order(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+            except OSError as error:
+                raise httpcore.ConnectError(str(error)) from error
+            _check(host, addresses)
+        failed: Exception = httpcore.ConnectError(f"{host} has no address")
+        for address in addresses:
+            try:
+                return self._inner.connect_tcp(
+                    address, port, timeout, local_address, socket_options
+                )
+            except httpcore.ConnectError as error:
+                failed = error
+        raise failed
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, as httpcore asks its backend to."""
+        self._inner.sleep(seconds)
+
+
+def guard(client: httpx.Client | httpx.AsyncClient, configured: str) -> None:
+    """Let a client of httpx connect to public addresses, and to the origin of `configured` anywhere.
+
+    What a person has configured is allowed to be on a private network; where a redirect leads to is
+    not: the request then raises PrivateAddress. Where the environment names a proxy, the proxy
+    connects, and decides itself.
+    """
+    # A transport given to the client would take the backend, but also the proxies of the environment
+    # away.
+    pool: Any = client._transport._pool  # type: ignore[union-attr]
+    backend = GuardedSyncBackend if isinstance(client, httpx.Client) else GuardedBackend
+    pool._network_backend = backend(origin(configured))
+
+
+def origin(address: str) -> Origin | None:
+    """Host and port of an http(s) address, as connections are asked for; None where it is none."""
+    try:
+        url = httpx.URL(address)
+        port = url.port or _DEFAULT_PORTS[url.scheme]
+    except (httpx.InvalidURL, KeyError):
+        return None
+    return url.raw_host.decode(), port
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address, as text, is public."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        # Packets to an IPv6 address with an embedded IPv4 address go to the latter.
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is None and ip not in _GLOBAL_UNICAST:
+            # Python's list of special ranges lacks a few: site-local, local NAT64.
+            return False
+        ip = inner or ip
+    return ip.is_global and not ip.is_multicast
+
+
+def _check(host: str, addresses: list[str], allow_private: bool = False) -> None:
+    if not (allow_private or all(map(is_public, addresses))):
+        raise PrivateAddress(host)
+
+
+async def _addresses(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    return _in_order(await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+
+
+def _in_order(found: Iterable[Any]) -> list[str]:
+    """Addresses, IPv4 first: many machines resolve IPv6 addresses but cannot reach them."""
+    return sorted({str(entry[4][0]) for entry in found}, key=lambda text: (":" in text, text))

@@ -1,20 +1,79 @@
-"""The benchmarks of the project, by name.
+"""The benchmarks that there are, by name: those of the project, and those of installed packages.
 
-What belongs here: one line a benchmark. What a benchmark is says `methods/evaluation/benchmark.py`, its
-protocol stands in the folder of its name.
+What belongs here: one line a benchmark, and finding the others. What a benchmark is says
+`methods/evaluation/benchmark.py`, its protocol stands in the folder of its name. A package names its
+benchmarks as entry points of the group `vlm_loom.benchmarks`.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import NamedTuple
 
 from methods.alignmmbench import Alignmmbench
 from methods.convbench import Convbench
-from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.benchmark import Benchmark, lacking
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 
 Benchmarks = Mapping[str, Benchmark]
-BENCHMARKS: Benchmarks = {
+GROUP = "vlm_loom.benchmarks"
+_NAME = re.compile("[a-z][a-z0-9_]{0,39}")
+_OWN: Benchmarks = {
     benchmark.name: benchmark
     for benchmark in (Mmdu(), Mmbench(), Mmiu(), Alignmmbench(), Convbench())
 }
+
+
+class Installed(NamedTuple):
+    """Benchmarks of installed packages by name, and why others cannot be used, by name."""
+
+    benchmarks: Benchmarks
+    refused: Mapping[str, str]
+
+
+def installed(points: Iterable[EntryPoint]) -> Installed:
+    """The benchmarks that entry points name, each an object that satisfies the protocol.
+
+    One that cannot be used costs itself alone: the reason is a sentence.
+    """
+    found: dict[str, Benchmark] = {}
+    refused: dict[str, str] = {}
+    for point in points:
+        try:
+            benchmark = point.load()
+        except Exception as error:
+            reason = f"{point.value} cannot be imported ({type(error).__name__}: {error})"
+        else:
+            reason = _unusable(point, benchmark)
+            if not reason and point.name in found:
+                reason = "two packages have a benchmark of this name"
+        if reason:
+            refused[point.name] = (
+                f"The benchmark {point.name} is left out: {reason}; correct the package."
+            )
+        else:
+            found[point.name] = benchmark
+    return Installed(found, refused)
+
+
+def _unusable(point: EntryPoint, benchmark: object) -> str:
+    """Why an object cannot be the benchmark of an entry point; empty where it can."""
+    if not _NAME.fullmatch(point.name):
+        return "its name has to be of lower-case letters, digits and underscores"
+    if point.name in _OWN:
+        return "the project has a benchmark of this name"
+    if isinstance(benchmark, type):
+        return f"{point.value} is a class: name an object of it"
+    if names := lacking(benchmark):
+        return f"{point.value} has no {', '.join(names)}"
+    if benchmark.name != point.name:  # type: ignore[attr-defined]
+        return f"its entry point is called {point.name} and its name is {benchmark.name!r}"  # type: ignore[attr-defined]
+    return ""
+
+
+_INSTALLED = installed(entry_points(group=GROUP))
+BENCHMARKS: Benchmarks = {**_OWN, **_INSTALLED.benchmarks}
+REFUSED: Mapping[str, str] = _INSTALLED.refused
+"""Why a benchmark of an installed package is not among them, by its name."""

@@ -1,6 +1,7 @@
 """Prompt files: the project's, or those in the folder `LOOM_PROMPTS`.
 
-A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). What
+A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). A
+benchmark of an installed package has its prompts in the folder `prompts` beside its module. What
 belongs here: finding, checking and reading them.
 """
 
@@ -12,6 +13,7 @@ from methods.errors import UserError
 from methods.naming import nearest
 from methods.prompts.front_matter import FrontMatterError
 from methods.prompts.template import PromptTemplate
+from methods.published_forms import home_of
 from resources.home import REPO_ROOT
 
 PROMPTS_ROOT = REPO_ROOT / "methods"
@@ -60,12 +62,20 @@ def _check(folder: Path) -> None:
         )
 
 
+def _folder(method: str) -> Path:
+    """Where the prompts of a method are."""
+    folder = PROMPTS_ROOT / method / "prompts"
+    if not folder.is_dir() and (module := home_of(method)) is not None and module.__file__:
+        return Path(module.__file__).with_name("prompts")
+    return folder
+
+
 @cache
 def _load(name: str, override: str | None) -> PromptTemplate:
     if override is not None:
         _check(Path(override))
     method, task = name.split("/")
-    own = PROMPTS_ROOT / method / "prompts" / f"{task}.md"
+    own = _folder(method) / f"{task}.md"
     candidates = [own] if override is None else [Path(override) / method / f"{task}.md", own]
     path = next((path for path in candidates if path.is_file()), None)
     if path is None:

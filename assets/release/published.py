@@ -14,7 +14,9 @@ from assets.common.tables import rows_to_arrow
 from assets.release.card import first_cards, new_card, project_version
 from assets.release.in_force import ReleaseError, in_force, pins, write_in_force
 from assets.release.releases import NAMES, TABLES
+from methods.benchmarks import BENCHMARKS, REFUSED
 from methods.evaluation.items import Item
+from methods.evaluation.rehearsal import RehearsalError, rehearse
 from methods.imported_release import NOBODY, imported_name, imported_release, require_name
 from methods.naming import nearest
 from methods.published_forms import importable, published_forms
@@ -61,6 +63,8 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
         )
     forms = published_forms(wanted.benchmark)
     if forms is None:
+        if wanted.benchmark in REFUSED:
+            raise PublishedFileError(REFUSED[wanted.benchmark])
         raise PublishedFileError(
             f"There is no benchmark {wanted.benchmark!r} whose published files can be read "
             f"(BENCHMARK=...); {nearest(wanted.benchmark, importable())}."
@@ -70,6 +74,7 @@ def import_published(warehouse: Warehouse, store: ImageStore, wanted: Wanted) ->
     _require_free(warehouse, name, wanted.edition)
     left_out: list[str] = []
     items = read_items(forms, wanted.file, wanted.pictures, store, left_out.append)
+    _require_askable(wanted, items)
     source = {"file": wanted.file.name, "sha256": _sha256(wanted.file)}
     if left_out:
         source[LEFT_OUT] = "; ".join(left_out)
@@ -103,6 +108,19 @@ def write_imported(
     current = {name: pins().get(name, release.release_id)}
     warehouse.replace_all([*writes, write_in_force(current)])
     return release.release_id
+
+
+def _require_askable(wanted: Wanted, items: Sequence[Item]) -> None:
+    """Raise PublishedFileError for an item that the benchmark cannot ask or judge."""
+    benchmark = BENCHMARKS[wanted.benchmark]
+    for item in items:
+        try:
+            rehearse(benchmark, item)
+        except RehearsalError as error:
+            raise PublishedFileError(
+                f"{wanted.file} cannot be imported: record {ascii(item.item_id[:80])} {error}; correct "
+                f"the record, or the benchmark {wanted.benchmark}."
+            ) from error
 
 
 def _require_free(warehouse: Warehouse, name: str, edition: Edition) -> None:

@@ -16,29 +16,29 @@ from methods.evaluation.metrics import Metric
 
 
 class Benchmark(Protocol):
-    """How one benchmark asks, judges and scores."""
+    """How one benchmark asks, judges and scores; a subclass may leave out what has a value here."""
 
     name: str
     """Short name; releases name the benchmark that they are of."""
     answer_version: str
     """Version of how it asks; changes when `ask` does."""
-    context_policies: Sequence[ContextPolicy]
+    context_policies: Sequence[ContextPolicy] = ()
     """What it permits to be done about dialogues that are too long, beside `fail`."""
-    extractor_prompts: Sequence[str]
+    extractor_prompts: Sequence[str] = ()
     """The prompt files that read answers where no rule can; empty where nothing is read."""
-    judge_prompts: Sequence[str]
+    judge_prompts: Sequence[str] = ()
     """The prompt files that its judge reads, `<method>/<task>`; empty where it is scored by rule."""
     judge_version: str
     """Version of how it judges beside its prompts; changes when `judge` does. Judgments under different
     versions, of it or of any prompt of the judge, are different scores."""
     dimensions: Sequence[str]
     """What an answer is scored for, the overall dimension last: the metrics of its observations."""
-    score_range: tuple[int, int]
+    score_range: tuple[int, int] = (0, 1)
     """The lowest and the highest score that a judge, or a person in its place, may give."""
     metrics: Sequence[Metric]
     """What stands on the leaderboard, the one that ranks first."""
 
-    abilities: Sequence[str]
+    abilities: Sequence[str] = ()
     """The labels of what an item is about, from the coarsest to the finest: a report shows the finest
     ones as a map, and the level above them side by side. Empty where items have none."""
 
@@ -52,3 +52,12 @@ class Benchmark(Protocol):
         A judge is never told which model answered.
         """
         ...
+
+
+def lacking(benchmark: object) -> list[str]:
+    """What of the protocol an object has not, by name."""
+    return [
+        name
+        for name in (*Benchmark.__annotations__, "ask", "judge")
+        if not hasattr(benchmark, name)
+    ]

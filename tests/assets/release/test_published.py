@@ -2,13 +2,16 @@
 
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from dagster_project.releases import listed, shown
+from methods.benchmarks import BENCHMARKS
 from methods.published_forms import importable
+from resources.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.reports.release_import import import_release
 from resources.warehouse import Warehouse
@@ -31,6 +34,7 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
+OWN_BENCHMARK = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 COLOURS = {"d1": ("red", "blue"), "d2": ("green", "yellow", "black")}
 
 
@@ -193,6 +197,26 @@ def _exports():
     import dagster as dg
 
     return dg.AssetSelection.assets(["release", "exports"])
+
+
+def test_an_item_that_its_benchmark_cannot_ask_is_named_at_import(
+    empty: World, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(OWN_BENCHMARK))
+    monkeypatch.setitem(BENCHMARKS, "counting", import_module("counting").benchmark)
+    file = folder / "questions.jsonl"
+    row = {"id": "q1", "question": "How many?", "answer": 1, "images": ["mmdu_pics/red.png"]}
+    file.write_text(json.dumps({**row, "kind": "one"}) + "\n")
+    assert count(empty, taken(empty, file, benchmark="counting"))["items"] == 1
+
+    more = {**row, "id": "q2", "question": "<ImageHere>How many?", "kind": "one"}
+    file.write_text(json.dumps(more) + "\n")
+
+    assert sentence(take(empty, file, benchmark="counting")) == (
+        f"{file} cannot be imported: record 'q2' cannot be asked (ValueError: The text has 2 "
+        "placeholders for images, but 1 images were given); correct the record, or the benchmark "
+        "counting."
+    )
 
 
 def test_importing_twice_is_importing_once(empty: World, folder: Path) -> None:

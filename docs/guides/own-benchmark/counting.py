@@ -1,0 +1,77 @@
+"""How many? A number is asked for, and is right or wrong. A template: copy the folder and change it."""
+
+import json
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from methods.evaluation.asking import PLAIN, Asking, Limits, Transcript
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.dialogue import ask_dialogue
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import Judging, Observation, unjudged
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.mean import Mean
+from methods.evaluation.published import PublishedError, PublishedItem
+from methods.json_text import from_json
+from methods.prompts.messages import IMAGE_HERE
+
+RIGHT = "right"
+PUBLISHED_FILES = {"counting.jsonl": "the questions, one a line"}
+
+
+class Counting(Benchmark):
+    """One question an item; the last number of the answer counts."""
+
+    name = "counting"
+    answer_version = "once@1"  # Change it when `ask` changes: answers are asked for anew.
+    judge_version = "number@1"  # Change it when `judge` changes: scores are other scores.
+    dimensions: Sequence[str] = (RIGHT,)
+    metrics: Sequence[Metric] = (
+        Mean(name="Accuracy", observation=RIGHT, scale=100.0, lowest=0.0, highest=100.0),
+    )
+
+    def ask(self, item: Item, limits: Limits) -> Generator[Asking, Any, None]:
+        """The question with its pictures."""
+        yield from ask_dialogue(item, limits)
+
+    def judge(self, item: Item, transcript: Transcript) -> Judging:
+        """1 where the number is that of the reference, else 0; no model is asked."""
+        yield from ()
+        answer = transcript.answer(PLAIN, 1)
+        if answer.text is None:
+            return unjudged(self.dimensions, PLAIN, 1, answer)
+        number = (re.findall(r"\d+", answer.text) or [""])[-1]
+        return [Observation(RIGHT, PLAIN, 1, "judged", float(number == item.turns[0].reference))]
+
+
+benchmark = Counting()
+
+
+def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
+    """Items of a file of JSON lines: id, question, answer, images (paths), kind."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = from_json(line)
+            text = IMAGE_HERE * len(row["images"]) + row["question"]
+            places = tuple(range(1, len(row["images"]) + 1))
+            turn = Turn(1, text, places, {"answer": str(row["answer"])})
+            yield PublishedItem(
+                row["id"], (turn,), tuple(row["images"]), labels={"kind": row["kind"]}
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise PublishedError(f"line {number} is no question ({error!r})") from None
+
+
+def write_published(
+    items: Sequence[PublishedItem], picture: Callable[[str], bytes]
+) -> Mapping[str, Iterable[str]]:
+    """The same form, for the folder of the release."""
+    return {"counting.jsonl": (json.dumps(_row(item)) + "\n" for item in items)}
+
+
+def _row(item: PublishedItem) -> dict[str, Any]:
+    (turn,) = item.turns
+    question = turn.question.replace(IMAGE_HERE, "")
+    made = {"id": item.item_id, "question": question, "answer": turn.reference}
+    return {**made, "images": list(item.images), **item.labels}

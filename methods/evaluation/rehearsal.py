@@ -1,0 +1,98 @@
+"""Asking and judging an item without a model, so that what is wrong with it is known at import.
+
+What belongs here: running both generators of a benchmark on stand-in answers. It finds an item that
+its benchmark cannot ask, and a benchmark that does not keep to its protocol.
+"""
+
+from methods.evaluation.asking import (
+    Answer,
+    Ask,
+    Extract,
+    Given,
+    Limits,
+    Transcript,
+    Unasked,
+)
+from methods.evaluation.benchmark import Benchmark
+from methods.evaluation.items import Item
+from methods.evaluation.judging import Observation, replay
+from methods.evaluation.metrics import Scored
+
+STAND_IN = Answer("answered", "A")
+MOST_STEPS = 1_000
+"""Of one item; a benchmark that yields more does not end."""
+
+
+class RehearsalError(Exception):
+    """An item cannot be asked or judged; the message is a clause that says what is wrong."""
+
+
+def rehearse(benchmark: Benchmark, item: Item) -> None:
+    """Ask and judge an item as if each answer were "A" and no judge replied. Raises RehearsalError."""
+    try:
+        transcript = _asked(benchmark, item)
+    except Exception as error:
+        raise RehearsalError(f"cannot be asked ({_told(error)})") from error
+    try:
+        observations = replay(benchmark.judge(item, transcript), {})
+        _require_metrics(benchmark, item, observations)
+    except Exception as error:
+        raise RehearsalError(f"cannot be judged ({_told(error)})") from error
+
+
+def _told(error: Exception) -> str:
+    said = str(error).rstrip(".")
+    return said if isinstance(error, RehearsalError) else f"{type(error).__name__}: {said}"
+
+
+def _asked(benchmark: Benchmark, item: Item) -> Transcript:
+    answers: dict[tuple[str, int], Answer] = {}
+    readings: dict[tuple[str, int], str | None] = {}
+    asking = benchmark.ask(item, Limits())
+    came: Answer | str | None = None
+    for _ in range(MOST_STEPS):
+        try:
+            step = asking.send(came)
+        except StopIteration:
+            return Transcript(answers, readings)
+        came = None
+        match step:
+            case Ask():
+                came = answers[step.trial, step.turn] = STAND_IN
+            case Given():
+                answers[step.trial, step.turn] = Answer("given", step.text)
+            case Extract():
+                came = readings[step.trial, step.turn] = step.by_rule
+            case Unasked():
+                answers[step.trial, step.turn] = Answer("not_asked")
+            case _:
+                raise RehearsalError(f"`ask` yields a {type(step).__name__}")
+    raise RehearsalError(f"`ask` yields more than {MOST_STEPS:,} times")
+
+
+def _require_metrics(benchmark: Benchmark, item: Item, observations: object) -> None:
+    """Raise RehearsalError unless they are observations of what the benchmark says it observes."""
+    if not isinstance(observations, list) or not all(
+        isinstance(each, Observation) for each in observations
+    ):
+        raise RehearsalError("`judge` returns something else than a list of observations")
+    if other := {each.metric for each in observations} - set(benchmark.dimensions):
+        raise RehearsalError(
+            f"`judge` observes {sorted(other)[0]!r}, which is none of `dimensions`"
+        )
+    scored = [
+        Scored(
+            item.item_id,
+            item.cluster,
+            each.trial,
+            each.turn,
+            each.metric,
+            each.value,
+            each.status,
+            labels=item.labels,
+            part=each.part,
+        )
+        for each in observations
+    ]
+    for metric in benchmark.metrics:
+        metric.units(scored, floor=True)

@@ -1,0 +1,145 @@
+"""Benchmarks of installed packages: found by entry point, checked, and tried on each item at import."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from importlib.metadata import EntryPoint
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from methods.benchmarks import BENCHMARKS, GROUP, installed
+from methods.evaluation.asking import Given, Limits
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import Observation
+from methods.evaluation.rehearsal import RehearsalError, rehearse
+from methods.published_forms import published_forms
+from resources.home import REPO_ROOT
+from resources.prompts import prompt
+
+TEMPLATE = REPO_ROOT / "docs" / "guides" / "own-benchmark"
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The template of the guide, as if its package were installed."""
+    monkeypatch.syspath_prepend(str(TEMPLATE))
+    yield import_module("counting")
+    del sys.modules["counting"]
+
+
+def point(value: str = "counting:benchmark", name: str = "counting") -> EntryPoint:
+    return EntryPoint(name, value, GROUP)
+
+
+def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(
+    counting: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = installed([point()])
+
+    assert found.benchmarks == {"counting": counting.benchmark} and not found.refused
+    monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
+    forms = published_forms("counting")
+    assert forms is not None
+    text = (TEMPLATE / "questions.jsonl").read_text()
+    items = list(forms.read_published("questions.jsonl", text.splitlines()))
+    (written,) = forms.write_published(items, lambda _: b"").values()
+    assert list(forms.read_published("counting.jsonl", written)) == items
+    for of in items:
+        rehearse(counting.benchmark, Item(of.item_id, of.turns, of.images))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (point("nowhere:benchmark"), "cannot be imported (ModuleNotFoundError: No module named"),
+        (point("counting:nothing"), "cannot be imported (AttributeError: "),
+        (point("counting:Counting"), "counting:Counting is a class: name an object of it"),
+        (point("counting:RIGHT"), "has no name, answer_version, "),
+        (point(name="other"), "is called other and its name is 'counting'"),
+        (point(name="mmdu"), "the project has a benchmark of this name"),
+        (point(name="../x"), "has to be of lower-case letters, digits and underscores"),
+    ],
+)
+def test_one_that_cannot_be_used_costs_itself_alone(
+    counting: ModuleType, entry: EntryPoint, reason: str
+) -> None:
+    found = installed([entry, *([point()] if entry.name != "counting" else [])])
+
+    assert reason in found.refused[entry.name]
+    assert found.refused[entry.name].startswith(f"The benchmark {entry.name} is left out: ")
+    assert list(found.benchmarks) == ([] if entry.name == "counting" else ["counting"])
+
+
+def test_two_of_one_name_are_one_and_a_refusal(counting: ModuleType) -> None:
+    found = installed([point(), point()])
+    assert list(found.benchmarks) == ["counting"]
+    assert "two packages have a benchmark of this name" in found.refused["counting"]
+
+
+def test_its_prompts_stand_beside_its_module(
+    counting: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
+    monkeypatch.setattr(counting, "__file__", str(tmp_path / "counting.py"))
+    (tmp_path / "prompts").mkdir()
+    text = "---\ntask: grade\n---\n=== system ===\nGrade.\n=== user ===\n{{ answer }}\n"
+    (tmp_path / "prompts" / "by_people.md").write_text(text)
+    assert "Grade." in prompt("counting/by_people").text
+
+
+ITEM = Item("pears", (Turn(1, "<ImageHere>How many?", (1,), {"answer": "1"}),), ("ab",))
+
+
+def yields(*steps: object) -> Any:
+    def ask(item: Item, limits: Limits) -> Iterator[object]:
+        yield from steps
+
+    return ask
+
+
+def returns(observations: object) -> Any:
+    def judge(item: Item, transcript: object) -> Iterator[object]:
+        yield from ()
+        return observations
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"item": replace(ITEM, turns=(replace(ITEM.turns[0], question="How many?"),))},
+            "cannot be asked (ValueError: The text has 0 placeholders for images, but 1 images were",
+        ),
+        ({"ask": yields("How many?")}, "cannot be asked (`ask` yields a str)"),
+        ({"judge": returns(None)}, "(`judge` returns something else than a list of observations)"),
+        (
+            {"judge": returns([Observation("wrong", "plain", 1, "judged", 1.0)])},
+            "cannot be judged (`judge` observes 'wrong', which is none of `dimensions`)",
+        ),
+        ({"judge": lambda item, transcript: 1 / 0}, "cannot be judged (ZeroDivisionError: "),
+    ],
+)
+def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_asked(
+    counting: ModuleType, change: dict[str, Any], says: str
+) -> None:
+    known = counting.benchmark
+    benchmark = SimpleNamespace(
+        ask=change.get("ask", known.ask),
+        judge=change.get("judge", known.judge),
+        dimensions=known.dimensions,
+        metrics=known.metrics,
+    )
+    with pytest.raises(RehearsalError) as raised:
+        rehearse(benchmark, change.get("item", ITEM))  # type: ignore[arg-type]
+    assert says in str(raised.value)
+
+
+def test_a_benchmark_that_does_not_end_is_refused(counting: ModuleType) -> None:
+    endless = SimpleNamespace(ask=yields(*[Given("plain", 1, "x")] * 2_000))
+    with pytest.raises(RehearsalError, match="yields more than 1,000 times"):
+        rehearse(endless, ITEM)  # type: ignore[arg-type]

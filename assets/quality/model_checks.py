@@ -38,6 +38,9 @@ BLIND_GRADES, OTHER_GRADES = "blind grades", "other grades"
 GROUNDING, TEXTS = "grounding", "texts"
 ANSWER_WORDS = 80
 """Words of an answer without the pictures: enough to say what is graded."""
+MOST_READ = 20_000
+"""Characters of an answer that a check reads: one as long as is allowed has fewer, and the beginning of
+a longer one tells enough and fits a request."""
 NO_OTHER_SET = "no_other_set"
 Place = tuple[str, str]
 
@@ -219,7 +222,9 @@ def _questions(checked: Checked) -> Row:
 
 
 def _texts(checked: Checked) -> Row:
-    return {"pairs": [{"question": p.question, "answer": p.answer} for p in checked.pairs]}
+    return {
+        "pairs": [{"question": p.question, "answer": p.answer[:MOST_READ]} for p in checked.pairs]
+    }
 
 
 def _beside_references(checked: Checked, found: Findings, column: str) -> Row | None:
@@ -229,7 +234,11 @@ def _beside_references(checked: Checked, found: Findings, column: str) -> Row | 
         return None
     return {
         "pairs": [
-            {"question": pair.question, "reference": pair.answer, "answer": answer}
+            {
+                "question": pair.question,
+                "reference": pair.answer[:MOST_READ],
+                "answer": str(answer)[:MOST_READ],
+            }
             for pair, answer in zip(checked.pairs, answers, strict=True)
         ]
     }

@@ -526,13 +526,13 @@ def tried(
     rest = sorted(names[n_first:], key=covered.seconds)
     n_rest = covered.first(rest, len(rest), most_seconds)
     beside = copy.root / folder_beside(fault, copy.root)
-    whole = (
-        [] if here else [str(p.relative_to(copy.root)) for p in sorted(beside.glob("test_*.py"))]
-    )
+    whole = [str(p.relative_to(copy.root)) for p in sorted(beside.glob("test_*.py"))]
     target = copy.root / fault.file
     original, times = target.read_bytes(), target.stat()
     bad: set[str] = set()
-    parts = [(names[:n_first], whole), (rest[:n_rest], list[str]())]
+    # What a module makes when it is imported is run by no test: its folder's tests come last.
+    parts = [(names[:n_first], [] if here else whole), (rest[:n_rest], [])]
+    parts += [([], whole)] if here else []
     for part, folders in [([known], []), *parts] if known else parts:
         by: str | None = ""
         while by is not None:

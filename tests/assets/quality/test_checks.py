@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from assets.common.tables import rows_to_arrow
+from assets.quality.model_checks import MOST_READ
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -168,6 +169,16 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
 
     again = metadata(check_pairs(world, {}), "quality/checks")
     assert (again["calls"], again["cache hits"]) == (0, len(asked))
+
+
+def test_of_an_answer_without_end_the_checks_read_the_beginning(world: World) -> None:
+    plant(world, "instruction", 0, 0, answer=lambda text: text + " again" * 1_000_000)
+    check_pairs(world, {})
+    assert world.rows("SELECT * FROM quality.failed") == []
+    (row,) = world.rows("SELECT outcome, reasons FROM quality.checks WHERE outcome <> 'pass'")
+    assert row["outcome"] == "drop" and "length" in row["reasons"]
+    longest = max(len(json.dumps(call.request["messages"])) for call in world.ledger)
+    assert longest < 30 * MOST_READ
 
 
 def test_what_a_model_finds_is_a_reason(world: World) -> None:

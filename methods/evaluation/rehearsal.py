@@ -16,7 +16,6 @@ from methods.evaluation.asking import (
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Observation, replay
-from methods.evaluation.metrics import Scored
 
 STAND_IN = Answer("answered", "A")
 MOST_STEPS = 1_000
@@ -35,7 +34,7 @@ def rehearse(benchmark: Benchmark, item: Item) -> None:
         raise RehearsalError(f"cannot be asked ({_told(error)})") from error
     try:
         observations = replay(benchmark.judge(item, transcript), {})
-        _require_metrics(benchmark, item, observations)
+        _require_metrics(benchmark, observations)
     except Exception as error:
         raise RehearsalError(f"cannot be judged ({_told(error)})") from error
 
@@ -70,7 +69,7 @@ def _asked(benchmark: Benchmark, item: Item) -> Transcript:
     raise RehearsalError(f"`ask` yields more than {MOST_STEPS:,} times")
 
 
-def _require_metrics(benchmark: Benchmark, item: Item, observations: object) -> None:
+def _require_metrics(benchmark: Benchmark, observations: object) -> None:
     """Raise RehearsalError unless they are observations of what the benchmark says it observes."""
     if not isinstance(observations, list) or not all(
         isinstance(each, Observation) for each in observations
@@ -80,19 +79,3 @@ def _require_metrics(benchmark: Benchmark, item: Item, observations: object) -> 
         raise RehearsalError(
             f"`judge` observes {sorted(other)[0]!r}, which is none of `dimensions`"
         )
-    scored = [
-        Scored(
-            item.item_id,
-            item.cluster,
-            each.trial,
-            each.turn,
-            each.metric,
-            each.value,
-            each.status,
-            labels=item.labels,
-            part=each.part,
-        )
-        for each in observations
-    ]
-    for metric in benchmark.metrics:
-        metric.units(scored, floor=True)

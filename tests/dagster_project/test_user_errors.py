@@ -25,6 +25,7 @@ from methods.errors import UserError
 PACKAGES = (methods, resources, assets, review, dagster_project)
 HANDLED_IN_CODE = {
     "methods.evaluation.published.PublishedError": "becomes a PublishedFileError",
+    "methods.evaluation.rehearsal.RehearsalError": "becomes a PublishedFileError",
     "methods.ingest.image_check.ImageRejected": "becomes a row of ingest.rejected",
     "methods.ingest.wit.RowError": "becomes a row of ingest.rejected",
     "methods.json_text.TooDeep": "a ValueError, as whatever is no JSON",

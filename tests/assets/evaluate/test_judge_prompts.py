@@ -68,10 +68,10 @@ def test_a_broken_prompt_leaves_judgments_and_scores_as_they_were(
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
 
     assert not run.success
-    assert sentence(run).startswith(
-        "evaluate.judgments stopped asking judge, as its first 20 results all failed with "
-        "no_dictionary (The judge's reply has no dictionary of scores): "
-    )
+    assert (
+        "evaluate.judgments stopped asking judge with the prompt mmdu/judge, as its first 20 results "
+        "all failed with no_dictionary (The judge's reply has no dictionary of scores): "
+    ) in sentence(run)
     assert {"evaluate/answers", "evaluate/scores"} <= made(run)
     assert tables(world) == before
     # Neither do scores change that are computed in spite of it.

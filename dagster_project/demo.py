@@ -19,8 +19,7 @@ from dagster_project.instance import databases_kept_open, open_instance, prepare
 from dagster_project.jobs import run_job
 from dagster_project.progress import (
     MADE,
-    SHOW_PROGRESS,
-    TOLD_AT_THE_END,
+    console_of,
     failed_checks,
     only_failed,
     said_by,
@@ -106,8 +105,7 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance) -> _Ended:
     ended = _Ended()
     for name in ("build", "evaluate", "ledger"):
         print(f"== {name}", flush=True)
-        console = TOLD_AT_THE_END if name == "evaluate" else SHOW_PROGRESS
-        result = run_job(definitions.resolve_job_def(name), instance, console=console)
+        result = run_job(definitions.resolve_job_def(name), instance, console=console_of(name))
         if result.success:
             if wrong := failed_checks(instance, result.run_id):
                 ended.checks[name] = wrong

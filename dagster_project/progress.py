@@ -105,6 +105,11 @@ class ProgressHandler(logging.Handler):
         return f"{asset:<32} {', '.join(shown)}"
 
 
+def console_of(job: str) -> Mapping[str, Any]:
+    """How a command prints the run of a job: of evaluation it shows the results when all is done."""
+    return TOLD_AT_THE_END if job == "evaluate" else SHOW_PROGRESS
+
+
 def say_failed(job: str) -> None:
     """Say on stderr that the run of a job failed, after its log."""
     print(f"The run of {job} failed; the log above and the UI (make ui) say why.", file=sys.stderr)

@@ -55,8 +55,7 @@ def _run(job: str) -> int:
     from dagster_project.jobs import run_job
     from dagster_project.progress import (
         MADE,
-        SHOW_PROGRESS,
-        TOLD_AT_THE_END,
+        console_of,
         failed_checks,
         only_failed,
         said_by,
@@ -67,8 +66,7 @@ def _run(job: str) -> int:
 
     with open_instance() as instance:
         end_dead_runs(instance)
-        console = TOLD_AT_THE_END if job == "evaluate" else SHOW_PROGRESS
-        result = run_job(build_defs().resolve_job_def(job), instance, console=console)
+        result = run_job(build_defs().resolve_job_def(job), instance, console=console_of(job))
         wrong = failed_checks(instance, result.run_id)
     if job == "evaluate" and (result.success or only_failed(result, MADE)):
         show_results(load_registry().profile(active_profile()).judges)

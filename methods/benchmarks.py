@@ -8,7 +8,7 @@ benchmarks as entry points of the group `vlm_loom.benchmarks`.
 import re
 from collections.abc import Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from methods.alignmmbench import Alignmmbench
 from methods.convbench import Convbench
@@ -58,7 +58,7 @@ def installed(points: Iterable[EntryPoint]) -> Installed:
     return Installed(found, refused)
 
 
-def _unusable(point: EntryPoint, benchmark: object) -> str:
+def _unusable(point: EntryPoint, benchmark: Any) -> str:
     """Why an object cannot be the benchmark of an entry point; empty where it can."""
     if not _NAME.fullmatch(point.name):
         return "its name has to be of lower-case letters, digits and underscores"
@@ -68,8 +68,8 @@ def _unusable(point: EntryPoint, benchmark: object) -> str:
         return f"{point.value} is a class: name an object of it"
     if names := lacking(benchmark):
         return f"{point.value} has no {', '.join(names)}"
-    if benchmark.name != point.name:  # type: ignore[attr-defined]
-        return f"its entry point is called {point.name} and its name is {benchmark.name!r}"  # type: ignore[attr-defined]
+    if benchmark.name != point.name:
+        return f"its entry point is called {point.name} and its name is {benchmark.name!r}"
     return ""
 
 

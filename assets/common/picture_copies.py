@@ -7,6 +7,7 @@ hold. Which pictures may be copies is `methods/ingest/picture_candidates.py`, wh
 `methods/ingest/picture_match.py`.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.ingest.image_check import ImageRejected, truncated_on_error
 from methods.ingest.picture_candidates import (
+    Codes,
     Rows,
     candidates_between,
     codes,
@@ -109,8 +111,10 @@ class Pictures:
 
         found: list[Ids] = []
         done = 0
+        ids = sorted({image_id for pair in proposed for image_id in pair})
+        of_pictures = codes([miniatures[image_id] for image_id in ids])
         for portion in batched(sorted(proposed), PAIRS_AT_ONCE):
-            way_of = _ways(miniatures, portion)
+            way_of = _ways(ids, of_pictures, portion)
             key = {pair: content_id(*pair, *way) for pair, way in way_of.items()}
             rows = self._known("cluster/picture_pairs", key.values())
             known = {row["pair_id"]: row["is_same"] for row in rows}
@@ -173,12 +177,10 @@ class Pictures:
         return self._kept[image_id]
 
 
-def _ways(miniatures: Mapping[str, Miniature], pairs: Sequence[Ids]) -> dict[Ids, _Compared]:
-    """How each of these pairs is compared."""
-    ids = sorted({image_id for pair in pairs for image_id in pair})
-    row_of = {image_id: row for row, image_id in enumerate(ids)}
-    of_pictures = codes([miniatures[image_id] for image_id in ids])
-    ways = nearest_ways(of_pictures, [(row_of[first], row_of[second]) for first, second in pairs])
+def _ways(ids: Sequence[str], of_pictures: Codes, pairs: Sequence[Ids]) -> dict[Ids, _Compared]:
+    """How each of these pairs is compared; `of_pictures` are codes of the ids, which are in order."""
+    rows = [(bisect_left(ids, first), bisect_left(ids, second)) for first, second in pairs]
+    ways = nearest_ways(of_pictures, rows)
     return {
         pair: _Compared(ids[way.whole], ids[way.part], way.scale, way.turn)
         for pair, way in zip(pairs, ways, strict=True)

@@ -2,21 +2,19 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
 
-from assets.common.tables import SIDE_TABLES, rows_to_arrow
+from assets.common.tables import SIDE_TABLES
 from dagster_project.content_checks import CHECKED_STAGES
 from dagster_project.definitions import defs
-from resources.warehouse import Warehouse, declared_columns, sql_text
+from resources.warehouse import Warehouse, sql_text
+from tests.assets.filled import Rows, put
 
 IMAGE = "i" * 64
-Rows = Mapping[str, list[dict[str, Any]]]
-DUMMIES: dict[str, Any] = {"INTEGER": 1, "BIGINT": 1, "DOUBLE": 0.5, "BOOLEAN": False}
 TURNS = [{"question_id": "q", "question": "What?", "answer": "A."}]
 THREE = [{"question": "What?", "task": task} for task in ("see", "think", "write")]
 
@@ -86,23 +84,6 @@ SOUND["rewrite.candidates"].append(
 
 
 NAMED_IN = re.compile(r"SELECT (?:DISTINCT )?'(\w+\.\w+)'")
-
-
-def filled(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with something in each column that may not be empty."""
-    return {
-        **{
-            name: [] if kind.endswith("[]") or kind.startswith("MAP") else DUMMIES.get(kind, "x")
-            for name, kind, nullable in declared_columns()[table]
-            if not nullable
-        },
-        **row,
-    }
-
-
-def put(warehouse: Warehouse, rows: Rows) -> None:
-    for table, of in rows.items():
-        warehouse.replace(table, rows_to_arrow(table, [filled(table, row) for row in of]))
 
 
 @pytest.fixture(scope="module")

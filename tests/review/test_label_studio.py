@@ -151,6 +151,12 @@ class TestAnnotations:
 
         assert [event.verdict for event in store.decisions()] == ["skip", "accept"]
 
+    def test_a_skip_beside_an_annotation_is_no_decision(self, images, store):
+        item = item_of("rewrite")
+        assert pulled(item, store, annotated(item, images, None, {"verdict": "accept"})).added == 1
+
+        assert [event.verdict for event in store.decisions()] == ["accept"]
+
     def test_two_annotations_that_differ_are_a_conflict(self, images, store):
         item = item_of("rewrite")
         task = annotated(item, images, {"verdict": "accept"}, {"verdict": "edit", "rewrite": "So?"})

@@ -1,10 +1,12 @@
 """The sides of a corpus as an asset: what stays, what moves nothing, and what may be used for what."""
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from PIL import Image
 
 from assets.common.tables import rows_to_arrow
 from tests.assets.conftest import MakeWorld
@@ -108,7 +110,7 @@ def import_by_hand(world: World, image: Mapping[str, object]) -> None:
         world.warehouse.replace(f"release.{table}", rows_to_arrow(f"release.{table}", [row]))
 
 
-@pytest.mark.parametrize("by", ["image_id", "page_url"])
+@pytest.mark.parametrize("by", ["image_id", "page_url", "copy"])
 def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by: str) -> None:
     (row,) = world.rows(
         "SELECT s.entry_id, e.image_id, e.page_url FROM cluster.image_sets AS s "
@@ -124,6 +126,11 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
         )
         image = {"image_id": other["image_id"], "page_url": row["page_url"]}
         assert on["side"] in ("benchmark", "instruction")
+    if by == "copy":
+        picture = Image.open(world.images.path(row["image_id"])).convert("RGB")
+        smaller = io.BytesIO()
+        picture.reduce(2).save(smaller, "JPEG")
+        image = {"image_id": world.images.put(smaller.getvalue()).image_id}
     import_by_hand(world, image)
     run = divide(world, BOTH)
     (side,) = world.rows("FROM cluster.entry_sides WHERE entry_id = $e", e=row["entry_id"])

@@ -49,9 +49,11 @@ def warehouse(tmp_path: Path) -> Warehouse:
     made = Warehouse(tmp_path / "warehouse.duckdb")
     m = [answer("m", "q1", 0), answer("m", "q1", 1), answer("m", "q2", 0), answer("m", "q2", 1)]
     n = [answer("n", "q1", 0), answer("n", "q1", 1, "failed"), answer("n", "q2", 0, "refused")]
+    # After its miss `m` was asked no more.
+    m.append(answer("m", "q1", 2, "not_asked"))
     rule = answer("baseline:reference", "q1", 0)
     letters = ("A", "A", "B", "A")
-    readings = [reading(of, letter) for of, letter in zip(m, letters, strict=True)]
+    readings = [reading(of, letter) for of, letter in zip(m, letters, strict=False)]
     # This one is of an answer that was replaced.
     readings += [reading(n[0], "C", answer_call_key="old"), reading(rule, "A")]
     made.replace("evaluate.answers", rows_to_arrow("evaluate.answers", [*m, *n, rule]))

@@ -19,6 +19,7 @@ from tests.assets.world import Row, World, check, copy_of
 BALLOONS = [{**row, "caption_attribution_description": "Ada"} for row in sample_rows("balloon")]
 LICENCE = {"name": "CC BY-SA 4.0", "url": "https://example.org/by-sa", "artist": "Zoë Ballon"}
 COLUMNS = {"licence": "CC-BY-SA-4.0", "licence_url": LICENCE["url"], "artist": LICENCE["artist"]}
+LICENSED = ("ingest/entries", "licensed")
 NOBODY_KNOWS = dict.fromkeys(COLUMNS)
 
 
@@ -56,7 +57,7 @@ def licences(rows: list[Row]) -> list[Row]:
 def test_without_any_licence_the_check_warns_and_nothing_stops(world: World) -> None:
     run = ingest_part(world, "balloons", "entries")
     assert run.success
-    result = check(run, "ingest/entries", "licensed")
+    result = check(run, *LICENSED)
     assert (result.passed, result.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert result.metadata["without licence"].value == 6
     assert result.description == (
@@ -72,17 +73,29 @@ def test_without_any_licence_the_check_warns_and_nothing_stops(world: World) -> 
 def test_set_to_error_it_stops_what_follows(world: World, max_share: float, passes: bool) -> None:
     config = without_licence("error", max_share_without_licence=max_share)
     run = ingest_part(world, "balloons", "entries", config=config)
-    result = check(run, "ingest/entries", "licensed")
+    result = check(run, *LICENSED)
     assert (result.passed, result.severity) == (passes, dg.AssetCheckSeverity.ERROR)
     assert result.blocking
     assert run.success is passes
+
+
+def test_the_share_is_that_of_each_shard(world: World) -> None:
+    """All of one shard have a licence, none of the other: half of all entries, and all of a shard."""
+    world.corpus.write_shard("fruit", sample_rows("fruit"))
+    assert ingest_part(world, "fruit", "wit_rows", "pages", "images", "entries").success
+    config = without_licence("warn", max_share_without_licence=0.9)
+    result = check(ingest_part(world, "balloons", "entries", config=config), *LICENSED)
+    (known,) = world.rows(
+        "SELECT min(licence IS NOT NULL) AS v FROM ingest.entries WHERE wit_shard = 'fruit'"
+    )
+    assert known["v"] and not result.passed
 
 
 def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: World) -> None:
     write_settings(world.corpus.folder, images={"licence": LICENCE})
     run = ingest_part(world, "balloons", "images", "entries", config=without_licence("error"))
     assert run.success
-    assert check(run, "ingest/entries", "licensed").passed
+    assert check(run, *LICENSED).passed
     entries = table(world, "entries")
     assert licences(table(world, "images")) == licences(entries) == [COLUMNS]
 

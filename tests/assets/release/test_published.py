@@ -17,6 +17,7 @@ from resources.reports.release_import import import_release
 from resources.warehouse import Warehouse
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
+from tests.assets.filled import put
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -251,6 +252,22 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     assert empty.run("pin_release", {"pin": {"config": {"release_id": second}}}).success
     taken(empty, folder / "benchmark.json")
     assert current(empty) == {"mmdu-imported": second}
+    # It is pinned no more once it is retired.
+    assert empty.run("retire_release", {"retire": {"config": {"name": "mmdu-imported"}}}).success
+    taken(empty, folder / "benchmark.json")
+    assert current(empty) == {"mmdu-imported": first}
+
+
+def test_the_newest_release_of_a_name_is_listed_first(empty: World) -> None:
+    made = {"a-1": "2026-01-01", "a-2": "2026-01-02", "b-1": "2026-01-03"}
+    same = {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+    cards = [
+        {**same, "release_id": release_id, "name": release_id[0], "created_at": day}
+        for release_id, day in made.items()
+    ]
+    put(empty.warehouse, {"release.releases": cards})
+    _, *lines = listed(empty.warehouse).splitlines()
+    assert [line.split()[0] for line in lines] == ["a-2", "a-1", "b-1"]
 
 
 def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_be_taken_out(

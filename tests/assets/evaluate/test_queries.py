@@ -1,0 +1,90 @@
+"""Queries of the evaluation on tables of a few rows, worked by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
+
+HERE = {"benchmark": "b", "release_id": "r"}
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    """One release in force."""
+    made = Warehouse(tmp_path / "warehouse.duckdb")
+    put(made, {"release.current": [{"name": "n", **HERE}]})
+    return made
+
+
+def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
+    """`m` wins one of two against `n`, and neither the other one: 3/4 and 1/4."""
+    pair = {**HERE, "model_a": "m", "model_b": "n", "status": "judged", "reason": None}
+    winners = {"i1": "model_a", "i2": "tie"}
+    rows = [{**pair, "item_id": item, "winner": winner} for item, winner in winners.items()]
+    put(warehouse, {"evaluate.pairs": rows})
+    shares = warehouse.read("evaluate/pair_shares_of", {"release_id": "r"}).to_pylist()
+    assert {row["model"]: (row["opponent"], row["n"], row["share"]) for row in shares} == {
+        "m": ("n", 2, 0.75),
+        "n": ("m", 2, 0.25),
+    }
+
+
+def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(
+    warehouse: Warehouse,
+) -> None:
+    counts = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
+    of = {
+        **HERE,
+        **{f"n_{each}": 0 for each in counts},
+        "place": 0,
+        "form": "floor",
+        "subset_label": "",
+        "subset_value": "",
+    }
+    values = {"a": 10.0, "b": None, "c": 30.0, "d": 20.0}
+    rows = [{**of, "model": model, "value": value} for model, value in values.items()]
+    put(warehouse, {"evaluate.scores": rows})
+    printed = warehouse.read("evaluate/overall").to_pylist()
+    assert [row["model"] for row in printed] == ["c", "d", "a", "b"]
+
+
+def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
+    """Turn 1 was given to both models; of `m` turn 2 is left to judge, and turn 2 of `n` was lost."""
+    place = {**HERE, "item_id": "i", "trial": "t"}
+    references = [{**place, "turn": turn, "kind": "answer"} for turn in (1, 2)]
+    put(warehouse, {"release.references": references})
+    given = {**place, "turn": 1, "status": "given", "answer": "A."}
+    answered = {**place, "turn": 2, "status": "answered", "answer": "B."}
+    lost = {**place, "turn": 2, "status": "failed", "answer": None}
+    of_both = [{**given, "model": "m"}, {**answered, "model": "m"}]
+    of_both += [{**given, "model": "n"}, {**lost, "model": "n"}]
+    put(warehouse, {"evaluate.answers": of_both})
+    waiting = warehouse.read("evaluate/unjudged", {"judges": ["j"]}).to_pylist()
+    assert waiting == [{**HERE, "model": "m", "judge": "j"}]
+
+
+def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(
+    warehouse: Warehouse,
+) -> None:
+    """Two pictures in the first turn, one in the second, one in the third."""
+    place = {**HERE, "item_id": "i", "trial": "plain", "model": "m"}
+    positions = {1: [1, 2], 2: [3], 3: [4]}
+    put(warehouse, {"release.items": [place]})
+    images = [{**place, "position": n, "image_id": f"image {n}"} for n in range(1, 5)]
+    put(warehouse, {"release.images": images})
+    turns = [{**place, "turn": turn, "image_positions": of} for turn, of in positions.items()]
+    put(warehouse, {"release.turns": turns})
+    references = [{**place, "turn": turn, "kind": "answer"} for turn in positions]
+    put(warehouse, {"release.references": references})
+    answers = [{**place, "turn": turn, "status": "answered", "answer": "A."} for turn in positions]
+    put(warehouse, {"evaluate.answers": answers})
+    put(warehouse, {"evaluate.judgments": [{**place, "turn": turn} for turn in positions]})
+    drawn = {"n_answers": 5, "n_seed": 0, "apart": ["baseline:"]}
+    found = warehouse.read("evaluate/score_candidates", drawn).to_pylist()
+    assert [[int(image[-1]) for image in row["image_ids"]] for row in found] == [
+        [1, 2],
+        [1, 2, 3],
+        [1, 2, 3, 4],
+    ]

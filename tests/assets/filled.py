@@ -1,0 +1,29 @@
+"""Rows for tables of the warehouse, of which a test states only what matters to it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assets.common.tables import rows_to_arrow
+from resources.warehouse import Warehouse, declared_columns
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by table."""
+DUMMIES: Mapping[str, Any] = {"INTEGER": 1, "BIGINT": 1, "DOUBLE": 0.5, "BOOLEAN": False}
+
+
+def filled(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with something in each column that must have a value."""
+    return {
+        **{
+            name: [] if kind.endswith("[]") or kind.startswith("MAP") else DUMMIES.get(kind, "x")
+            for name, kind, nullable in declared_columns()[table]
+            if not nullable
+        },
+        **row,
+    }
+
+
+def put(warehouse: Warehouse, rows: Rows) -> None:
+    """Replace tables by such rows."""
+    for table, of in rows.items():
+        warehouse.replace(table, rows_to_arrow(table, [filled(table, row) for row in of]))

@@ -207,7 +207,7 @@ def critic_check() -> dg.AssetChecksDefinition:
 
 
 RUN_AGAIN = (
-    "Then run the job evaluate again: re-execution from failure would make this check alone."
+    "Then run the job evaluate again: re-execution from failure runs this check alone."
 )
 
 

@@ -40,10 +40,13 @@ MOST_TRIES = 4
 _FAILED = re.compile(r"^\[.*?\] (FAILED .*)$", re.MULTILINE)
 _NOT_MADE = re.compile(r"^(evaluate\.[a-z_]+ failed: .*)$", re.MULTILINE)
 _CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
+_TARGETS = re.findall(r"^([a-z-]+):", (REPO_ROOT / "Makefile").read_text(), re.MULTILINE)
+_SHOWING = {"ui", "calls", "review", "sql", "demo"}
+"""Commands that show something, and the main job: no advice to follow."""
 _MAKE = re.compile(
-    r"make (?!(?:ui|calls|review|sql|demo)\b)([a-z-]+(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)"
+    rf"make ((?:{'|'.join(sorted({*_TARGETS} - _SHOWING, reverse=True))})\b"
+    r"(?: [A-Z]+=(?:\"[^\"]*\"|[^\s\"',;:)]+))*)"
 )
-"""A command that does something; those that show something, and the main job, are left out."""
 _AGAIN = re.compile(r"\bagain\b")
 _MEND = re.compile(r"the model's server|its entry in models\.yaml")
 

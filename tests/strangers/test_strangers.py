@@ -233,6 +233,10 @@ def test_all_models_are_in_the_profile() -> None:
             Advice(False, ('releases CMD="retire mmdu-1"',), False),
         ),
         (
+            "Run the job again: re-execution would make this check alone.",
+            Advice(False, (), True),
+        ),
+        (
             "Correct the model's server (make calls shows each call), and run again.",
             Advice(True, (), True),
         ),

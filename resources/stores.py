@@ -5,17 +5,26 @@ a home which cannot be used is one sentence.
 """
 
 import errno
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
-from resources import home
+from resources import home, migrations
 from resources.images.index import IndexFile
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
 from resources.warehouse import Warehouse
+from resources.warehouse_schema import later_version
 
+SQLITE = {
+    home.ledger_path().name: LedgerFile,
+    home.review_path().name: ReviewFile,
+    home.image_index_path().name: IndexFile,
+}
+"""The stores that are SQLite files."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a disk, or a user's share of it, that is full."""
 NOT_WRITTEN = (*FULL, errno.EROFS)
@@ -29,12 +38,8 @@ def bring_home_up_to_date() -> None:
     that made it. Those that are not there yet are made when they are first used.
     """
     require_folder()
-    kinds = {
-        home.ledger_path(): LedgerFile,
-        home.review_path(): ReviewFile,
-        home.image_index_path(): IndexFile,
-    }
     with usable_home():
+        kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         warehouses = [Warehouse(path) for path in [home.warehouse_path()] if path.exists()]
         for path, kind in files.items():
@@ -47,6 +52,22 @@ def bring_home_up_to_date() -> None:
             kind(path).close()
         for warehouse in warehouses:
             warehouse.check()
+
+
+def require_kept(folder: Path) -> None:
+    """Raise StoreError where a store in `folder`, which nobody uses, is from before the baseline.
+
+    What is damaged is told by who opens it.
+    """
+    import duckdb
+
+    for path in (folder / name for name in SQLITE if (folder / name).exists()):
+        address = f"{path.as_uri()}?mode=ro&immutable=1"
+        with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
+            migrations.require_kept(path, connection.execute("PRAGMA user_version").fetchone()[0])
+    if (path := folder / home.warehouse_path().name).exists():
+        with suppress(duckdb.Error), duckdb.connect(str(path), read_only=True) as opened:
+            later_version(opened, path)
 
 
 def require_folder() -> None:

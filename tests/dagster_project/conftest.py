@@ -14,7 +14,7 @@ import pytest
 from dagster_project.interrupts import handlers_kept
 from resources.embedder import Embedder
 from resources.stores import bring_home_up_to_date
-from tests.homes.version_1 import unpack
+from tests.homes.kept import unpack
 
 Commanded = Callable[..., CompletedProcess[str]]
 

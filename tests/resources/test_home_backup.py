@@ -20,7 +20,7 @@ from resources.images.index import Fetched, ImageIndex
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
-from tests.homes.version_1 import unpack
+from tests.homes.kept import unpack
 from tests.resources.llm.test_ledger import call
 from tests.resources.review.test_store import decision
 from tests.resources.test_warehouse import TABLE, answers

@@ -18,7 +18,7 @@ from resources.llm.ledger.check import check_all, require_sound
 from resources.llm.ledger.ledger import Renewal
 from resources.llm.ledger.salvage import Salvaged, salvage
 from resources.migrations import StoreError
-from tests.homes.version_1 import unpack
+from tests.homes.kept import unpack
 from tests.resources.llm.damaged_ledgers import (
     HARMS,
     PAGE,

@@ -13,7 +13,7 @@ from resources.reports.release_folder import write_release
 from resources.reports.release_import import ReleaseFolderError, import_release
 from resources.reports.release_rows import rows_of_release
 from resources.warehouse import Warehouse
-from tests.homes.version_1 import unpack
+from tests.homes.kept import unpack
 
 FIRST, SECOND, INSTRUCTION = "mmdu-1198c7be75", "mmdu-213c478455", "mmdu-instruct-d0f9dfc317"
 Rows = dict[str, list[dict]]

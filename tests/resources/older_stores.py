@@ -30,7 +30,8 @@ STEPS = {
     "0102_words": "ALTER TABLE {ingest}notes RENAME TO notes_100;"
     + NOTES
     + "INSERT INTO {ingest}notes "
-    "SELECT note_id, text, length(text) - length(replace(text, ' ', '')) + 1 FROM {ingest}notes_100;\nDROP TABLE {ingest}notes_100;",
+    "SELECT note_id, text, length(text) - length(replace(text, ' ', '')) + 1 FROM {ingest}notes_100;"
+    "DROP TABLE {ingest}notes_100;",
     "0103_marks": MARKS,
 }
 THEN = """
@@ -52,7 +53,7 @@ IN_SQLITE = {"ingest": "", "cluster": "", "rewrite": "", "anew": "VIEW IF NOT EX
 def _write_steps(folder: Path, names: dict[str, str]) -> None:
     folder.mkdir(parents=True)
     for name, text in STEPS.items():
-        (folder / f"{name}.sql").write_text(text.format(**names))
+        (folder / f"{name}.sql").write_text(text.format(**names).replace(";", ";\n"))
 
 
 @contextmanager

@@ -157,8 +157,8 @@ def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left
         )
 
     assert refused(command, capsys) == (
-        f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose homes are kept: set "
-        f"LOOM_HOME to another folder, or move {tmp_path} away.\n"
+        f"{tmp_path / left} was made before vlm-loom 0.2.0, the first version whose homes are kept: "
+        f"set LOOM_HOME to another folder, or move {tmp_path} away.\n"
     )
     assert {each.name for each in tmp_path.iterdir()} <= {left, f"{left}.lock"}
 

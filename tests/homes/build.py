@@ -18,8 +18,9 @@ import yaml
 
 from methods.review import QueueItem
 from resources.embedder import Embedder
+from resources.home_backup import back_up
 from resources.images.index import Fetched, ImageIndex
-from resources.llm.ledger.batch_state import BatchState, Item
+from resources.llm.ledger.batch_state import BatchState, Item, Lost
 from resources.offline.process import OfflineServer
 from resources.review.accounts import Accounts
 from tests.assets.corpus import two_sided_corpus
@@ -129,7 +130,7 @@ def _add_to_ledger(world: World) -> None:
         )
         state.submitted(batch, f"remote-{batch}")
         state.wait("run", {batch})
-    state.never_sent("expired")
+    state.ended("expired", "expired", Lost("", "expired", "It took over a day.", True))
     ledger.close()
 
 
@@ -160,8 +161,10 @@ def main() -> int:
         corpus = two_sided_corpus(root / "corpus")
         world = World(root, corpus, proxies.proxy(), Embedder(), instance)
         build(world)
+        # What stands in a store's log is in a backup's file.
+        back_up(world.home, root / "backup")
         with tarfile.open(archive, "w:xz") as packed:
-            for path in sorted(each for like in KEPT for each in world.home.glob(like)):
+            for path in sorted(each for like in KEPT for each in (root / "backup").glob(like)):
                 packed.add(path, f"home/{path.name}")
     print(f"{archive}: {archive.stat().st_size / 1024:.0f} KiB")
     return 0

@@ -181,10 +181,7 @@ class SqliteFile:
         return connection
 
     def _require_there(self) -> None:
-        """Make the file if there is none. Raises StoreError for one that was cut off to nothing.
-
-        It gets its name when it has its tables, so one without a byte is no new file.
-        """
+        """Make the file if there is none. It gets its name when it has its tables."""
         if not self.path.exists():
             draft = self.path.with_name(f"{self.path.name}.new")
             draft.unlink(missing_ok=True)
@@ -194,8 +191,6 @@ class SqliteFile:
             for end in ("-wal", "-shm"):
                 Path(f"{self.path}{end}").unlink(missing_ok=True)
             draft.rename(self.path)
-        elif not (self.path.stat().st_size or size_of(Path(f"{self.path}-wal"))):
-            raise StoreError(f"{self.path} is empty, and was not made so: {self.IF_DAMAGED}.")
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         steps = self._missing_steps(connection, self.path)
@@ -213,6 +208,8 @@ class SqliteFile:
 
     @classmethod
     def _missing_steps(cls, connection: sqlite3.Connection, path: Path) -> list[Migration]:
+        if not (path.stat().st_size or size_of(Path(f"{path}-wal"))):
+            raise StoreError(f"{path} is empty, and was not made so: {cls.IF_DAMAGED}.")
         return missing_steps(cls._migrations(), path, _version(connection))
 
 

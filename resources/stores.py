@@ -16,6 +16,7 @@ from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
+from resources.sqlite_file import size_of
 from resources.warehouse import Warehouse
 from resources.warehouse_schema import later_version
 
@@ -61,7 +62,7 @@ def require_kept(folder: Path) -> None:
     """
     import duckdb
 
-    for path in (folder / name for name in SQLITE if (folder / name).exists()):
+    for path in (folder / name for name in SQLITE if size_of(folder / name)):
         address = f"{path.as_uri()}?mode=ro&immutable=1"
         with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
             migrations.require_kept(path, connection.execute("PRAGMA user_version").fetchone()[0])

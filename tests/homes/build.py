@@ -140,7 +140,7 @@ def _add_addresses(world: World) -> None:
     images = world.rows("SELECT DISTINCT image_id FROM ingest.images ORDER BY image_id")
     index.record(
         [
-            Fetched(f"https://example.org/{n}.png", row["image_id"], {"n": n})
+            Fetched(f"https://pictures.example/{n}.png", row["image_id"], {"n": n})
             for n, row in enumerate(images)
         ]
     )

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,11 +62,10 @@ def check_all(path: Path) -> Findings:
     wrong: list[str] = []
     counts = {"calls": 0, "charges": 0}
     with _connected(path) as connection:
-        try:
+        # The page that has the version may be damaged.
+        with suppress(sqlite3.DatabaseError):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.DatabaseError:
-            version = 0  # The page that has it is damaged.
-        LedgerFile.require_known(path, version)
+            LedgerFile.require_known(path, version)
         try:
             found = connection.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
             wrong += [_one_line(text) for (text,) in found if text != "ok"]

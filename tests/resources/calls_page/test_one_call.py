@@ -329,8 +329,8 @@ def test_damaged_tables_and_those_of_another_version_are_one_sentence(
     (home / "warehouse.duckdb").unlink()
     Warehouse(home / "warehouse.duckdb").check()
     with duckdb.connect(home / "warehouse.duckdb") as connection:
-        connection.execute("UPDATE main.schema_version SET version = 99")
-    assert "has version 99 and this version of vlm-loom knows" in page(port, f"{CALLS}/{one.key}")
+        connection.execute("UPDATE main.schema_version SET version = 999")
+    assert "has version 999 and this version of vlm-loom knows" in page(port, f"{CALLS}/{one.key}")
 
 
 def test_every_table_that_names_calls_is_asked() -> None:

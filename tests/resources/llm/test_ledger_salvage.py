@@ -184,7 +184,7 @@ def test_an_earlier_version_is_salvaged_into_this_one(
     step.write_text("CREATE TABLE notes (note TEXT NOT NULL);")
     later.write_text(f"{schema.read_text()}\n{step.read_text()}")
     monkeypatch.setattr(LedgerFile, "SCHEMA", (later,))
-    overwrite(path, page_of(path, 5), noise(9))
+    overwrite(path, n_pages(path) // 2, noise(9))
 
     done = salvage(path)
 

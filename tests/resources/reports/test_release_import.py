@@ -300,5 +300,5 @@ def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
         empty.take(tmp_path)
     shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
     (tmp_path / FIRST / "tables.json").unlink()
-    with pytest.raises(ReleaseFolderError, match="materialize release/exports in the home that it"):
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(tmp_path / FIRST)

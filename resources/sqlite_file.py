@@ -14,7 +14,13 @@ from typing import ClassVar, TypeVar
 
 from filelock import FileLock
 
-from resources.migrations import Migration, StoreError, current_version, missing_steps
+from resources.migrations import (
+    Migration,
+    StoreError,
+    current_version,
+    missing_steps,
+    require_kept,
+)
 from resources.sqlite_connection import DAMAGED, NamedConnection, result_code
 
 BUSY_TIMEOUT = 60.0
@@ -114,6 +120,17 @@ class SqliteFile:
                     "up to date."
                 )
             return question(connection)
+
+    @classmethod
+    def require_kept(cls, path: Path) -> None:
+        """Raise StoreError where the file at `path`, which nobody uses, is from before the baseline.
+
+        One that is not there, is empty or is damaged is none of those.
+        """
+        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        if size_of(path):
+            with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
+                require_kept(path, _version(connection))
 
     @classmethod
     def newest_version(cls) -> int:

@@ -5,20 +5,17 @@ a home which cannot be used is one sentence.
 """
 
 import errno
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from resources import home, migrations
+from resources import home
 from resources.images.index import IndexFile
 from resources.llm.ledger.check import require_sound
 from resources.llm.ledger.file import LedgerFile
 from resources.migrations import StoreError
 from resources.review.file import ReviewFile
-from resources.sqlite_file import size_of
 from resources.warehouse import Warehouse
-from resources.warehouse_schema import later_version
 
 SQLITE = {
     home.ledger_path().name: LedgerFile,
@@ -60,15 +57,9 @@ def require_kept(folder: Path) -> None:
 
     What is damaged is told by who opens it.
     """
-    import duckdb
-
-    for path in (folder / name for name in SQLITE if size_of(folder / name)):
-        address = f"{path.as_uri()}?mode=ro&immutable=1"
-        with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
-            migrations.require_kept(path, connection.execute("PRAGMA user_version").fetchone()[0])
-    if (path := folder / home.warehouse_path().name).exists():
-        with suppress(duckdb.Error), duckdb.connect(str(path), read_only=True) as opened:
-            later_version(opened, path)
+    for name, kind in SQLITE.items():
+        kind.require_kept(folder / name)
+    Warehouse(folder / home.warehouse_path().name).require_kept()
 
 
 def require_folder() -> None:

@@ -185,3 +185,17 @@ def test_processes_that_find_an_older_warehouse_at_once(tmp_path: Path) -> None:
 
     assert [process.exitcode for process in processes] == [0] * 3
     assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))
+
+
+def test_processes_that_find_an_older_sqlite_file_at_once(tmp_path: Path) -> None:
+    kind = sqlite_file(tmp_path / "kind")
+    path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
+    fork = multiprocessing.get_context("fork")
+    processes = [fork.Process(target=kind, args=(path,)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+
+    assert [process.exitcode for process in processes] == [0] * 4
+    assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE)
